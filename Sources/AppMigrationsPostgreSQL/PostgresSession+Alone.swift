@@ -59,19 +59,20 @@ extension PostgresSession {
         }
         while true {
             if db.isCancelled { throw SQLError.taskCancelled }
-            var running = SQLRows()
+            let holder: SQLValue?
             try begin(SQLLockWait(lock.limit, beforeWaiting: tell), durably: false)
             do throws(SQLError) {
                 if try isApplied() {
                     try db.query("COMMIT")
                     return false
                 }
-                running = try isRunning(mark)
-                try db.query((running.isEmpty ? mark : "") + "COMMIT")
+                holder = try self.holder(of: mark)
+                try db.query((holder == nil ? mark : "") + "COMMIT")
             } catch { throw rollingBack(after: error) }
-            guard let holder = running.first else { return true }
+            guard let holder else { return true }
             if began.duration(to: .now) >= lock.limit {
-                throw SQLError(.busy, "Another host still runs the statement\(Self.place(of: holder))")
+                let place = try holder.value(as: String.self)
+                throw SQLError(.busy, "Another host still runs the statement, in the server's \(place)")
             }
             try tell()
             db.pause(.milliseconds(100))
@@ -81,12 +82,6 @@ extension PostgresSession {
     /// True where a wait of many looks is to be told: at once, and then every ten seconds.
     static func isToBeTold(since told: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
         told.map { $0.duration(to: now) >= .seconds(10) } ?? true
-    }
-
-    private static func place(of holder: [SQLValue]) -> String {
-        guard holder.count == 2, case .text(let process) = holder[0], case .text(let address) = holder[1]
-        else { return "" }
-        return ", in the server's process \(process)" + (address.isEmpty ? "" : " for \(address)")
     }
 
     /// Fails where the index that a statement was to make is there and invalid.
@@ -114,14 +109,14 @@ extension PostgresSession {
     ///
     /// Between two statements a connection shows the last one. Ten seconds of the server's own clock are longer than any
     /// host takes from one to the next.
-    private func isRunning(_ mark: String) throws(SQLError) -> SQLRows {
+    private func holder(of mark: String) throws(SQLError) -> SQLValue? {
         try db.query(
             """
-            SELECT pid::text, coalesce(host(client_addr), '') FROM pg_stat_activity
+            SELECT concat('process ', pid, ' for ' || host(client_addr)) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND left(query, length($1::text)) = $1::text
             AND (state <> 'idle' OR clock_timestamp() - state_change < interval '10 seconds')
             """,
             [.text(mark)]
-        )
+        ).first?.first
     }
 }

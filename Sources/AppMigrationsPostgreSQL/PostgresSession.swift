@@ -27,8 +27,6 @@ final class PostgresSession: SQLSession {
 
     var integerType: String { "BIGINT" }
 
-    var now: String { "to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"')" }
-
     /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record
     /// of a migration with it.
     ///

@@ -123,9 +123,7 @@ package struct PostgresStatements {
             ).with { ($0.line, $0.column) = statement.place }
         }
     }
-}
 
-extension PostgresStatements {
     /// A statement without the semicolon that ends it, and without the comments around it.
     package struct Statement {
         fileprivate let script: SQLScript

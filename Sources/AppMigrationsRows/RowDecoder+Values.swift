@@ -23,7 +23,7 @@ extension RowDecoder {
 
     func float(at column: Int) throws(SQLError) -> Float {
         guard let double = statement.real(at: column) else { throw try misfit(column, "Float") }
-        guard let value = Float(exactly: double) else { throw try misfit(column, "Float", RoundedNumber()) }
+        guard let value = Float(exactly: double) else { throw try misfit(column, "Float", Misfit.rounded) }
         return value
     }
 
@@ -41,11 +41,8 @@ extension RowDecoder {
             else { throw try misfit(column, "\(type)") }
             return value
         }
-        do {
-            return try type.init(from: CellDecoder(row: self, column: column, kind: kind))
-        } catch let error as SQLError {
-            throw error
-        } catch {
+        do { return try type.init(from: CellDecoder(row: self, column: column, kind: kind)) } catch {
+            if let error = error as? SQLError { throw error }
             throw try misfit(column, "\(type)", error)
         }
     }
@@ -81,14 +78,12 @@ extension RowDecoder {
     }
 }
 
-/// A number has more digits than its type.
-struct RoundedNumber: Error, CustomStringConvertible {
-    var description: String { "it would be rounded; read a Double" }
-}
+/// Why a value doesn't fit a type, where the value alone doesn't tell.
+enum Misfit: String, Error, CustomStringConvertible {
+    case rounded = "it would be rounded; read a Double"
+    case several = "it is made of several values, and a column has one"
 
-/// A type asked a column for names or for a list.
-struct SeveralValues: Error, CustomStringConvertible {
-    var description: String { "it is made of several values, and a column has one" }
+    var description: String { rawValue }
 }
 
 /// Dates as texts: `2026-11-21`, `2026-11-21 09:43`, `2026-11-21T09:43:05.25Z`, `2026-11-21 09:43:05+02:00`.

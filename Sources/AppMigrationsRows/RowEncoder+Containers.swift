@@ -7,15 +7,10 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { [] }
 
     func encodeNil(forKey key: Key) { row.set(.null, for: key.stringValue) }
-    func encode(_ value: Bool, forKey key: Key) { row.set(.integer(value ? 1 : 0), for: key.stringValue) }
-    func encode(_ value: String, forKey key: Key) { row.set(.text(value), for: key.stringValue) }
-
-    func encode(_ value: Double, forKey key: Key) throws { try row.set(real: value, for: key.stringValue) }
-
-    func encode(_ value: Float, forKey key: Key) throws {
-        try row.set(real: Double(value), for: key.stringValue)
-    }
-
+    func encode(_ value: Bool, forKey key: Key) { encodeIfPresent(value, forKey: key) }
+    func encode(_ value: String, forKey key: Key) { encodeIfPresent(value, forKey: key) }
+    func encode(_ value: Double, forKey key: Key) throws { try encodeIfPresent(value, forKey: key) }
+    func encode(_ value: Float, forKey key: Key) throws { try encodeIfPresent(value, forKey: key) }
     func encode<Value: FixedWidthInteger & Encodable>(_ value: Value, forKey key: Key) throws {
         try row.set(integer: value, for: key.stringValue)
     }
@@ -25,20 +20,13 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
     }
 
     // The protocol's own answer leaves the column out, and the database would put its default there.
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) {
-        if let value { encode(value, forKey: key) } else { encodeNil(forKey: key) }
-    }
-
-    func encodeIfPresent(_ value: String?, forKey key: Key) {
-        if let value { encode(value, forKey: key) } else { encodeNil(forKey: key) }
-    }
-
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
-    }
-
+    func encodeIfPresent(_ value: Bool?, forKey key: Key) { row.set(SQLValue(value), for: key.stringValue) }
+    func encodeIfPresent(_ value: String?, forKey key: Key) { row.set(SQLValue(value), for: key.stringValue) }
     func encodeIfPresent(_ value: Float?, forKey key: Key) throws {
-        if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
+        try encodeIfPresent(value.map { Double($0) }, forKey: key)
+    }
+    func encodeIfPresent(_ value: Double?, forKey key: Key) throws {
+        try row.set(real: value, for: key.stringValue)
     }
 
     // The protocol has them for each type by itself, and one for all integers would not be taken instead.
@@ -80,25 +68,39 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
 }
 
 /// The one value of a column.
-struct CellEncoder: Encoder, SingleValueEncodingContainer {
+///
+/// It takes what a type encodes after the row was refused, too, since a container can't be refused otherwise: that goes with
+/// the row.
+struct CellEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
+    static let refusal =
+        "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
+
     let row: RowEncoder
     let key: String
     let kind: ValueKind
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
+    var count: Int { 0 }
 
     func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    func superEncoder() -> any Encoder { self }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        row.refuse(RefusedValues.message, at: key)
+        row.refuse(Self.refusal, at: key)
         return KeyedEncodingContainer(RowColumns(row: row))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        row.refuse(RefusedValues.message, at: key)
-        return RefusedValues(row: row)
+        row.refuse(Self.refusal, at: key)
+        return self
     }
+
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
 
     func encodeNil() { row.set(.null, for: key) }
     func encode(_ value: Bool) { row.set(.integer(value ? 1 : 0), for: key) }
@@ -115,34 +117,4 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer {
     }
 
     func encode<Value: Encodable>(_ value: Value) throws { try row.set(value: value, for: key) }
-}
-
-/// Takes what a type encodes after the row was refused, since a container can't be refused otherwise; a keyed container may
-/// write into the row, which goes with the refusal.
-struct RefusedValues: UnkeyedEncodingContainer, SingleValueEncodingContainer, Encoder {
-    static let message =
-        "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
-
-    let row: RowEncoder
-
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-    var count: Int { 0 }
-
-    func encodeNil() {}
-    func encode<Value: Encodable>(_ value: Value) {}
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RowColumns(row: row))
-    }
-
-    func unkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    func singleValueContainer() -> any SingleValueEncodingContainer { self }
-
-    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-        container(keyedBy: type)
-    }
-
-    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { self }
-    func superEncoder() -> any Encoder { self }
 }

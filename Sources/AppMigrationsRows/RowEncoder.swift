@@ -1,4 +1,4 @@
-public import AppMigrationsSQLite
+internal import AppMigrationsSQLite
 
 /// Takes the columns of rows from values of Swift, one row after the other.
 final class RowEncoder: Encoder {
@@ -10,8 +10,6 @@ final class RowEncoder: Encoder {
     private var kinds = ValueKind.Known()
     private var place = 0
     private var row = 0
-    /// The type of what is encoded for an argument, which has no row.
-    private var argument = ""
     /// Why the row can't be inserted, where the call that found out can't throw.
     private var refusal: SQLError?
 
@@ -26,24 +24,10 @@ final class RowEncoder: Encoder {
         place = 0
         let count = names.count
         hasOtherColumns = false
-        do {
-            try value.encode(to: self)
-        } catch let error as SQLError {
-            throw refusal ?? error
-        } catch {
-            throw refusal ?? failure(Self.words(of: error), at: nil, error)
-        }
-        if let refusal { throw refusal }
+        try encode(at: nil) { try value.encode(to: self) }
         if place == 0 { throw failure("\(Row.self) encodes no column", at: nil) }
         if place < count, !hasOtherColumns { cut() }
         return !hasOtherColumns
-    }
-
-    /// Encodes one value, as a row has it in a column.
-    func cell<Value: Encodable>(_ value: Value) throws(SQLError) -> SQLValue {
-        argument = "\(Value.self)"
-        try set(value: value, for: "")
-        return values.last ?? .null
     }
 
     private var hasOtherColumns = false
@@ -75,12 +59,12 @@ final class RowEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         refuse("the value encodes a list, and a row has columns with names", at: nil)
-        return RefusedValues(row: self)
+        return CellEncoder(row: self, key: "", kind: .plain)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         refuse("the value has no names for its columns", at: nil)
-        return RefusedValues(row: self)
+        return CellEncoder(row: self, key: "", kind: .plain)
     }
 
     func set<Value: BinaryInteger>(integer value: Value, for key: String) throws(SQLError) {
@@ -90,9 +74,9 @@ final class RowEncoder: Encoder {
         set(.integer(integer), for: key)
     }
 
-    func set(real value: Double, for key: String) throws(SQLError) {
-        if value.isNaN { throw failure("SQLite would store NaN as NULL; encode nil", at: key) }
-        set(.real(value), for: key)
+    func set(real value: Double?, for key: String) throws(SQLError) {
+        if value?.isNaN == true { throw failure("SQLite would store NaN as NULL; encode nil", at: key) }
+        set(SQLValue(value), for: key)
     }
 
     func set<Value: Encodable>(value: Value, for key: String) throws(SQLError) {
@@ -100,17 +84,17 @@ final class RowEncoder: Encoder {
         let before = place
         switch kind {
         case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
-        default:
-            do {
-                try value.encode(to: CellEncoder(row: self, key: key, kind: kind))
-            } catch let error as SQLError {
-                throw refusal ?? error
-            } catch {
-                throw refusal ?? failure(Self.words(of: error), at: key, error)
-            }
+        default: try encode(at: key) { try value.encode(to: CellEncoder(row: self, key: key, kind: kind)) }
+        }
+        if place == before { throw failure("\(Value.self) encodes no value", at: key) }
+    }
+
+    /// Runs the code of a type, which may have been refused something without an error.
+    private func encode(at key: String?, _ body: () throws -> Void) throws(SQLError) {
+        do { try body() } catch {
+            throw refusal ?? error as? SQLError ?? failure(Self.words(of: error), at: key, error)
         }
         if let refusal { throw refusal }
-        if place == before { throw failure("\(Value.self) encodes no value", at: key) }
     }
 
     func refuse(_ message: String, at key: String?) {
@@ -119,67 +103,31 @@ final class RowEncoder: Encoder {
 
     func failure(_ message: String, at key: String?, _ cause: (any Error)? = nil) -> SQLError {
         let column = key.map { ", column \($0)" } ?? ""
-        let subject = row == 0 ? "An argument of the type \(argument)" : "Row \(row)\(column)"
-        return SQLError(.unwritableRow, "\(subject): \(message)").with { $0.underlyingError = cause }
+        return SQLError(.unwritableRow, "Row \(row)\(column): \(message)").with { $0.underlyingError = cause }
     }
 
-    /// An error of SQLite, with the row that it is about.
-    func counted(_ error: SQLError) -> SQLError { error.counted("Row \(row)") }
-
-    /// The error of a row whose update would have changed the key of the row that is there.
-    func keyFailure() -> SQLError {
-        failure(
-            "it was not written: the row that is there has another primary key, which an update never changes, or a"
-                + " trigger left the row out; give it the key that is there, or nil",
-            at: nil
-        )
+    /// An error of SQLite, with the row that it is about where its other facts don't tell.
+    func counted(_ error: SQLError) -> SQLError {
+        guard error.code == .statementFailed || error.code == .invalidQuery else { return error }
+        return error.with { $0.message = "Row \(row): \(error.message)" }
     }
 
     private static func words(of error: any Error) -> String {
         if case EncodingError.invalidValue(_, let context) = error { return context.debugDescription }
         return "\(error)"
     }
-}
 
-extension RowEncoder {
     /// The `INSERT` for the columns of the row.
-    func statement(
-        _ table: String,
-        _ rule: SQLConflictRule,
-        key: Set<SQLName>
-    ) throws(SQLError) -> String {
+    func statement(_ table: String) throws(SQLError) -> String {
         let columns = names.map { SQLName($0) }
         var seen = Set<SQLName>()
         for column in columns where !seen.insert(column).inserted {
             throw failure("the value is encoded twice, and a column has one", at: column.text)
         }
-        if case .update(let kept) = rule, let unknown = kept.first(where: { !seen.contains(SQLName($0)) }) {
-            throw failure("keepingIfNull names it, and the row has no such column", at: unknown)
-        }
         let list = columns.map(\.quoted).joined(separator: ", ")
         let places = repeatElement("?", count: columns.count).joined(separator: ", ")
         // "OR ABORT" stands above the ON CONFLICT clauses of the table, which would leave rows out or take others away
-        // ("The ON CONFLICT Clause"); the rule of the call stands above both ("UPSERT").
-        return
-            "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))\(rule.clause(columns, key: key))"
-    }
-}
-
-extension SQLValue {
-    /// The value as which an insert keeps one of Swift in a column, for the arguments of a statement.
-    ///
-    /// It is for what has no initializer of its own: a `Date`, a `UUID`, `Data`, an `enum` with raw values, and optionals of
-    /// them. <doc:RowsInsideMigrations> has the table of what each is kept as.
-    ///
-    /// ```swift
-    /// try db.query(
-    ///     "DELETE FROM note WHERE created < ?",
-    ///     [SQLValue(encoding: limit)]
-    /// )
-    /// ```
-    ///
-    /// - Throws: `SQLError` with the code `SQLError.Code.unwritableRow` for what no column can hold.
-    public init<Value: Encodable>(encoding value: Value) throws(SQLError) {
-        self = try RowEncoder().cell(value)
+        // ("The ON CONFLICT Clause").
+        return "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))"
     }
 }

@@ -39,28 +39,17 @@ extension SQLiteConnection {
     /// - Parameters:
     ///   - rows: The values, of which each encodes the same columns or some of its own.
     ///   - table: The name of the table, without quotes.
-    ///   - rule: The rule for a key that is taken.
     /// - Throws: `SQLError` with the row, counted from 1: with the code `SQLError.Code.unwritableRow` for a
-    ///   value that a column can't hold, and for a primary key that ``SQLConflictRule/update(keepingIfNull:)`` would
-    ///   have to change; what SQLite says of a row otherwise.
-    public func insert<Row: Encodable>(
-        _ rows: [Row],
-        into table: String,
-        onConflict rule: SQLConflictRule = .abort
-    ) throws(SQLError) {
+    ///   value that a column can't hold; what SQLite says of a row otherwise, such as one whose key is taken.
+    public func insert<Row: Encodable>(_ rows: [Row], into table: String) throws(SQLError) {
         do throws(SQLError) {
-            try SQLError.wrapping { try transaction { try insertAll(rows, into: table, rule) } }
+            try SQLError.wrapping { try transaction { try insertAll(rows, into: table) } }
         } catch {
             throw naming(error)
         }
     }
 
-    private func insertAll<Row: Encodable>(
-        _ rows: [Row],
-        into table: String,
-        _ rule: SQLConflictRule
-    ) throws(SQLError) {
-        let key = rule.isUpdate ? try primaryKey(of: table) : []
+    private func insertAll<Row: Encodable>(_ rows: [Row], into table: String) throws(SQLError) {
         let encoder = RowEncoder()
         var statement: Statement?
         for row in rows {
@@ -69,7 +58,7 @@ extension SQLiteConnection {
             if hasSameColumns, let statement {
                 insertion = statement
             } else {
-                insertion = try prepare(encoder.statement(table, rule, key: key))
+                insertion = try prepare(encoder.statement(table))
                 statement = insertion
             }
             do throws(SQLError) {
@@ -78,24 +67,7 @@ extension SQLiteConnection {
             } catch {
                 throw encoder.counted(error)
             }
-            if rule.isUpdate, sqlite3_changes(handle) == 0 { throw encoder.keyFailure() }
         }
-    }
-
-    /// The columns of a table's primary key, and every name by which its row ids can be written ("Rowid Tables").
-    private func primaryKey(of table: String) throws(SQLError) -> Set<SQLName> {
-        var key = Set<SQLName>()
-        var columns = Set<SQLName>()
-        for row in try query("SELECT name, pk FROM pragma_table_info(?)", [.text(table)]) {
-            guard case .text(let name) = row[0] else { continue }
-            columns.insert(SQLName(name))
-            if row[1] != 0 { key.insert(SQLName(name)) }
-        }
-        // A column of such a name hides the row id.
-        for name in ["rowid", "oid", "_rowid_"].map(SQLName.init) where !columns.contains(name) {
-            key.insert(name)
-        }
-        return key
     }
 }
 

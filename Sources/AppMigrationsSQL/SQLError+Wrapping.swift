@@ -1,14 +1,9 @@
 extension SQLError {
     /// Runs what a connection of any library does, and makes its error one of this library.
     @discardableResult
-    package static func wrapping<Value>(
-        as code: Code = .statementFailed,
-        _ body: () throws -> Value
-    ) throws(SQLError) -> Value {
-        do {
-            return try body()
-        } catch {
-            throw wrapped(error, as: code, findingLocks: code == .statementFailed)
+    package static func wrapping<Value>(_ body: () throws -> Value) throws(SQLError) -> Value {
+        do { return try body() } catch {
+            throw wrapped(error, as: .statementFailed, findingLocks: true)
         }
     }
 
@@ -61,11 +56,6 @@ extension SQLError {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
-    /// This error with the number of what it is about in a list, which its other facts don't tell.
-    package func counted(_ item: String) -> SQLError {
-        code != .statementFailed && code != .invalidQuery ? self : with { $0.message = "\(item): \(message)" }
-    }
-
     /// The error of a closure that worked on a store for the caller, with what became of the store.
     ///
     /// An error that the closure got from this library keeps its code and its facts.
@@ -79,5 +69,22 @@ extension SQLError {
     /// This error, with the failure of what should have cleaned up after it.
     package func adding(_ failure: SQLError, of action: String) -> SQLError {
         with { $0.message += "; and \(action) failed: \(failure.message)" }
+    }
+
+    package static func endedTransaction(after cause: SQLError? = nil) -> SQLError {
+        let reason = cause.map { " (\($0.message))" } ?? ""
+        return SQLError(
+            .transactionEnded,
+            "The migration ended its transaction\(reason); what it did before may have been committed, and it is not recorded"
+        ).with { $0.underlyingError = cause }
+    }
+
+    package static var inTransaction: SQLError {
+        SQLError(.alreadyInTransaction, "The connection is in a transaction already")
+    }
+
+    /// The error of a statement of a script, with its place.
+    package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
+        with { ($0.line, $0.column, $0.statement) = (line, column, statement) }
     }
 }

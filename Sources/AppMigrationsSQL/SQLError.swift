@@ -101,9 +101,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     /// The fate of the store, as a sentence.
     package var outcome: String? { facts.outcome }
-}
 
-extension SQLError {
     /// The whole text: what happened, where, what was not changed, and what to do.
     public var description: String {
         var text = ""

@@ -42,9 +42,7 @@ extension AsyncSQLConnection {
     public static func report(of error: any Error) -> SQLErrorReport? { nil }
 
     public nonisolated(nonsending) func close() async {}
-}
 
-extension AsyncSQLConnection {
     /// Runs one statement in a task that isn't cancelled with the caller's, on the caller's actor.
     ///
     /// Many a library takes no statement in a cancelled task. The connection would stay in its transaction, and what the app
@@ -54,20 +52,12 @@ extension AsyncSQLConnection {
         _ sql: String,
         _ arguments: [SQLValue] = []
     ) async throws -> [[SQLValue]] {
-        let (connection, isolation) = (LentConnection(db: self), #isolation)
-        return try await Task { try await connection.query(sql, arguments, on: isolation) }.value
-    }
-}
-
-/// A connection that another task uses, while the task that it belongs to does nothing but wait.
-private struct LentConnection: @unchecked Sendable {
-    let db: any AsyncSQLConnection
-
-    func query(
-        _ sql: String,
-        _ arguments: [SQLValue],
-        on isolation: isolated (any Actor)?
-    ) async throws -> [[SQLValue]] {
-        try await db.query(sql, arguments)
+        // The task that the connection belongs to does nothing but wait.
+        nonisolated(unsafe) let db: any AsyncSQLConnection = self
+        @Sendable func query(on isolation: isolated (any Actor)?) async throws -> [[SQLValue]] {
+            try await db.query(sql, arguments)
+        }
+        let isolation = #isolation
+        return try await Task { @Sendable in try await query(on: isolation) }.value
     }
 }

@@ -3,10 +3,12 @@
 /// "SQLite only understands upper/lower case for ASCII characters" (Expressions), and knows no canonical
 /// equivalence: `É` and `é` are two columns, and so are the two ways to write either. Strings of Swift
 /// would take the latter for one.
-package struct SQLName: Hashable, Sendable {
+package struct SQLName: Hashable, Sendable, CustomStringConvertible {
     package let text: String
     /// The bytes with ASCII capitals made small.
     package let key: [UInt8]
+
+    package var description: String { text }
 
     package init(_ text: String) {
         self.text = text
@@ -40,10 +42,6 @@ package struct SQLName: Hashable, Sendable {
 
     /// The name as text, in backticks, which never stand for a string where there is no such column.
     package var alwaysName: String { text.quoted(with: "`") }
-}
-
-extension SQLName: CustomStringConvertible {
-    package var description: String { text }
 }
 
 extension String {

@@ -6,30 +6,22 @@ package struct SQLScript {
     package let bytes: [UInt8]
 
     package init(_ text: String) {
-        var text = text
-        bytes = text.withUTF8 { utf8 in
-            let hasMark = utf8.first == Self.byteOrderMark[0] && utf8.starts(with: Self.byteOrderMark)
-            let start = hasMark ? Self.byteOrderMark.count : 0
-            return [UInt8](unsafeUninitializedCapacity: utf8.count - start + 1) { buffer, count in
-                count = buffer.initialize(fromContentsOf: utf8[start...])
-                buffer.initializeElement(at: count, to: 0)
-                count += 1
-            }
-        }
+        var bytes = [UInt8]()
+        bytes.reserveCapacity(text.utf8.count + 1)
+        bytes += text.utf8
+        if bytes.starts(with: Self.byteOrderMark) { bytes.removeFirst(Self.byteOrderMark.count) }
+        bytes.append(0)
+        self.bytes = bytes
     }
 
     /// The number of bytes of the text.
     package var count: Int { bytes.count - 1 }
 
-    package static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The line and the column of a byte, both from 1; a column is a Unicode scalar.
     package func position(at offset: Int) -> (line: Int, column: Int) {
-        Self.position(at: offset, in: bytes[..<count])
-    }
-
-    package static func position(at offset: Int, in bytes: ArraySlice<UInt8>) -> (line: Int, column: Int) {
-        let before = bytes.prefix(offset)
+        let before = bytes[..<offset]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? before.startIndex
         // A byte 10xxxxxx continues a scalar.

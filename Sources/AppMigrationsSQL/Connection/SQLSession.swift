@@ -1,3 +1,5 @@
+internal import AppMigrations
+
 /// A database as the migrator sees it: the statements that each dialect writes in its own way, and what surrounds a
 /// migration there.
 package protocol SQLSession {
@@ -14,9 +16,6 @@ package protocol SQLSession {
 
     /// The type of whole numbers with 64 bits.
     var integerType: String { get }
-
-    /// The time now in UTC, as text.
-    var now: String { get }
 
     /// The names and the types of a table's columns, one a row, with the table as it stands in a statement where the database has
     /// a search path for it; no row where there is no such table.
@@ -130,9 +129,9 @@ extension SQLSession {
     /// The errors of another library have codes of their own and words in any language. The statement does nothing
     /// but wait, so that one which failed after the whole wait could not have the lock.
     package func lock(limit: Duration, with statement: SQLRules) throws(SQLError) {
-        let began = ContinuousClock.now
+        let began = Platform.uptime
         do throws(SQLError) { try statement() } catch {
-            let hasWaited = began.duration(to: .now) >= max(limit, .milliseconds(1))
+            let hasWaited = Platform.uptime - began >= max(limit, .milliseconds(1))
             throw error.code == .statementFailed && hasWaited ? error.with { $0.code = .busy } : error
         }
     }
@@ -149,25 +148,6 @@ extension SQLSession {
             throw SQLError.endedTransaction(after: error)
         }
         try restoreSettings()
-    }
-}
-
-extension SQLError {
-    package static func endedTransaction(after cause: SQLError? = nil) -> SQLError {
-        let reason = cause.map { " (\($0.message))" } ?? ""
-        return SQLError(
-            .transactionEnded,
-            "The migration ended its transaction\(reason); what it did before may have been committed, and it is not recorded"
-        ).with { $0.underlyingError = cause }
-    }
-
-    package static var inTransaction: SQLError {
-        SQLError(.alreadyInTransaction, "The connection is in a transaction already")
-    }
-
-    /// The error of a statement of a script, with its place.
-    package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
-        with { ($0.line, $0.column, $0.statement) = (line, column, statement) }
     }
 }
 

@@ -41,10 +41,6 @@ final class SQLThread: @unchecked Sendable {
     /// Runs rules on a new thread.
     func begin(_ rules: @escaping () -> Void) throws(SQLError) {
         self.rules = rules
-        var attributes = pthread_attr_t()
-        pthread_attr_init(&attributes)
-        defer { pthread_attr_destroy(&attributes) }
-        pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
         #if canImport(Darwin)
         var thread: pthread_t?
         #else
@@ -53,8 +49,9 @@ final class SQLThread: @unchecked Sendable {
         let own = Unmanaged.passRetained(self)
         let result = pthread_create(
             &thread,
-            &attributes,
+            nil,
             { argument in
+                pthread_detach(pthread_self())
                 let argument: UnsafeMutableRawPointer? = argument
                 guard let argument else { return nil }
                 let own = Unmanaged<SQLThread>.fromOpaque(argument).takeRetainedValue()

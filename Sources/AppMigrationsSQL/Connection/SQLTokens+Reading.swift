@@ -24,10 +24,8 @@ extension SQLTokens {
         case _ where has("/*"):
             skipComment()
             return nil
-        case UInt8(ascii: "'"): return text()
+        case UInt8(ascii: "'"): return quoted(.text, byte)
         case UInt8(ascii: "\""): return quoted(.quoted, byte)
-        case _ where Self.isDigit(byte) || byte == UInt8(ascii: ".") && Self.isDigit(ahead(1)):
-            return number()
         default: return rules == .sqlite ? ofSQLite(byte) : ofPostgres(byte)
         }
     }
@@ -36,8 +34,7 @@ extension SQLTokens {
         switch byte {
         case UInt8(ascii: "`"): return quoted(.name, byte)
         case UInt8(ascii: "["): return quoted(.name, UInt8(ascii: "]"))
-        case UInt8(ascii: "x") where ahead(1) == UInt8(ascii: "'"),
-            UInt8(ascii: "X") where ahead(1) == UInt8(ascii: "'"):
+        case _ where SQLName.folded(byte) == UInt8(ascii: "x") && ahead(1) == UInt8(ascii: "'"):
             offset += 1
             _ = quoted(.text, UInt8(ascii: "'"))
             return .other
@@ -47,40 +44,25 @@ extension SQLTokens {
 
     private mutating func ofPostgres(_ byte: UInt8) -> Kind {
         switch byte {
-        case UInt8(ascii: "e") where ahead(1) == UInt8(ascii: "'"),
-            UInt8(ascii: "E") where ahead(1) == UInt8(ascii: "'"):
+        case _ where SQLName.folded(byte) == UInt8(ascii: "e") && ahead(1) == UInt8(ascii: "'"):
             offset += 1
-            return text(escapes: true)
+            hasEscapes = true
+            return quoted(.text, UInt8(ascii: "'"))
         case UInt8(ascii: "$"): return dollar()
         default: return word()
         }
     }
 
-    /// Reads a word, or one byte that begins none.
+    /// Reads a word, the digits and letters of a number, or one byte that begins neither.
+    ///
+    /// PostgreSQL's numbers are read digit by digit: no statement has a text right behind one, so that it doesn't matter whether
+    /// the letter of `1e5` begins a name.
     private mutating func word() -> Kind {
-        guard Self.isOfWord(bytes[offset]) else {
-            offset += 1
-            return .other
-        }
-        while Self.isOfWord(ahead(0)) { offset += 1 }
-        return .word
-    }
-
-    /// PostgreSQL's numbers are read digit by digit: no statement has a text right behind a number, so that it doesn't matter
-    /// whether the letter of `1e5` begins a name.
-    private mutating func number() -> Kind {
+        let first = bytes[offset]
         offset += 1
-        if rules == .postgres { return .other }
-        let isHexadecimal = SQLName.folded(ahead(0)) == UInt8(ascii: "x")
-        while offset < count {
-            let isExponent = !isHexadecimal && SQLName.folded(bytes[offset - 1]) == UInt8(ascii: "e")
-            let isSign = ahead(0) == UInt8(ascii: "+") || ahead(0) == UInt8(ascii: "-")
-            guard Self.isOfWord(ahead(0)) || ahead(0) == UInt8(ascii: ".") || isSign && isExponent else {
-                break
-            }
-            offset += 1
-        }
-        return .other
+        guard Self.isOfWord(first), rules == .sqlite || !Self.isDigit(first) else { return .other }
+        while Self.isOfWord(ahead(0)) { offset += 1 }
+        return Self.isDigit(first) ? .other : .word
     }
 
     /// Leaves the end of the line to be read.
@@ -111,13 +93,13 @@ extension SQLTokens {
         unended = start..<start + 2
     }
 
-    private mutating func quoted(_ kind: Kind, _ close: UInt8, escapes: Bool = false) -> Kind {
+    private mutating func quoted(_ kind: Kind, _ close: UInt8) -> Kind {
         let start = offset
         offset += 1
         while offset < count {
             let byte = bytes[offset]
             let isDoubled = byte == close && close != UInt8(ascii: "]") && ahead(1) == close
-            if isDoubled || escapes && byte == UInt8(ascii: "\\") {
+            if isDoubled || hasEscapes && kind == .text && byte == UInt8(ascii: "\\") {
                 offset += 2
             } else {
                 offset += 1
@@ -127,33 +109,6 @@ extension SQLTokens {
         offset = count
         unended = start..<start + 1
         return .other
-    }
-
-    /// A text of PostgreSQL may go on in a further line: `'one'`, a line feed, `'two'` is one text, and its escapes go on with it.
-    private mutating func text(escapes: Bool = false) -> Kind {
-        while true {
-            let kind = quoted(.text, UInt8(ascii: "'"), escapes: escapes)
-            let end = offset
-            if rules == .postgres, skipsLines(), ahead(0) == UInt8(ascii: "'") { continue }
-            offset = end
-            return kind
-        }
-    }
-
-    /// Skips blanks and `--` comments; tells whether a line ended among them.
-    private mutating func skipsLines() -> Bool {
-        var isOtherLine = false
-        while offset < count {
-            if has("--") {
-                skipLine()
-            } else if (0x09...0x0D).contains(ahead(0)) || ahead(0) == UInt8(ascii: " ") {
-                isOtherLine = isOtherLine || ahead(0) == UInt8(ascii: "\n") || ahead(0) == UInt8(ascii: "\r")
-                offset += 1
-            } else {
-                break
-            }
-        }
-        return isOtherLine
     }
 
     /// `$$…$$` or `$tag$…$tag$`; or a dollar sign by itself, which the server refuses.

@@ -34,6 +34,10 @@ package struct SQLTokens: Sendable {
     let rules: Rules
     /// Where the next one begins, while they are read.
     var offset: Int
+    /// True behind a text of PostgreSQL with escapes, which go on in a further one.
+    ///
+    /// `E'one'`, a line feed, `'two'` is one text. In the same line the server refuses a second one.
+    var hasEscapes = false
 
     /// The tokens of a script from a byte on, none of which is read yet.
     package init(unread script: SQLScript, from offset: Int = 0, _ rules: Rules = .sqlite) {
@@ -56,6 +60,7 @@ package struct SQLTokens: Sendable {
         if offset >= count { return nil }
         let start = offset
         let kind = read()
+        if let kind, kind != .text { hasEscapes = false }
         return (kind, start..<offset)
     }
 

@@ -55,9 +55,7 @@ extension SQLValue: CustomStringConvertible {
             "x'" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "'"
         }
     }
-}
 
-extension SQLValue {
     /// The value as a whole number; a connection that gives every value as text has texts of digits.
     package var number: Int64? {
         switch self {

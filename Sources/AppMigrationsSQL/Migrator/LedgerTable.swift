@@ -16,9 +16,6 @@ package class LedgerTable {
     /// The names of its columns in lower case, none where there is no such table.
     private(set) var columns = [String]()
 
-    /// The statement that inserts a row, once one was.
-    private var insertion: String?
-
     /// The declared type of its versions, empty for none.
     private(set) var versionType = ""
 
@@ -38,7 +35,7 @@ package class LedgerTable {
     /// that have run.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
-        (columns, versionType, insertion) = ([], "", nil)
+        (columns, versionType) = ([], "")
         table = session.quoted(name)
         // The schema in which a search path has found it.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
@@ -61,35 +58,27 @@ package class LedgerTable {
         }
     }
 
-    /// Inserts a row with those of the values that it has columns for, `nil` for the time now.
+    /// Inserts a row with those of the values that it has columns for.
     ///
     /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
     /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
     func insert(
-        _ values: [(column: String, value: SQLValue?)],
+        _ values: [(column: String, value: SQLValue)],
         of version: String,
         counting isCounted: Bool,
         isThere: () throws(SQLError) -> Bool
     ) throws(SQLError) {
         let values = values.filter { columns.contains($0.column) }
-        let insertion = insertion ?? statement(inserting: values)
-        self.insertion = insertion
+        let names = values.map(\.column).joined(separator: ", ")
+        let places = values.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
         let before = isCounted ? try count() : 0
-        let hasChangedOne = try session.insert(insertion, values.compactMap(\.value))
+        let hasChangedOne = try session.insert(
+            "INSERT INTO \(table) (\(names)) VALUES (\(places))",
+            values.map(\.value)
+        )
         if hasChangedOne, !isCounted { return }
         let after = isCounted ? try count() : 1
         if try !isThere() || after != before + 1 { throw notKept(version) }
-    }
-
-    private func statement(inserting values: [(column: String, value: SQLValue?)]) -> String {
-        var count = 0
-        let places = values.map { value in
-            if value.value == nil { return session.now }
-            count += 1
-            return session.placeholder(count)
-        }
-        let names = values.map(\.column).joined(separator: ", ")
-        return "INSERT INTO \(table) (\(names)) VALUES (\(places.joined(separator: ", ")))"
     }
 
     private func count() throws(SQLError) -> Int64 { try session.db.number("SELECT count(*) FROM \(table)") }

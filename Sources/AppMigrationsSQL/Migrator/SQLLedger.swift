@@ -1,3 +1,5 @@
+internal import AppMigrations
+
 /// The table `schema_migrations` of a database, or one of another name: which versions were applied to it.
 ///
 /// One that FMDBMigrationManager made, with the single column `version`, is used as it is.
@@ -76,45 +78,35 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// The checksum of a version whose columns were not asked for, where the ledger has one.
+    /// The checksum of a version, where the ledger has one.
     ///
     /// A start that has nothing to do asks for one version, and not for the columns first.
-    func firstChecksum(of version: Int64) throws(SQLError) -> String? {
-        if session.goesOnAfterErrors {
+    func checksum(of version: Int64) throws(SQLError) -> String? {
+        if session.goesOnAfterErrors, !exists {
             // The ledger may have no checksums: `read()` finds that, or the error again.
             do throws(SQLError) { return try selectChecksum(of: version) } catch {}
         }
-        try read()
-        return try checksum(of: version)
-    }
-
-    /// The checksum of a version, once the columns are known.
-    func checksum(of version: Int64) throws(SQLError) -> String? {
-        columns.contains("checksum") ? try selectChecksum(of: version) : nil
+        if !exists { try read() }
+        return columns.contains("checksum") ? try selectChecksum(of: version) : nil
     }
 
     private func selectChecksum(of version: Int64) throws(SQLError) -> String? {
-        guard case .text(let checksum) = try select("checksum", of: version).first?.first else { return nil }
+        var checksum: String?
+        let sql = "SELECT checksum FROM \(table) WHERE version = \(version)"
+        try session.values(of: sql) { if case .text(let text) = $0 { checksum = text } }
         return checksum
     }
 
     /// True if a version was applied.
-    func hasApplied(_ version: Int64) throws(SQLError) -> Bool { try !select("1", of: version).isEmpty }
-
-    private func select(_ column: String, of version: Int64) throws(SQLError) -> SQLRows {
-        try session.db.query(
-            "SELECT \(column) FROM \(table) WHERE version = \(session.placeholder(1))",
-            [.integer(version)]
-        )
+    func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
+        try !session.db.query("SELECT 1 FROM \(table) WHERE version = \(version)").isEmpty
     }
 
     private func version(_ value: SQLValue) throws(SQLError) -> Int64 {
         if let version = value.number { return version }
         throw unreadable("The table \(name) has a version that is no number: \(value.shown)")
     }
-}
 
-extension SQLLedger {
     /// Makes the ledger where it is still missing; the lock is held.
     func make() throws(SQLError) {
         if exists { return }
@@ -136,13 +128,73 @@ extension SQLLedger {
 
     /// Writes that a migration was applied.
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
-        let values: [(column: String, value: SQLValue?)] = [
+        let values: [(column: String, value: SQLValue)] = [
             ("version", .integer(version)), ("name", SQLValue(name)), ("checksum", SQLValue(checksum)),
-            ("applied_at", nil),
+            ("applied_at", .text(Timestamp.text(Platform.now))),
         ]
         // A ledger that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
         try insert(values, of: "\(version)", counting: !isOwn) { () throws(SQLError) in
             try hasApplied(version)
+        }
+    }
+
+    /// Reads the ledger, and the files of every migration that is applied.
+    func compare(with steps: [SQLStep]) throws(SQLError) {
+        try read()
+        try readVersions()
+        try readChecksums()
+        (changed, hasOwnRow) = ([], false)
+        for step in applied(of: steps) {
+            // A row without a checksum could be anybody's.
+            guard let then = checksums[step.version] else { continue }
+            if try step.checksum() == then { hasOwnRow = true } else { changed.append(step.version) }
+        }
+    }
+
+    private func applied(of steps: [SQLStep]) -> [SQLStep] {
+        let versions = Set(versions)
+        return steps.filter { versions.contains($0.version) }
+    }
+
+    /// Refuses a ledger that another migrator wrote: its rows have none of the texts, and the database none of the
+    /// tables that the texts make.
+    ///
+    /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
+    func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
+        try compare(with: steps)
+        guard let version = changed.first, !hasOwnRow else { return }
+        var made = [SQLName]()
+        for step in applied(of: steps) {
+            if let text = try step.text() { Self.follow(text, &made) }
+        }
+        let tables = try session.db.query(session.tables)
+        let isThere = tables.contains {
+            if case .text(let name) = $0.first { made.contains(SQLName(name)) } else { false }
+        }
+        if made.isEmpty || isThere { return }
+        let list = made.map(\.text).joined(separator: ", ")
+        throw SQLError(
+            .foreignLedger,
+            "The table \(name) is another migrator's: it has version \(version) with another text, and the"
+                + " database has no \(list)"
+        )
+    }
+
+    /// Follows which tables may be there after a script, by every name that scripts give them.
+    private static func follow(_ script: String, _ tables: inout [SQLName]) {
+        let tokens = SQLTokens(script)
+        for index in tokens.tokens.indices {
+            func follows(_ keyword: StaticString) -> Bool { tokens.isWord(index - 1, keyword) }
+            let isDropped = follows("DROP")
+            let isTable =
+                tokens.isWord(index, "TABLE") && (isDropped || follows("CREATE") || follows("VIRTUAL"))
+            guard isTable || tokens.isWord(index, "TO") && follows("RENAME") else { continue }
+            var place = index + 1
+            if tokens.isWord(place, "IF") { place += tokens.isWord(place + 1, "NOT") ? 3 : 2 }
+            if tokens.isSign(place + 1, ".") { place += 2 }
+            guard let name = tokens.name(place) else { continue }
+            tables.removeAll { $0 == name }
+            if !isDropped { tables.append(name) }
         }
     }
 }

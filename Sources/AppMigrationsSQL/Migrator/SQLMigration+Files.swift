@@ -30,11 +30,7 @@ extension SQLMigration {
             // A name that is no text is refused like any other that is misspelt.
             names = try Platform.names(in: folder, strictly: true)
         } catch {
-            throw fileError(
-                .fileFailure,
-                "The folder can't be read: \(error). Nothing was run",
-                folder
-            )
+            throw fileError(.fileFailure, "The folder can't be read: \(error). Nothing was run", folder)
         }
         var steps = [SQLStep]()
         for name in names.sorted() where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
@@ -45,7 +41,7 @@ extension SQLMigration {
         if steps.isEmpty {
             throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
         }
-        return SQLSteps.inOrder(steps).map { SQLMigration($0) }
+        return steps.sorted { $0.version < $1.version }.map { SQLMigration($0) }
     }
 
     private static func parse(
@@ -53,31 +49,21 @@ extension SQLMigration {
         _ path: String
     ) throws(SQLError) -> (version: Int64, name: String?) {
         let digits = fileName.prefix { $0.isASCII && $0.isNumber }
-        var rest = fileName.dropFirst(digits.count)
-        guard !digits.isEmpty, fileName.hasSuffix(".sql") else { throw wrongName(path) }
+        let name = fileName.dropFirst(digits.count + 1).dropLast(4)
+        let isName = name.allSatisfy { $0.isLetter || $0.isNumber || $0.isWhitespace || "-_".contains($0) }
+        let hasName = isName && fileName.dropFirst(digits.count).first == "_" && name.last ?? "_" != "_"
+        let isComplete = hasName || fileName.count == digits.count + 4
+        guard !digits.isEmpty, fileName.hasSuffix(".sql"), isComplete else {
+            throw fileError(.invalidFileName, "The name of the file has not the form of a migration's", path)
+        }
         guard digits.count <= 18, let version = Int64(digits) else {
             throw fileError(.invalidVersion, "The version \(digits) has more than 18 digits", path)
         }
-        rest.removeLast(4)
-        if rest.isEmpty { return (version, nil) }
-        guard rest.removeFirst() == "_", let last = rest.last, last != "_",
-            rest.allSatisfy(\.isOfMigrationName)
-        else { throw wrongName(path) }
-        return (version, String(rest))
-    }
-
-    private static func wrongName(_ path: String) -> SQLError {
-        fileError(.invalidFileName, "The name of the file has not the form of a migration's", path)
+        return (version, hasName ? String(name) : nil)
     }
 
     private static func fileError(_ code: SQLError.Code, _ message: String, _ path: String) -> SQLError {
         SQLError(code, message).with { $0.path = path }
-    }
-}
-
-extension Character {
-    fileprivate var isOfMigrationName: Bool {
-        isLetter || isNumber || isWhitespace || self == "-" || self == "_"
     }
 }
 

@@ -61,6 +61,7 @@ public struct SQLMigration<Connection>: Sendable {
     ///   - first: The version of the first one.
     /// - Returns: The migrations, in the order of the texts.
     public static func numbered(_ scripts: [String], startingAt first: Int64 = 1) -> [SQLMigration] {
+        // A `map` would have generic types built, which takes longer than an idle check.
         var migrations = [SQLMigration]()
         for script in scripts {
             migrations.append(SQLMigration(version: first + Int64(migrations.count), sql: script))

@@ -54,20 +54,15 @@ final class SQLMigrationRun {
     func run() throws(SQLError) {
         if let target { try steps.checkTarget(target) }
         try session.waiting(steps.lockTimeout) { () throws(SQLError) in
-            try readFirst()
+            do throws(SQLError) {
+                try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
+            } catch {
+                if error.code != .busy { throw error }
+                // With a rollback journal a lock can keep readers out, too.
+                try call(.waiting)
+                try ledger.readFirst()
+            }
             try compare()
-        }
-    }
-
-    /// Reads the ledger, and tells of a wait for that: with a rollback journal a lock can keep readers out, too.
-    private func readFirst() throws(SQLError) {
-        guard session.goesOnAfterErrors else { return try ledger.readFirst() }
-        do throws(SQLError) {
-            try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
-        } catch {
-            if error.code != .busy { throw error }
-            try call(.waiting)
-            try ledger.readFirst()
         }
     }
 

@@ -169,10 +169,3 @@ extension SQLMigration: CustomStringConvertible {
     /// The file, or the version with the name: `4 (folders)`.
     public var description: String { step.label }
 }
-
-extension SQLMigrationProgress: CustomStringConvertible {
-    /// How many are done, and the migration that was just run: `2 of 5: 4 (folders)`.
-    public var description: String {
-        "\(completed) of \(total): \(version)" + (name.map { " (\($0))" } ?? "")
-    }
-}

@@ -30,14 +30,13 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
         waiting: () -> Void = {}
     ) async throws(SQLError) -> SQLMigrationReport {
-        let conversation = SQLConversation(nil)
         let run = SQLMigrationRun(
             of: steps,
-            in: Connection.dialect.session(conversation),
+            in: Connection.dialect.session(SQLConversation(nil)),
             to: target,
             insideTransaction: insideTransaction
         )
-        try await conversation.run(awaiting: db) {
+        try await run.session.db.run(awaiting: db) {
             switch run.call {
             case .closure(let place, let step):
                 if case .awaited(let code) = migrations[place].code {
@@ -61,10 +60,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
-        let conversation = SQLConversation(nil)
-        let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
+        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
         var status = SQLMigrationStatus(of: ledger, with: steps.all)
-        try await conversation.run(awaiting: db) { () throws(SQLError) in
+        try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
             status = try steps.status(by: ledger)
         }
         return status
@@ -86,10 +84,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         at version: Int64,
         correcting: Bool = false
     ) async throws(SQLError) -> [Int64] {
-        let conversation = SQLConversation(nil)
-        let ledger = SQLLedger(Connection.dialect.session(conversation), named: steps.ledger)
+        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
         var recorded = [Int64]()
-        try await conversation.run(awaiting: db) { () throws(SQLError) in
+        try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
             recorded = try steps.baseline(ledger, at: version, correcting: correcting)
         }
         return recorded

@@ -61,24 +61,24 @@ public struct SQLMigrator<Connection>: Sendable {
         lockTimeout: Duration = .seconds(60),
         changed: ChangedRule = .reported
     ) throws(SQLError) {
-        var steps = [SQLStep]()
-        steps.reserveCapacity(migrations.count)
-        for migration in migrations { steps.append(migration.step) }
-        let isInOrder = try SQLSteps.check(steps, ledger)
-        // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
-        if isInOrder {
-            self.migrations = migrations
-        } else {
-            self.migrations = migrations.sorted { $0.version < $1.version }
-            steps = try SQLSteps.sorted(steps)
+        var (all, last, isInOrder) = ([SQLStep](), -1 as Int64, true)
+        all.reserveCapacity(migrations.count)
+        for migration in migrations {
+            all.append(migration.step)
+            isInOrder = isInOrder && last < migration.version
+            last = migration.version
         }
-        self.steps = SQLSteps(
-            all: steps,
+        // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
+        if !isInOrder { all.sort { $0.version < $1.version } }
+        self.migrations = isInOrder ? migrations : migrations.sorted { $0.version < $1.version }
+        steps = SQLSteps(
+            all: all,
             ledger: ledger,
             isOneTransaction: transactions == .all,
             refusesChanged: changed == .refused,
             lockTimeout: lockTimeout
         )
+        try steps.check()
     }
 }
 
@@ -114,14 +114,13 @@ extension SQLMigrator where Connection: SQLConnection {
         progress: (SQLMigrationProgress) -> SQLMigrationProgress.Answer = { _ in .continue },
         waiting: () -> Void = {}
     ) throws(SQLError) -> SQLMigrationReport {
-        let conversation = SQLConversation(db)
         let run = SQLMigrationRun(
             of: steps,
-            in: Connection.dialect.session(conversation),
+            in: Connection.dialect.session(SQLConversation(db)),
             to: target,
             insideTransaction: insideTransaction
         )
-        try conversation.run {
+        try run.session.db.run {
             switch run.call {
             case .closure(let place, let step):
                 if case .direct(let code) = migrations[place].code {
@@ -137,9 +136,7 @@ extension SQLMigrator where Connection: SQLConnection {
         }
         return run.report
     }
-}
 
-extension SQLMigrator where Connection: SQLConnection {
     /// Compares the database with the migrations of this app, and changes nothing.
     ///
     /// - Parameter db: A connection.

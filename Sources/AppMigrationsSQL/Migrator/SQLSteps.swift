@@ -12,34 +12,20 @@ struct SQLSteps: Sendable {
     let refusesChanged: Bool
     let lockTimeout: Duration
 
-    /// Refuses versions and names that can't be; tells whether the versions are in order.
-    static func check(_ steps: [SQLStep], _ ledger: String) throws(SQLError) -> Bool {
+    /// Refuses versions and names that can't be.
+    func check() throws(SQLError) {
         if ledger.isEmpty || ledger.utf8.contains(0) {
             throw SQLError(.ledgerUnreadable, "The name of a ledger must not be empty or hold a zero byte")
         }
-        var isInOrder = true
-        var last: Int64 = -1
-        for step in steps {
+        for index in all.indices {
+            let step = all[index]
             if step.version < 0 || step.version >= 1_000_000_000_000_000_000 {
                 throw step.located(SQLError(.invalidVersion, "The version \(step.version) is out of range"))
             }
-            isInOrder = isInOrder && step.version > last
-            last = step.version
+            guard index > 0, all[index - 1].version == step.version else { continue }
+            let labels = "\(all[index - 1].label) and \(step.label)"
+            throw SQLError(.duplicateVersion, "Two migrations have the version \(step.version): \(labels)")
         }
-        return isInOrder
-    }
-
-    static func inOrder(_ steps: [SQLStep]) -> [SQLStep] { steps.sorted { $0.version < $1.version } }
-
-    static func sorted(_ steps: [SQLStep]) throws(SQLError) -> [SQLStep] {
-        let sorted = inOrder(steps)
-        for (first, second) in zip(sorted, sorted.dropFirst()) where first.version == second.version {
-            throw SQLError(
-                .duplicateVersion,
-                "Two migrations have the version \(first.version): \(first.label) and \(second.label)"
-            )
-        }
-        return sorted
     }
 
     /// Compares a ledger with the migrations.
@@ -81,7 +67,7 @@ struct SQLSteps: Sendable {
     /// wrote differs here as everywhere.
     func hasOtherText(newestOf status: SQLMigrationStatus, in ledger: SQLLedger) throws(SQLError) -> Bool {
         guard let newest = all.last(where: { status.applied.contains($0.version) }),
-            let then = try ledger.firstChecksum(of: newest.version)
+            let then = try ledger.checksum(of: newest.version)
         else { return false }
         return try newest.checksum() != then
     }
@@ -122,9 +108,7 @@ struct SQLStep: Sendable {
             if let file, blamesFile, !$0.code.isOfDatabase { ($0.path, $0.hasPlaceInFile) = (file, true) }
         }
     }
-}
 
-extension SQLStep {
     /// True if a script is to run outside of a transaction, which its first line can say as well.
     func runsAlone(_ script: String) throws(SQLError) -> Bool {
         let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
@@ -149,9 +133,7 @@ extension SQLStep {
         case .text(let text): return text
         case .file(let path):
             let content: [UInt8]?
-            do {
-                content = try Platform.bytes(ofFile: path)
-            } catch {
+            do { content = try Platform.bytes(ofFile: path) } catch {
                 throw located(SQLError(.fileFailure, "\(error). Nothing was run"))
             }
             guard let bytes = content else {
@@ -162,8 +144,8 @@ extension SQLStep {
             let valid = String(decoding: bytes, as: UTF8.self).utf8
             // The repaired text is the same up to the first byte that was not UTF-8.
             let offset = zip(bytes, valid).prefix { $0 == $1 }.count
-            let position = SQLScript.position(at: offset, in: bytes[...])
-            throw located(SQLError(.fileFailure, message).with { ($0.line, $0.column) = position })
+            let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
+            throw located(script.error(.fileFailure, message, at: script.count))
         }
     }
 

@@ -13,20 +13,22 @@ package final class BatchRun {
         package let isCheckpoint: Bool
     }
 
+    /// The questions to the caller's task: to run a batch, or to take down how far they came.
+    enum Question {
+        case batch(MigrationBatch)
+        case place(Place)
+    }
+
     private let table: AppMigrationsTable
     private let version: AppVersion
 
     /// True if a batch was run by this attempt.
     private(set) var hasRun = false
 
-    /// Where the batch under way begins.
-    private var cursor: String?
+    private(set) var question: Question
 
-    /// Its answer; `nil` where nothing was left to do.
-    private var outcome: MigrationBatch.Outcome?
-
-    /// The caller's news, instead of a question for a batch.
-    private var place: Place?
+    /// The answer to a batch; `nil` where nothing was left to do.
+    var outcome: MigrationBatch.Outcome?
 
     /// The progress at the last checkpoint of this attempt.
     private var saved: Double?
@@ -34,23 +36,9 @@ package final class BatchRun {
     /// How often a batch is tried again that met a deadlock or a serialization failure.
     private static var repetitions: Int { 3 }
 
-    init(_ table: AppMigrationsTable, _ version: AppVersion) { (self.table, self.version) = (table, version) }
-
-    /// The work of the caller's task: a batch, or to take down how far they came.
-    func call(
-        telling tell: (Place) throws -> Void,
-        _ batch: (MigrationBatch) throws -> MigrationBatch.Outcome
-    ) throws {
-        if let place { return try tell(place) }
-        outcome = try batch(MigrationBatch(cursor: cursor, version: version))
-    }
-
-    private nonisolated(nonsending) func call(
-        telling tell: nonisolated(nonsending) (Place) async throws -> Void,
-        _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
-    ) async throws {
-        if let place { return try await tell(place) }
-        outcome = try await batch(MigrationBatch(cursor: cursor, version: version))
+    init(_ table: AppMigrationsTable, _ version: AppVersion) {
+        (self.table, self.version) = (table, version)
+        question = .batch(MigrationBatch(cursor: nil, version: version))
     }
 
     /// Runs the batches of a version on a connection that was made for them, which is closed in every case; tells whether one ran.
@@ -66,12 +54,14 @@ package final class BatchRun {
         telling tell: nonisolated(nonsending) (Place) async throws -> Void,
         _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws -> Bool {
-        let conversation = SQLConversation(nil)
-        let session = Connection.dialect.session(conversation)
+        let session = Connection.dialect.session(SQLConversation(nil))
         let table = AppMigrationsTable(session, named: ledger, of: manager, lockTimeout: lockTimeout)
         let run = BatchRun(table, version)
-        try await conversation.run(closing: db) {
-            try await run.call(telling: tell, batch)
+        try await session.db.run(closing: db) {
+            switch run.question {
+            case .batch(let next): run.outcome = try await batch(next)
+            case .place(let place): try await tell(place)
+            }
         } _: { () throws(SQLError) in
             try run.run(from: checkpoint)
         }
@@ -80,6 +70,7 @@ package final class BatchRun {
 
     /// Runs batches until one was the last.
     func run(from checkpoint: String?) throws(SQLError) {
+        var cursor: String?
         try table.session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.read()
             if table.columns.contains("cursor") { cursor = try table.look(for: version).cursor }
@@ -118,7 +109,7 @@ package final class BatchRun {
                 if !hasRun { try table.createIfNeeded() }
                 let place = try table.look(for: version)
                 if place == .done { return }
-                cursor = place.cursor
+                question = .batch(MigrationBatch(cursor: place.cursor, version: version))
                 try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
                 guard let outcome else { return }
                 try outcome.check(after: place, of: version)
@@ -136,8 +127,7 @@ package final class BatchRun {
     }
 
     private func tell(_ place: Place) throws(SQLError) {
-        self.place = place
-        defer { self.place = nil }
+        question = .place(place)
         try table.session.db.call()
     }
 }

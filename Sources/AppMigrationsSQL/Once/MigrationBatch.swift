@@ -20,9 +20,7 @@ public struct MigrationBatch: Sendable {
         if let value = Value(cursor) { return value }
         throw SQLError(.invalidCursor, "The cursor \"\(cursor)\" of version \(version) is no \(type)")
     }
-}
 
-extension MigrationBatch {
     /// The answer of a batch: there is more to do, and from where on, or nothing is left.
     public struct Outcome: Sendable {
         let cursor: String?
@@ -44,29 +42,27 @@ extension MigrationBatch {
 
         /// The batch is done, and it was the last one.
         public static var done: Outcome { Outcome(cursor: nil, progress: nil) }
-    }
-}
 
-extension MigrationBatch.Outcome {
-    /// The longest cursor, in bytes: as long as a checkpoint of the state file may be.
-    static var cursorLimit: Int { 4_096 }
+        /// The longest cursor, in bytes: as long as a checkpoint of the state file may be.
+        static var cursorLimit: Int { 4_096 }
 
-    /// Throws where the next batch could not go on at the cursor.
-    func check(after place: AppMigrationsTable.Place, of version: AppVersion) throws(SQLError) {
-        guard let cursor else { return }
-        // Strings are equal where they only look the same: two titles, one of which has its accents apart.
-        if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {
-            throw SQLError(
-                .invalidCursor,
-                "A batch of version \(version) ended at the cursor at which it began, \"\(cursor)\""
-            )
-        }
-        if cursor.utf8.count > Self.cursorLimit {
-            throw SQLError(
-                .invalidCursor,
-                "A batch of version \(version) ended at a cursor of \(cursor.utf8.count) bytes, and"
-                    + " \(Self.cursorLimit) are the most"
-            )
+        /// Throws where the next batch could not go on at the cursor.
+        func check(after place: AppMigrationsTable.Place, of version: AppVersion) throws(SQLError) {
+            guard let cursor else { return }
+            // Strings are equal where they only look the same: two titles, one of which has its accents apart.
+            if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {
+                throw SQLError(
+                    .invalidCursor,
+                    "A batch of version \(version) ended at the cursor at which it began, \"\(cursor)\""
+                )
+            }
+            if cursor.utf8.count > Self.cursorLimit {
+                throw SQLError(
+                    .invalidCursor,
+                    "A batch of version \(version) ended at a cursor of \(cursor.utf8.count) bytes, and"
+                        + " \(Self.cursorLimit) are the most"
+                )
+            }
         }
     }
 }

@@ -65,21 +65,60 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
-            let conversation = SQLConversation(db)
-            let table = table(ledger, Connection.dialect.session(conversation), lockTimeout)
+            let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
             let run = BatchRun(table, context.version)
             defer { ran = run.hasRun }
             do throws(SQLError) {
-                try conversation.run {
-                    try run.call(telling: context.reach) { batch in
-                        let outcome = try batches(db, batch, context)
+                try table.session.db.run {
+                    switch run.question {
+                    case .batch(let batch):
+                        run.outcome = try batches(db, batch, context)
                         context.reach(.beforeCommit)
-                        return outcome
+                    case .place(let place): try context.reach(place)
                     }
                 } _: { () throws(SQLError) in
                     try run.run(from: context.checkpoint)
                 }
-            } catch { throw conversation.cause(of: error) }
+            } catch { throw table.session.db.cause(of: error) }
+        }
+        return ran
+    }
+
+    /// Runs `batches` again and again on a connection that is awaited, each time in a transaction of its own, until it says that
+    /// it is done: each batch exactly once in the life of the database.
+    ///
+    /// It is the form for a connection that is awaited, of `whenMigrating(toVersion:in:batches:)`, and what that says of parameters,
+    /// cursors, checkpoints, errors and a cancelled task holds here. The closure runs on the caller's actor. Other hosts may run
+    /// the same batches at once: each begins where the database stands. PostgreSQL ends a batch that sends no statement for
+    /// `lockTimeout`, and for at least 60 seconds. The call closes the connection (``AsyncSQLConnection/close()``). Of a commit that got
+    /// no answer the next start finds out what became of it.
+    @discardableResult
+    public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
+        toVersion: String,
+        minimumAppVersion: String? = nil,
+        in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        ledger: String = "app_migrations",
+        lockTimeout: Duration = .seconds(60),
+        batches:
+            nonisolated(nonsending) (Connection, MigrationBatch, MigrationContext) async throws ->
+            MigrationBatch.Outcome
+    ) async throws(MigrationError) -> Bool {
+        var ran = false
+        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+            let db = try await SQLError.telling(Connection.self, db)
+            ran = try await BatchRun.run(
+                closing: db,
+                ledger: ledger,
+                of: name,
+                context.version,
+                from: context.checkpoint,
+                lockTimeout: lockTimeout,
+                telling: { try context.reach($0) }
+            ) { batch in
+                let outcome = try await batches(db, batch, context)
+                context.reach(.beforeCommit)
+                return outcome
+            }
         }
         return ran
     }

@@ -53,15 +53,45 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
             let db = try db()
-            let conversation = SQLConversation(db)
-            let table = table(ledger, Connection.dialect.session(conversation), lockTimeout)
+            let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
             do throws(SQLError) {
-                try conversation.run {
+                try table.session.db.run {
                     try run(db, context)
                 } _: { () throws(SQLError) in
                     ran = try table.runOnce(context.version)
                 }
-            } catch { throw conversation.cause(of: error) }
+            } catch { throw table.session.db.cause(of: error) }
+        }
+        return ran
+    }
+
+    /// Runs an asynchronous closure in a transaction of a database, exactly once in the life of that database.
+    ///
+    /// It is the form for a connection that is awaited, of `whenMigrating(toVersion:in:run:)`, and what that says of parameters, rows,
+    /// backups, errors and `reset(to:)` holds here. The closure runs on the caller's actor.
+    ///
+    /// The connection belongs to this call until it returns, which closes it (``AsyncSQLConnection/close()``): a pool lends one for
+    /// the whole call. PostgreSQL ends the transaction of a closure that sends no statement for `lockTimeout`, and for at least
+    /// 60 seconds. Where several hosts share the database and have a state file each, one runs the closure. Of a connection that is
+    /// lost at the commit the next start finds out what became of it.
+    @discardableResult
+    public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
+        toVersion: String,
+        minimumAppVersion: String? = nil,
+        in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
+        ledger: String = "app_migrations",
+        lockTimeout: Duration = .seconds(60),
+        run: nonisolated(nonsending) (Connection, MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        var ran = false
+        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+            let db = try await SQLError.telling(Connection.self, db)
+            let table = table(ledger, Connection.dialect.session(SQLConversation(nil)), lockTimeout)
+            try await table.session.db.run(closing: db) {
+                try await run(db, context)
+            } _: { () throws(SQLError) in
+                ran = try table.runOnce(context.version)
+            }
         }
         return ran
     }
@@ -86,6 +116,27 @@ extension MigrationManager {
     ) throws {
         let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
         if let limit = try limit(ofReset: version) { try table.removeAlone(after: limit) }
+        try reset(to: version)
+    }
+
+    /// Sets the mark as `reset(to:)` does, and takes the rows above `version` out of the database.
+    ///
+    /// It is the form for a connection that is awaited, of `reset(to:in:ledger:lockTimeout:)`, with its parameters and errors.
+    public nonisolated(nonsending) func reset<Connection: AsyncSQLConnection>(
+        to version: String,
+        in db: Connection,
+        ledger: String = "app_migrations",
+        lockTimeout: Duration = .seconds(60)
+    ) async throws {
+        if let limit = try limit(ofReset: version) {
+            try await AppMigrationsTable.remove(
+                from: db,
+                ledger: ledger,
+                of: name,
+                after: limit,
+                lockTimeout: lockTimeout
+            )
+        }
         try reset(to: version)
     }
 

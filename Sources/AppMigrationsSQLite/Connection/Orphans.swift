@@ -25,6 +25,13 @@ package struct Orphans {
     /// None.
     package init() {}
 
+    /// The orphans of a whole database.
+    package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
+        let check = ReferenceCheck(SQLiteSession(SQLConversation(db)))
+        try check.readAll()
+        return check.orphans ?? Orphans()
+    }
+
     /// Takes over which tables there are now, and gives the names of those that came, went or changed.
     mutating func replaceTables(_ tableRows: [[SQLValue]]) throws(SQLError) -> Set<SQLName> {
         var now = [SQLName: Table]()

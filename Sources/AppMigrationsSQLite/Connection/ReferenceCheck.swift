@@ -1,4 +1,4 @@
-package import AppMigrationsSQL
+internal import AppMigrationsSQL
 
 /// The references of a database during one call: what leads nowhere before its first migration, and after each one.
 ///
@@ -33,40 +33,35 @@ final class ReferenceCheck {
 
     func readAll() throws(SQLError) {
         orphans = Orphans()
-        _ = try orphans?.replaceTables(session.db.query(Self.tables))
-        if session.tellsOfWrites { try readParents() }
+        let names = try orphans?.replaceTables(session.db.query(Self.tables)) ?? []
+        (parents, children) = ([:], [:])
+        if session.tellsOfWrites { try readParents(of: names) }
         do throws(SQLError) {
             try orphans?.note(session.db.query("PRAGMA foreign_key_check"))
         } catch {
             if !error.isOfReference { throw error }
-            try readParents()
+            try readParents(of: names)
             for name in parents.keys { try check(name) }
         }
     }
 
-    private func readParents() throws(SQLError) {
-        let sql = """
-            SELECT child.name, key."table" FROM sqlite_master AS child, pragma_foreign_key_list(child.name, 'main') AS key
-            WHERE child.type = 'table'
-            """
-        (parents, children) = ([:], [:])
-        for row in try session.db.query(sql) { note(try Self.name(row, 0), refersTo: try Self.name(row, 1)) }
-    }
-
-    private func note(_ child: SQLName, refersTo parent: SQLName) {
-        parents[child, default: []].insert(parent)
-        children[parent, default: []].insert(child)
-    }
-
-    private static func name(_ row: [SQLValue], _ index: Int) throws(SQLError) -> SQLName {
-        guard row.count > index, case .text(let name) = row[index] else {
-            throw SQLError(.statementFailed, "PRAGMA foreign_key_list gave a row without a table: \(row)")
+    private func readParents(of names: Set<SQLName>) throws(SQLError) {
+        for name in names where !name.isInternal {
+            for parent in parents[name] ?? [] { children[parent]?.remove(name) }
+            parents[name] = nil
+            for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
+                guard row.count > 2, case .text(let text) = row[2] else {
+                    let message = "PRAGMA foreign_key_list gave a row without a table: \(row)"
+                    throw SQLError(.statementFailed, message)
+                }
+                parents[name, default: []].insert(SQLName(text))
+                children[SQLName(text), default: []].insert(name)
+            }
         }
-        return SQLName(name)
     }
 
     /// Reads what the writes to some tables can have changed.
-    private func readAgain(after writes: WrittenTables) throws(SQLError) {
+    private func readAgain(after writes: StatementWatch) throws(SQLError) {
         var changed = writes.names
         // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
@@ -75,13 +70,7 @@ final class ReferenceCheck {
                 changed.insert(name)
             }
         }
-        for name in changed where !name.isInternal {
-            for parent in parents[name] ?? [] { children[parent]?.remove(name) }
-            parents[name] = nil
-            for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
-                note(name, refersTo: try Self.name(row, 2))
-            }
-        }
+        try readParents(of: changed)
         var concerned: Set<SQLName> = []
         for name in changed {
             if parents[name] != nil { concerned.insert(name) }
@@ -105,14 +94,5 @@ extension SQLError {
     fileprivate var isOfReference: Bool {
         let kinds = ["foreign key mismatch", "no such collation sequence"]
         return code == .statementFailed && kinds.contains { message.contains($0) }
-    }
-}
-
-extension Orphans {
-    /// The orphans of a whole database.
-    package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
-        let check = ReferenceCheck(SQLiteSession(SQLConversation(db)))
-        try check.readAll()
-        return check.orphans ?? Orphans()
     }
 }

@@ -2,18 +2,18 @@ internal import AppMigrations
 package import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
-/// Two questions for SQLite's authorizer: whether a statement is refused, and which tables are written and read.
+/// The tables to which statements were compiled that write, those of triggers among them, and whether a statement is refused.
 ///
 /// A connection has one authorizer. A borrowed one keeps that of its owner: there is no way to ask for it and set it again, and
 /// GRDB, for one, does not work without its own.
 final class StatementWatch {
-    fileprivate let refusals: ScriptRefusals?
-    fileprivate let writes: WrittenTables?
+    fileprivate var refusals: ScriptRefusals?
 
-    init(_ refusals: ScriptRefusals?, _ writes: WrittenTables?) {
-        self.refusals = refusals
-        self.writes = writes
-    }
+    private(set) var names: Set<SQLName> = []
+    /// True if a statement alters a table.
+    private(set) var areAltering = false
+    /// The columns that statements read; `nil` where nobody asks.
+    fileprivate var reads: [(table: SQLName, column: SQLName)]?
 
     /// SQLite calls for every column, too, so that texts are made for what matters only.
     fileprivate func allows(
@@ -22,40 +22,37 @@ final class StatementWatch {
         _ second: UnsafePointer<CChar>?
     ) -> Bool {
         switch code {
-        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: writes?.note(first)
-        case SQLITE_ALTER_TABLE: writes?.noteAltering()
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: note(first)
+        case SQLITE_ALTER_TABLE: areAltering = true
         // "Also if a column of a table is not referenced, with an empty column name", whichever subquery or view it stands in.
-        case SQLITE_READ: writes?.note(first, second)
+        case SQLITE_READ: note(first, second)
         // Its table may be one to which others refer by the index.
-        case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: writes?.note(second)
+        case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: note(second)
         default:
             // A statement that runs while another does is SQLite's own, such as the savepoint of a full-text index.
-            guard let refusals, refusals.isCompiling,
-                let action = ScriptRefusals.Action(code: code, first, second)
-            else { return true }
-            return refusals.allows(action)
+            guard let refusals, refusals.isCompiling else { return true }
+            let text = { first.map { String(cString: $0) } ?? "" }
+            switch code {
+            case SQLITE_TRANSACTION: return refusals.allows(transaction: text())
+            case SQLITE_SAVEPOINT:
+                return refusals.allows(transaction: text() == "BEGIN" ? "SAVEPOINT" : text())
+            case SQLITE_ATTACH: return refusals.allows(transaction: "ATTACH")
+            case SQLITE_DETACH: return refusals.allows(transaction: "DETACH")
+            case SQLITE_PRAGMA: return refusals.allows(pragma: text(), hasValue: second != nil)
+            case SQLITE_DROP_TABLE: refusals.droppedTable = text()
+            default: break
+            }
         }
         return true
     }
-}
-
-/// The tables to which statements were compiled that write, those of triggers among them.
-final class WrittenTables {
-    private(set) var names: Set<SQLName> = []
-    /// True if a statement alters a table.
-    private(set) var areAltering = false
-    /// The columns that statements read; `nil` where nobody asks.
-    fileprivate var reads: [(table: SQLName, column: SQLName)]?
-
-    fileprivate func noteAltering() { areAltering = true }
 
     /// SQLite's own tables refer to none, and its list of all is written by each CREATE.
-    fileprivate func note(_ name: UnsafePointer<CChar>?) {
+    private func note(_ name: UnsafePointer<CChar>?) {
         guard let name, sqlite3_strnicmp(name, "sqlite_", 7) != 0 else { return }
         names.insert(SQLName(String(cString: name)))
     }
 
-    fileprivate func note(_ table: UnsafePointer<CChar>?, _ column: UnsafePointer<CChar>?) {
+    private func note(_ table: UnsafePointer<CChar>?, _ column: UnsafePointer<CChar>?) {
         guard reads != nil, let table, let column else { return }
         reads?.append((SQLName(String(cString: table)), SQLName(String(cString: column))))
     }
@@ -89,12 +86,12 @@ extension SQLiteConnection {
     package func reads(
         _ body: () throws(SQLError) -> Void
     ) throws(SQLError) -> [(table: SQLName, column: SQLName)] {
-        let writes = WrittenTables()
-        writes.reads = []
-        let former = exchangeWatch(StatementWatch(nil, writes))
+        let watch = StatementWatch()
+        watch.reads = []
+        let former = exchangeWatch(watch)
         defer { _ = exchangeWatch(former) }
         try body()
-        return writes.reads ?? []
+        return watch.reads ?? []
     }
 
     /// Refuses, while `body` compiles statements, what a script in a transaction may not do.
@@ -103,27 +100,13 @@ extension SQLiteConnection {
     func withRefusals(_ body: (ScriptRefusals) throws(SQLError) -> Void) throws(SQLError) {
         let refusals = ScriptRefusals()
         if isBorrowed { return try body(refusals) }
-        let writes = state.withLock { $0.watch?.writes }
-        let former = exchangeWatch(StatementWatch(refusals, writes))
-        defer { _ = exchangeWatch(former) }
-        try body(refusals)
-    }
-}
-
-extension ScriptRefusals.Action {
-    /// The arguments with which SQLite calls its authorizer ("Authorizer Action Codes").
-    fileprivate init?(code: Int32, _ first: UnsafePointer<CChar>?, _ second: UnsafePointer<CChar>?) {
-        let text = { first.map { String(cString: $0) } }
-        switch code {
-        case SQLITE_TRANSACTION: self = .transaction(text() ?? "BEGIN")
-        case SQLITE_SAVEPOINT:
-            let name = text() ?? "SAVEPOINT"
-            self = .transaction(name == "BEGIN" ? "SAVEPOINT" : name)
-        case SQLITE_ATTACH: self = .transaction("ATTACH")
-        case SQLITE_DETACH: self = .transaction("DETACH")
-        case SQLITE_PRAGMA: self = .pragma(text() ?? "", hasValue: second != nil)
-        case SQLITE_DROP_TABLE: self = .dropTable(text() ?? "")
-        default: return nil
+        let watch = state.withLock { $0.watch } ?? StatementWatch()
+        watch.refusals = refusals
+        let former = exchangeWatch(watch)
+        defer {
+            watch.refusals = nil
+            _ = exchangeWatch(former)
         }
+        try body(refusals)
     }
 }

@@ -24,21 +24,12 @@ extension SQLiteConnection {
         sqlite3_progress_handler(handle, 4_000, { _ in Task<Never, Never>.isCancelled ? 1 : 0 }, nil)
     }
 
-    /// The beginning of a wait for a lock.
-    ///
-    /// With the clock's type in it, the state of a connection would take longer to set up than all else of the connection.
-    final class Wait: Sendable {
-        fileprivate let since: ContinuousClock.Instant
-
-        fileprivate init(since: ContinuousClock.Instant) { self.since = since }
-    }
-
     /// Sleeps for a moment, longer each time, until the time-out; 0 gives up.
     private func wait(_ count: Int32) -> Int32 {
-        let now = ContinuousClock.now
+        let now = Platform.uptime
         let left = state.withLock { state -> Duration in
-            if count == 0 { state.wait = Wait(since: now) }
-            return state.busyTimeout - (state.wait?.since ?? now).duration(to: now)
+            if count == 0 { state.waitingSince = now }
+            return state.busyTimeout - (now - state.waitingSince)
         }
         if left <= .zero || Task<Never, Never>.isCancelled { return 0 }
         // The delays of SQLite's own handler.

@@ -18,8 +18,6 @@ package struct SQLiteSession: SQLSession {
 
     package var integerType: String { "INTEGER" }
 
-    package var now: String { "strftime('%Y-%m-%dT%H:%M:%SZ', 'now')" }
-
     package func columns(of table: String) throws(SQLError) -> SQLRows {
         try db.query("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
@@ -45,22 +43,7 @@ package struct SQLiteSession: SQLSession {
     func set(_ pragma: String, to number: Int64) throws(SQLError) {
         try db.query("PRAGMA \(pragma) = \(number)")
     }
-}
 
-extension SQLDialect {
-    /// The dialect of SQLite 3.
-    public static var sqlite: SQLDialect { SQLDialect("sqlite") { SQLiteSession($0) } }
-}
-
-extension SQLConnection {
-    public static var dialect: SQLDialect { .sqlite }
-}
-
-extension AsyncSQLConnection {
-    public static var dialect: SQLDialect { .sqlite }
-}
-
-extension SQLiteSession {
     /// The pragmas that say how surely a commit is kept when the power fails, and the least that each must be.
     ///
     /// A state file outside of the database is on the disk when it says that a migration is done. The commit has to be
@@ -102,9 +85,7 @@ extension SQLiteSession {
             throw try isInTransaction() ? SQLError.inTransaction : error
         }
     }
-}
 
-extension SQLiteSession {
     /// Runs `body` with foreign keys off, and turns them on again in every case.
     ///
     /// A migration may break them for a moment, and dropping a table with them on deletes the rows that refer to it.
@@ -140,15 +121,28 @@ extension SQLiteSession {
     var tellsOfWrites: Bool { own?.isBorrowed == false }
 
     /// Runs `body`, and tells the tables that it may have written; `nil` where the connection doesn't tell.
-    func writes(of body: SQLRules) throws(SQLError) -> WrittenTables? {
+    func writes(of body: SQLRules) throws(SQLError) -> StatementWatch? {
         guard let own, tellsOfWrites else {
             try body()
             return nil
         }
-        let writes = WrittenTables()
-        let former = own.exchangeWatch(StatementWatch(nil, writes))
+        let watch = StatementWatch()
+        let former = own.exchangeWatch(watch)
         defer { _ = own.exchangeWatch(former) }
         try body()
-        return writes
+        return watch
     }
+}
+
+extension SQLDialect {
+    /// The dialect of SQLite 3.
+    public static var sqlite: SQLDialect { SQLDialect("sqlite") { SQLiteSession($0) } }
+}
+
+extension SQLConnection {
+    public static var dialect: SQLDialect { .sqlite }
+}
+
+extension AsyncSQLConnection {
+    public static var dialect: SQLDialect { .sqlite }
 }

@@ -33,46 +33,23 @@ extension SQLScript {
         return count
     }
 
-    /// Refuses line ends in a blank or a comment that are none for SQLite: "SQL Comments" end at a line feed only.
-    private func check(_ gap: Range<Int>) throws(SQLError) {
-        let isBlank = gap.count == 1
-        guard isBlank || bytes[gap.lowerBound] == UInt8(ascii: "-") else { return }
-        for offset in gap {
-            let isLone = bytes[offset] == UInt8(ascii: "\r") && bytes[offset + 1] != UInt8(ascii: "\n")
-            if isLone, isBlank || offset + 1 < count {
-                throw error(
-                    .invalidScript,
-                    "a carriage return without a line feed; SQLite would take the lines after a -- comment for a part of it",
-                    at: offset
-                )
-            }
-            if !isBlank { try refuseLineEnd(inCommentAt: offset) }
-        }
-    }
-
-    /// Refuses what Unicode and editors show as the end of a line, and SQLite reads as a part of the comment.
-    private func refuseLineEnd(inCommentAt offset: Int) throws(SQLError) {
-        let end: (name: String, length: Int)
-        switch (bytes[offset], bytes[offset + 1]) {
-        case (0x0B, _): end = ("U+000B", 1)
-        case (0x0C, _): end = ("U+000C", 1)
-        case (0xC2, 0x85): end = ("U+0085", 2)
-        case (0xE2, 0x80) where bytes[offset + 2] == 0xA8: end = ("U+2028", 3)
-        case (0xE2, 0x80) where bytes[offset + 2] == 0xA9: end = ("U+2029", 3)
-        default: return
-        }
-        let next = offset + end.length
-        if next == count || bytes[next] == UInt8(ascii: "\n") || bytes[next] == UInt8(ascii: "\r") { return }
+    /// Refuses a line end between tokens that is none for SQLite: "SQL Comments" end at a line feed only.
+    private func check(_ range: Range<Int>) throws(SQLError) {
+        let (first, next) = (bytes[range.lowerBound], bytes[range.upperBound])
+        let isComment = first == UInt8(ascii: "-")
+        guard isComment || first == UInt8(ascii: "\r") && next != UInt8(ascii: "\n") else { return }
+        var gap = String(decoding: bytes[range], as: UTF8.self)[...]
+        // One right before a line feed hides nothing.
+        while isComment, gap.last?.isNewline == true { gap.removeLast() }
+        guard let end = gap.firstIndex(where: \.isNewline) else { return }
+        let digits = String(0x1_0000 + gap.unicodeScalars[end].value, radix: 16, uppercase: true).dropFirst()
         throw error(
             .invalidScript,
-            "\(end.name) in a comment ends a line for an editor and not for SQLite, which would take the rest of the"
-                + " line for a part of the comment; put a line feed there",
-            at: offset
+            "U+\(digits) ends a line for an editor and not for SQLite, whose -- comments go on behind it; put a line feed there",
+            at: range.lowerBound + gap[..<end].utf8.count
         )
     }
-}
 
-extension SQLScript {
     /// One statement of a script, for a connection that takes one at a time.
     struct Statement {
         let text: String
@@ -111,7 +88,7 @@ extension SQLScript {
             }
             let (line, column) = position(at: first)
             statements.append(
-                Statement(text: text, line: line, column: column, droppedTable: refusals.takeDroppedTable())
+                Statement(text: text, line: line, column: column, droppedTable: refusals.droppedTable)
             )
             start = nil
         }

@@ -4,41 +4,27 @@
 /// being compiled" (sqlite3_set_authorizer). A search for keywords would have holes: a byte order mark
 /// before COMMIT is one.
 final class ScriptRefusals {
-    /// The kind of a statement, of those that matter.
-    enum Action {
-        case transaction(String)
-        case pragma(String, hasValue: Bool)
-        case dropTable(String)
-    }
-
     /// True if SQLite compiles a statement of the script at the moment.
     var isCompiling = false
 
     /// Why a statement was refused.
     private(set) var refusal: String?
-    private var droppedTable: String?
 
-    /// The table that the statement compiled last drops, once.
-    func takeDroppedTable() -> String? {
-        defer { droppedTable = nil }
-        return droppedTable
+    /// The table that the statement drops which was compiled last.
+    var droppedTable: String?
+
+    func allows(transaction statement: String) -> Bool {
+        refusal =
+            "A script in a transaction may not \(statement): its transaction is begun and ended for it."
+            + " Remove the statement"
+        return false
     }
 
-    func allows(_ action: Action) -> Bool {
-        switch action {
-        case .transaction(let statement):
-            refusal =
-                "A script in a transaction may not \(statement): its transaction is begun and ended for it."
-                + " Remove the statement"
-        case .pragma(let name, let hasValue):
-            guard hasValue, !Self.reading.contains(name.lowercased()) else { return true }
-            refusal =
-                "A script in a transaction may not set PRAGMA \(name): SQLite ignores most of them"
-                + " there. Set it on the connection before the migrator runs"
-        case .dropTable(let table):
-            droppedTable = table
-            return true
-        }
+    func allows(pragma name: String, hasValue: Bool) -> Bool {
+        if !hasValue || Self.reading.contains(name.lowercased()) { return true }
+        refusal =
+            "A script in a transaction may not set PRAGMA \(name): SQLite ignores most of them"
+            + " there. Set it on the connection before the migrator runs"
         return false
     }
 
@@ -50,17 +36,17 @@ final class ScriptRefusals {
         let first = statement.tokens.isEmpty ? "" : statement.text(0).uppercased()
         switch first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":
-            return allows(.transaction(first))
+            return allows(transaction: first)
         case "PRAGMA":
             let hasValue = statement.tokens.indices.contains {
                 statement.isSign($0, "=") || statement.isSign($0, "(")
             }
-            return allows(.pragma(name(1), hasValue: hasValue))
+            return allows(pragma: name(1), hasValue: hasValue)
         case "DROP" where statement.isWord(1, "TABLE"):
-            return allows(.dropTable(name(statement.isWord(2, "IF") ? 4 : 2)))
-        default:
-            return true
+            droppedTable = name(statement.isWord(2, "IF") ? 4 : 2)
+        default: break
         }
+        return true
     }
 
     /// The pragmas whose argument says what to read.

@@ -1,12 +1,8 @@
-import AppMigrationsRows
-import Foundation
+import AppMigrationsSQLite
 import Testing
 
-/// Values out of rows and into arguments, by their types.
+/// Values out of rows, by their types.
 @Suite struct SQLReadableTests {
-    private enum Color: String, Codable { case red }
-    private struct Point: Codable { var x = 1 }
-
     @Test func `a value is read as the type that it fits`() throws {
         #expect(try SQLValue.integer(7).value(as: Int.self) == 7)
         #expect(try SQLValue.integer(.min).value(as: Int64.self) == .min)
@@ -45,31 +41,5 @@ import Testing
 
     private func read<Value: SQLReadable>(_ value: SQLValue, _ type: Value.Type) throws -> Value {
         try value.value(as: type)
-    }
-
-    @Test func `an argument is what an insert would keep`() throws {
-        let id = UUID()
-        let (date, none): (Date, Date?) = (Date(timeIntervalSince1970: 1.5), nil)
-        #expect(try SQLValue(encoding: date) == 1.5)
-        #expect(try SQLValue(encoding: Optional(date)) == 1.5)
-        #expect(try SQLValue(encoding: none) == .null)
-        #expect(try SQLValue(encoding: id) == .text(id.uuidString))
-        #expect(try SQLValue(encoding: Data([0, 255])) == .blob([0, 255]))
-        #expect(try SQLValue(encoding: Color.red) == "red")
-        #expect(try SQLValue(encoding: UInt8(7)) == 7)
-    }
-
-    @Test func `an argument that no column can hold is an error`() throws {
-        let error = try sqlError { try SQLValue(encoding: Point()) }
-        #expect(error.code == .unwritableRow)
-        #expect(
-            error.message
-                == "An argument of the type Point: the value is made of several, and a column has one; encode it as a text,"
-                + " or to columns of the row"
-        )
-        #expect(
-            try sqlError { try SQLValue(encoding: Double.nan) }.message
-                == "An argument of the type Double: SQLite would store NaN as NULL; encode nil"
-        )
     }
 }

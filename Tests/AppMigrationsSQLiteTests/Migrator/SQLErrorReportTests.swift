@@ -79,15 +79,6 @@ import Testing
         #expect("\(try all.status(db))" == "Nothing applied. Pending: 1, 2, 3.")
     }
 
-    @Test func `progress tells how many are done, and which was the last`() throws {
-        var texts = [String]()
-        try Migrator([first, second]).migrate(memory()) {
-            texts.append("\($0)")
-            return .continue
-        }
-        #expect(texts == ["1 of 2: 1 (tables)", "2 of 2: 2"])
-    }
-
     @Test func `a migration is its version with the name, or its file`() throws {
         #expect("\([first, second])" == "[1 (tables), 2]")
         try withTemporaryFolder { folder in

@@ -20,8 +20,7 @@ import Testing
             ("SELECT be'\\'; SELECT 2", ["SELECT be'\\'", "SELECT 2"]),
             ("SELECT E'a' -- ;\n\t'\\';'; SELECT 2", ["SELECT E'a' -- ;\n\t'\\';'", "SELECT 2"]),
             ("SELECT E'a'\r--\r'\\';'; SELECT 2", ["SELECT E'a'\r--\r'\\';'", "SELECT 2"]),
-            ("SELECT E'a' '\\'; SELECT 2", ["SELECT E'a' '\\'", "SELECT 2"]),
-            ("SELECT E'a'\n/**/'\\'; SELECT 2", ["SELECT E'a'\n/**/'\\'", "SELECT 2"]),
+            ("SELECT E'a', '\\', E'a' \"b\\\"; SELECT 2", ["SELECT E'a', '\\', E'a' \"b\\\"", "SELECT 2"]),
             (
                 "SELECT U&'\\0061;', x'0f', B'1'; SELECT U&\"\\0061;\"",
                 ["SELECT U&'\\0061;', x'0f', B'1'", "SELECT U&\"\\0061;\""]

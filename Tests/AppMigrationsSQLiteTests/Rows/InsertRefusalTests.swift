@@ -7,9 +7,9 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
     let message: String
     let write: @Sendable (SQLiteConnection) throws -> Void
 
-    init<Row: Encodable & Sendable>(_ row: Row, _ message: String, _ rule: SQLConflictRule = .abort) {
+    init<Row: Encodable & Sendable>(_ row: Row, _ message: String) {
         self.message = message
-        write = { try $0.insert([row], into: "t", onConflict: rule) }
+        write = { try $0.insert([row], into: "t") }
     }
 
     var testDescription: String { message }
@@ -65,11 +65,6 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
         Unwritable(
             Columns(values: [("a", 1), ("A", 2)]),
             ", column A: the value is encoded twice, and a column has one"
-        ),
-        Unwritable(
-            Of(1),
-            ", column b: keepingIfNull names it, and the row has no such column",
-            .update(keepingIfNull: ["a", "b"])
         ),
     ]
 

@@ -30,8 +30,8 @@ import Testing
         let error = try sqlError { try memory().execute(script: "-- one\u{2028}DELETE FROM a") }
         #expect(
             error.description
-                == "line 1, column 7: U+2028 in a comment ends a line for an editor and not for SQLite, which would"
-                + " take the rest of the line for a part of the comment; put a line feed there."
+                == "line 1, column 7: U+2028 ends a line for an editor and not for SQLite, whose -- comments go on behind"
+                + " it; put a line feed there."
                 + " Nothing of the script was run. Correct its text."
         )
     }

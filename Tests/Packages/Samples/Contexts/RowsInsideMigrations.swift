@@ -31,10 +31,6 @@ import Testing
         return notes
     }
 
-    func deleting(before limit: Date, _ db: SQLiteConnection) throws {
-        // Sample 1 of RowEncoder.swift
-    }
-
     @Test func `names are split`() throws {
         let db = try database(
             """
@@ -50,7 +46,7 @@ import Testing
         )
     }
 
-    @Test func `one column is values, cells are read as types, and variables are arguments`() throws {
+    @Test func `one column is values, and cells are read as types`() throws {
         let db = try database(
             """
             CREATE TABLE folder(id); CREATE TABLE tag(name, folder);
@@ -61,9 +57,19 @@ import Testing
             """
         )
         #expect(try oneColumn(db) == [4])
-        let limit = Date(timeIntervalSince1970: 10)
         #expect(try reading(db).map(\.color) == [nil, "red", "red", "red"])
-        try deleting(before: limit, db)
-        #expect(try db.query("SELECT id FROM note") == [[3]])
+    }
+
+    @Test func `rows that are there are updated, and others inserted`() throws {
+        let db = try database(
+            """
+            CREATE TABLE country(code TEXT PRIMARY KEY, name TEXT, nickname TEXT);
+            INSERT INTO country VALUES ('DE', 'Germany', 'g')
+            """
+        )
+        try updating([Country(code: "DE", name: "Deutschland"), Country(code: "IT", name: "Italia")], db)
+        #expect(
+            try db.query("SELECT * FROM country") == [["DE", "Deutschland", "g"], ["IT", "Italia", nil]]
+        )
     }
 }

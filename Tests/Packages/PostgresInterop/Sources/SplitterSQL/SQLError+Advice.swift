@@ -1,1 +1,0 @@
-../../../../../Sources/AppMigrationsSQL/SQLError+Advice.swift

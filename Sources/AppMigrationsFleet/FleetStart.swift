@@ -5,87 +5,62 @@ struct FleetPlace: Sendable {
     let stored: StoredState
     let release: AppRelease
     let options: FleetMigrationManager.Options
-    /// The name of this host; `nil` is the machine's.
-    let host: String?
-    let number = UInt64.random(in: 0 ... .max)
 
     init(
         _ name: String,
         _ currentVersion: String,
         _ store: any FleetStore,
-        _ options: FleetMigrationManager.Options,
-        _ clock: FleetClock = FleetClock(),
-        _ host: String? = nil
+        _ options: FleetMigrationManager.Options
     ) throws(MigrationError) {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, manager: name)
-        let deadline = Deadline(clock: clock, limit: options.leaseLength / 2)
-        stored = StoredState(StateLocation(name, heldBy: ""), store, deadline)
-        release = try AppRelease(current, upgradesFrom: options.upgradesFrom, stored.location)
-        (self.options, self.host) = (options, host)
+        let deadline = Deadline(clock: options.clock, limit: options.leaseLength / 2)
+        // No other manager has the same.
+        let number = String(UInt64.random(in: 0 ... .max), radix: 16)
+        let owner = "\(options.host ?? PlatformHost.name), process \(Platform.process), \(number)"
+        let location = StateLocation(name: name, directory: owner, store: "the fleet's store")
+        stored = StoredState(location, store, deadline)
+        release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
+        self.options = options
     }
-}
 
-/// The start of a host: it reads the state in the store, makes it on the fleet's first run, and saves that its version was launched.
-extension FleetPlace {
-    /// Where nothing is pending this is one read of the store.
+    /// Reads the state, makes it on the fleet's first run, and saves that this version was launched.
+    ///
+    /// Where nothing is pending this is one read of the store. Of several hosts that make the state at once one does, and the others
+    /// find it.
     nonisolated(nonsending) func start(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
         let document = try await stored.document()
-        if let marks = document.flatMap(stored.marks),
-            marks.launched >= release.version || options.isReadOnly
-        {
-            return try StartOutcome(found: marks, by: release)
+        let head = document?.bytes.withUnsafeBufferPointer { StateHead.read($0, name: stored.location.name) }
+        if let head, head.launched >= release.version || options.isReadOnly {
+            return try StartOutcome(found: head, by: release)
         }
-        let found = try stored.found(document)
-        if let state = found.state { return try await known(state, found) }
-        return try await first(found, firstRun)
-    }
-
-    private func known(
-        _ state: MigrationState,
-        _ found: StoredState.Found
-    ) async throws(MigrationError) -> StartOutcome {
-        var outcome = try StartOutcome(found: state.marks, by: release)
-        outcome.isFresh = state.isFresh(in: release.version)
-        if !options.isReadOnly { try await raiseLaunched(state, found) }
-        return outcome
-    }
-
-    /// The first run: of several hosts that make the state at once one does, and the others find it.
-    nonisolated(nonsending) private func first(
-        _ absent: StoredState.Found,
-        _ firstRun: () async throws -> MigrationManager.FirstRun
-    ) async throws(MigrationError) -> StartOutcome {
-        let answer: MigrationManager.FirstRun
-        do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
-        let made = try StartOutcome(first: answer, by: release)
-        if options.isReadOnly { return made }
-        var state = MigrationState(stored.location.name, made.marks)
-        state.fence = absent.fence
-        if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
-        let outcome = try await stored.save(state, at: absent.revision, else: "Nothing was run.")
-        guard case .refused(let found) = outcome else { return made }
-        guard let state = found.state else { throw .gone(stored.location) }
-        return try await known(state, found)
-    }
-
-    /// Saves that this version was launched; where that isn't possible now, the next start does it.
-    ///
-    /// While a lease stands nobody writes but its holder, which would lose it.
-    private func raiseLaunched(
-        _ state: MigrationState,
-        _ found: StoredState.Found
-    ) async throws(MigrationError) {
-        if state.marks.launched >= release.version || found.lease != nil { return }
-        var state = state
+        var found = try stored.found(document)
+        if found.state == nil {
+            let answer: MigrationManager.FirstRun
+            do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
+            let made = try StartOutcome(first: answer, by: release)
+            if options.isReadOnly { return made }
+            var state = MigrationState(stored.location.name, made.marks)
+            if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
+            let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
+            guard case .refused(let now) = outcome else { return made }
+            found = now
+        }
+        guard var state = found.state else { throw .gone(stored.location) }
+        var start = try StartOutcome(found: state.marks, by: release)
+        start.isFresh = state.isFresh(in: release.version)
+        // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
+        let isHeld = found.lease != nil
+        if options.isReadOnly || state.marks.launched >= release.version || isHeld { return start }
         state.marks.launched = release.version
         do throws(MigrationError) {
             _ = try await stored.save(state, at: found.revision, else: "Only \"launch\" depends on it.")
         } catch {
             if error.code != .stateNotSaved { throw error }
         }
+        return start
     }
 }
 

@@ -2,187 +2,140 @@ internal import AppMigrations
 internal import AppMigrationsPostgreSQL
 internal import AppMigrationsSQL
 
-/// An attempt whose record is written in the transaction of its closure.
 extension FleetAttempt {
-    /// How often a closure is called again that met a deadlock or a serialization failure.
-    private static var repetitions: Int { 3 }
-
-    private var store: any PostgresStore {
-        get throws(SQLError) {
-            guard let store = holder.stored.store as? any PostgresStore else { throw .otherDatabase }
-            return store
-        }
-    }
-
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
-        in connect: nonisolated(nonsending) @escaping () async throws -> Connection,
-        _ body: nonisolated(nonsending) (Connection) async throws -> Void
+        in db: FleetConnection<Connection>,
+        _ body: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) {
-        var (hasBegun, settings) = (false, [SQLValue]())
-        let (session, failure) = await connected(by: connect) { db, session in
-            if Connection.dialect != .postgres { throw SQLError.otherDatabase }
-            for left in (0...Self.repetitions).reversed() {
-                try await session.asking(deadline) { session, _ in
-                    try await session.requireNoTransaction()
-                }
-                hasBegun = true
+        let failure = await call(closing: db) {
+            let connection = try await db.open()
+            // A closure that met a deadlock or a serialization failure is called again.
+            for left in [3, 2, 1, 0] {
                 do {
-                    settings = try await begin(session)
+                    try await begin(db)
                     return try await SQLError.telling(Connection.self) {
-                        try await watching(session) { try await body(db) }
+                        try await watching(db) { try await body(connection, context) }
                     }
                 } catch {
                     let state = (error as? SQLError)?.sqlState
-                    guard left > 0, SQLError.isOfConcurrency(state), !Task.isCancelled else { throw error }
-                    try await session.asking(deadline) { session, _ in try await session.rollBack() }
+                    guard left > 0, SQLError.isOfConcurrency(state), !Task.isCancelled,
+                        await !db.rollBack(isLast: false)
+                    else { throw error }
                 }
                 try await clock.pause(.milliseconds(Int.random(in: 50...200)))
             }
         }
-        do throws(MigrationError) {
-            try await end(session, hasBegun: hasBegun, settings, failure)
-        } catch {
-            await session?.close(deadline)
-            throw error
-        }
-        await session?.close(deadline)
-    }
-
-    nonisolated(nonsending) private func end(
-        _ session: FleetSession?,
-        hasBegun: Bool,
-        _ settings: [SQLValue],
-        _ failure: (any Error)?
-    ) async throws(MigrationError) {
         let loss = await holder.end()
-        guard let session, failure == nil, loss == nil else {
-            let cause = failure ?? CancellationError()
-            let isGone = hasBegun ? await session?.isGone(after: cause, deadline) == true : false
+        guard failure == nil, loss == nil else {
+            let isGone = await db.rollBack()
             if let loss { throw lost(loss, failure) }
-            throw await noteEnd(cause, isGone: isGone)
+            throw await noteEnd(failure ?? CancellationError(), isGone: isGone)
         }
-        try await record(session, settings)
+        try await record(db)
+        await db.close()
     }
 
     /// Runs what is in a transaction, and closes its connection once the server has no process for it.
     ///
     /// Where the network or a primary is gone, a connection goes silent. Its statement would be waited for without end, and the
     /// lease renewed meanwhile.
-    nonisolated(nonsending) func watching<Value>(
-        _ session: FleetSession,
+    nonisolated(nonsending) func watching<Connection: AsyncSQLConnection, Value>(
+        _ db: FleetConnection<Connection>,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
-        guard type(of: session.db).dialect == .postgres,
-            let store = holder.stored.store as? any PostgresStore,
-            let process = try await process(of: session, store)
-        else { return try await body() }
-        let isGone = Guarded(false)
-        let watch = Task { [clock, holder, deadline] in
+        guard let store = holder.stored.postgres, Connection.dialect == .postgres else {
+            return try await body()
+        }
+        let process = try await db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
+        let isThere = { @Sendable [deadline] in
+            let sql = "SELECT 1 FROM pg_stat_activity WHERE pid::text = $1"
+            return try await deadline.bound { try await !store.ask(sql, [process]).isEmpty }
+        }
+        if db.isTold == nil { db.isTold = try await isThere() }
+        if db.isTold == false { return try await body() }
+        let watch = Task { [clock, holder] in
             while !Task.isCancelled {
                 do {
-                    try await clock.timer(holder.length)
-                    let isThere = try await deadline.bound { try await store.hasProcess(process) }
-                    if isThere { continue }
-                    isGone.withLock { $0 = true }
+                    try await clock.timer(holder.lease.length)
+                    if try await isThere() { continue }
                     // A client may answer nothing on a connection that is closed, and end with its task alone.
-                    holder.progress.withLock { $0.calling }?.cancel()
-                    return await session.close(deadline)
+                    await holder.interrupt()
+                    return true
                 } catch {
                     // A store that can't be asked costs the lease.
                     continue
                 }
             }
+            return false
         }
         defer { watch.cancel() }
         do { return try await body() } catch {
-            guard error is CancellationError, isGone.withLock({ $0 }) else { throw error }
+            watch.cancel()
+            guard error is CancellationError, await watch.value else { throw error }
             throw SQLError(.closed, "The server has no process for the connection any more")
         }
     }
 
-    /// The number of the server's process; `nil` where the store's server doesn't tell of it.
-    nonisolated(nonsending) private func process(
-        of session: FleetSession,
-        _ store: any PostgresStore
-    ) async throws -> SQLValue? {
-        if tellsOfProcesses.withLock({ $0 }) == false { return .none }
-        return try await session.asking(deadline) { [self] session, _ -> SQLValue? in
-            let process = try await session.db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
-            if tellsOfProcesses.withLock({ $0 }) == true { return process }
-            let isThere = try await store.hasProcess(process)
-            tellsOfProcesses.withLock { $0 = isThere }
-            // A value of SQL has a nil of its own.
-            return isThere ? .some(process) : .none
+    nonisolated(nonsending) private func begin<Connection: AsyncSQLConnection>(
+        _ db: FleetConnection<Connection>
+    ) async throws {
+        guard let store = holder.stored.postgres, Connection.dialect == .postgres else {
+            throw SQLError.wrongConnection
         }
+        try await db.begin(holder.lease.length)
+        let asksForMark = FleetConnection<Connection>.asksForMark
+        let mark = try await deadline.bound { try await store.ask(asksForMark, []) }
+        guard mark != [["open"]], let document = try await store.table.read(location.name, on: db),
+            case let state = try MigrationState(document: document.bytes, at: location),
+            holder.isOfThisHolder(state.marks.interruption?.lease)
+        else { throw SQLError.wrongConnection }
     }
 
-    /// Begins the transaction, on another connection than the store's to the same database; gives the settings of its session.
-    nonisolated(nonsending) private func begin(_ session: FleetSession) async throws -> [SQLValue] {
-        let store = try store
-        return try await session.asking(deadline) { [holder] session, _ in
-            let settings = try await session.begin(holder.length)
-            let mark = try await store.ask(FleetSession.asksForMark, [])
-            if mark == [["open"]] { throw SQLError.connectionOfStore }
-            let location = holder.stored.location
-            guard let document = try await store.table.read(location.name, on: session.db),
-                case let state = try MigrationState(document: document.bytes, at: location),
-                holder.isOfThisHolder(state.marks.interruption?.lease)
-            else { throw SQLError.otherDatabase }
-            return settings
-        }
-    }
-
-    /// Writes the record in the transaction, and commits.
     nonisolated(nonsending) private func record(
-        _ session: FleetSession,
-        _ settings: [SQLValue]
+        _ db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {
-        let (row, before) = (row, holder.state)
+        let (row, before, stored) = (row, holder.state, holder.stored)
         let next = before.recording(row)
         let revision: FleetRevision?
         do {
-            guard let document = next.writtenDocument else {
-                let consequence: Message = "Migration \(context.version) was rolled back."
-                throw MigrationError.tooLong(context.version, holder.stored.location, consequence)
-            }
-            let store = try store
-            revision = try await session.asking(deadline) { [holder, deadline] session, _ in
-                // The server says before the deadline why there is no answer.
-                try await session.requireTransaction(settings, waitingForLocks: deadline.limit * 3 / 4)
-                return try await store.table.replace(
-                    holder.stored.location.name,
-                    at: holder.revision,
-                    with: document,
-                    isWaiting: true,
-                    on: session.db
-                )
-            }
+            let consequence: Message = "Migration \(context.version) was rolled back."
+            let document = try stored.text(of: next, context.version, else: consequence)
+            if try await !db.isMarked { throw SQLError.endedTransaction() }
+            // All that the closure has set in the session is put back.
+            _ = try await db.query(PostgresSettings.restoring, db.settings)
+            // The server says before the deadline why there is no answer.
+            try await db.query("SET LOCAL lock_timeout = \((deadline.limit * 3 / 4).wholeMilliseconds)")
+            revision = try await stored.postgres?.table.replace(
+                stored.location.name,
+                at: holder.revision,
+                with: document,
+                isWaiting: true,
+                on: db
+            )
         } catch {
-            throw await noteEnd(error, isGone: await session.isGone(after: error, deadline))
+            throw await noteEnd(error, isGone: await db.rollBack())
         }
         guard let revision else {
-            _ = await session.isGone(after: SQLError.otherDatabase, deadline)
-            let found = try await uncancelled { [holder] () throws(MigrationError) in
-                try await holder.stored.read()
-            }
-            if holder.isOfThisHolder(found.lease) { throw await note(SQLError.otherDatabase) }
+            _ = await db.rollBack()
+            let found = try await uncancelled { () throws(MigrationError) in try await stored.read() }
+            if holder.isOfThisHolder(found.lease) { throw await note(SQLError.wrongConnection) }
             throw lost(.taken(by: found.lease?.owner))
         }
         do {
-            try await session.asking(deadline) { session, _ in _ = try await session.db.query("COMMIT") }
+            try await db.query("COMMIT")
             holder.move(to: next, at: revision)
         } catch {
-            _ = await session.isGone(after: error, deadline)
+            _ = await db.rollBack()
             try await uncancelled { () throws(MigrationError) in
                 try await self.settle(row, before, after: error)
             }
         }
     }
 
-    /// Finds out what became of a commit that wasn't answered.
+    /// Finds out what became of a commit that wasn't answered: the server may still be at it.
     ///
-    /// The server may still be at it. The note of the failure settles it: it waits for the document's row, and either finds the
-    /// record there or takes the lease's revision, on which the record depended.
+    /// The note of the failure settles it. It waits for the document's row, and either finds the record there or takes the lease's
+    /// revision, on which the record depended.
     private func settle(
         _ row: AppliedMigration,
         _ before: MigrationState,
@@ -205,10 +158,10 @@ extension FleetAttempt {
                 if case .saved = outcome { throw failed(cause) }
             } catch {
                 if [.leaseLost, .migrationFailed].contains(error.code) { throw error }
-                throw .commitUnanswered(cause, version, stored.location, error)
+                throw location.commitUnanswered(cause, version, error)
             }
-            if clock.uptime() - began >= holder.length {
-                throw .commitUnanswered(cause, version, stored.location, nil)
+            if clock.uptime() - began >= holder.lease.length {
+                throw location.commitUnanswered(cause, version)
             }
             await holder.pauseBriefly()
         }
@@ -218,7 +171,7 @@ extension FleetAttempt {
     ///
     /// Not every client hands over why the server ended a connection.
     private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {
-        if isGone, row.duration >= holder.length {
+        if isGone, row.duration >= holder.lease.length {
             return await note(
                 cause,
                 """
@@ -234,9 +187,11 @@ extension FleetAttempt {
     }
 }
 
-extension PostgresStore {
-    /// True if the server has the process of a connection.
-    fileprivate func hasProcess(_ number: SQLValue) async throws -> Bool {
-        try await !ask("SELECT 1 FROM pg_stat_activity WHERE pid::text = $1", [number]).isEmpty
+extension SQLError {
+    fileprivate static var wrongConnection: SQLError {
+        SQLError(
+            .statementFailed,
+            "The connection of in: has to be another one than the store's, to the same database, and the store a PostgresFleetStore"
+        )
     }
 }

@@ -35,7 +35,9 @@ public struct FleetMigrationContext: Sendable {
     ///     number for 0.
     ///   - note: The work that is being done, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
-        onEvent?(event(.progressed, fraction: MigrationContext.fraction(fraction), note: note))
+        var event = event(.progressed)
+        (event.fraction, event.note) = (MigrationContext.fraction(fraction), note)
+        onEvent?(event)
     }
 
     /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``, on any host; `nil` where none did.
@@ -84,17 +86,9 @@ public struct FleetMigrationContext: Sendable {
         if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }
     }
 
-    func event(
-        _ kind: MigrationEvent.Kind,
-        fraction: Double? = nil,
-        note: String? = nil,
-        duration: Duration? = nil,
-        error: MigrationError? = nil
-    ) -> MigrationEvent {
+    func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         var event = MigrationEvent(kind, location.name, version: version)
         (event.previousVersion, event.attempt) = (previousVersion, attempt)
-        (event.fraction, event.note) = (fraction, note)
-        (event.duration, event.error) = (duration, error)
         return event
     }
 }

@@ -9,16 +9,10 @@ extension FleetMigrationManager {
     /// looked up by the next read.
     ///
     /// ```swift
-    /// let migrations = try await FleetMigrationManager(
-    ///     named: "Data",
-    ///     currentVersion: "1.3",
-    ///     firstRun: .everything,
-    ///     store: PostgresFleetStore { try await connect() }
-    /// )
     /// try await migrations.whenMigrating(
     ///     toVersion: "1.3",
     ///     in: try await connect()
-    /// ) { db in
+    /// ) { db, _ in
     ///     try await db.query("UPDATE notes SET title = trim(title)")
     /// }
     /// ```
@@ -34,7 +28,7 @@ extension FleetMigrationManager {
     ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data, as there.
     ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
-    ///   - run: The work, with the connection. It must not end the transaction.
+    ///   - run: The work, with the connection and its context. It must not end the transaction.
     /// - Returns: True if the closure ran here.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or an
     ///   `SQLError` of the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store
@@ -44,28 +38,10 @@ extension FleetMigrationManager {
         toVersion: String,
         minimumAppVersion: String? = nil,
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
-        run: nonisolated(nonsending) (Connection) async throws -> Void
-    ) async throws(MigrationError) -> Bool {
-        try await whenMigrating(
-            toVersion: toVersion,
-            minimumAppVersion: minimumAppVersion,
-            in: try await connect()
-        ) { db, _ in try await run(db) }
-    }
-
-    /// Runs `run` in a transaction of the database that is also the store, with its context.
-    ///
-    /// Declares a migration in the store's database, for a closure that reports progress or wants to know its
-    /// attempt.
-    @discardableResult
-    nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
-        toVersion: String,
-        minimumAppVersion: String? = nil,
-        in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
-            try await attempt.run(in: { try await connect() }) { db in try await run(db, attempt.context) }
+            try await attempt.run(in: FleetConnection(attempt.deadline) { try await connect() }, run)
         }
     }
 
@@ -97,9 +73,36 @@ extension FleetMigrationManager {
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
         try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
-            try await attempt.run(in: { try await connect() }, ledger: ledger, lockTimeout: lockTimeout) {
-                try await batches($0, $1, attempt.context)
+            let context = attempt.context
+            let db = FleetConnection(attempt.deadline, waiting: lockTimeout) { try await connect() }
+            // It is the database that makes each batch run once: a host that has lost its lease and goes on for a moment begins where
+            // the other one ended.
+            let failure = await attempt.call(closing: db) {
+                let connection = try await db.open()
+                _ = try await BatchRun.run(
+                    closing: db,
+                    ledger: ledger,
+                    of: name,
+                    context.version,
+                    from: context.checkpoint,
+                    lockTimeout: lockTimeout,
+                    telling: { try await context.reach($0) }
+                ) { batch in
+                    try await attempt.watching(db) { try await batches(connection, batch, context) }
+                }
             }
+            await db.close()
+            try await attempt.finish(failure)
+        }
+    }
+}
+
+extension FleetMigrationContext {
+    fileprivate func reach(_ place: BatchRun.Place) async throws(MigrationError) {
+        if place.isCheckpoint {
+            try await saveCheckpoint(place.cursor, progress: place.progress)
+        } else if let progress = place.progress {
+            reportProgress(progress)
         }
     }
 }

@@ -15,24 +15,22 @@ extension FleetMigrationManager {
         // A first state that this manager assumed is no knowledge, once there is a state.
         let isKnown = found.state == nil || !isPresuming
         let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.marks, release)
-        let isPresumed = found.state == nil
-        return try await plan(declarations, by: state, isHeld: found.isHeld, known, isPresumed: isPresumed)
+        return try await plan(declarations, by: state, in: found, known)
     }
 
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        by found: MigrationState,
-        isHeld: Bool,
-        _ known: Declarations,
-        isPresumed: Bool = false
+        by state: MigrationState,
+        in found: StoredState.Found,
+        _ known: Declarations
     ) async throws -> [PlannedMigration] {
-        var state = found
+        var state = state
         // While its lease stands, an attempt is no death.
-        if isHeld { state.marks.interruption?.failure = "It is under way." }
+        if found.isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
-        let plan = Plan(state, limit: options.attemptLimit, isPresumed: isPresumed)
+        let plan = Plan(state, limit: options.attemptLimit, isPresumed: found.state == nil)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
-        let token = token(isPlan: true)
+        let token = RunToken(location, isPlan: true)
         defer {
             token.end()
             manager.declarations.withLock { $0.endPlan() }

@@ -34,9 +34,7 @@ extension FleetMigrationManager {
     public final class Readiness: Sendable {
         private let manager: Result<FleetMigrationManager, MigrationError>
 
-        fileprivate init(_ manager: Result<FleetMigrationManager, MigrationError>) {
-            self.manager = manager
-        }
+        fileprivate init(_ manager: Result<FleetMigrationManager, MigrationError>) { self.manager = manager }
 
         /// True if the data is at every version that is declared, or ahead of it, and this app may use it.
         ///
@@ -50,7 +48,7 @@ extension FleetMigrationManager {
             guard let marks = found.state?.marks else { return false }
             try manager.release.requireUpgradable(marks, "Nothing was run or changed.")
             if marks.minimumAppVersion.exceeds(manager.currentVersion) { return false }
-            return try await manager.isMigrated(declarations, in: found)
+            return try await manager.pending(of: declarations, in: found)?.isEmpty == true
         }
 
         /// The status that the store has now, as ``FleetMigrationManager/status``.

@@ -13,10 +13,12 @@ extension FleetMigrationManager {
     public func reset(to version: String) async throws(MigrationError) {
         try requireWritable()
         let marks = try release.mark(version)
-        let state = try await change(else: "The mark was not set.") { found throws(MigrationError) in
-            try release.resetting(existing(found).established(in: currentVersion), to: marks)
+        try await looking { found throws(MigrationError) in
+            let next = try release.resetting(existing(found).established(in: currentVersion), to: marks)
+            let outcome = try await save(next, over: found, else: "The mark was not set.")
+            if case .saved = outcome { declarations.withLock { $0.reopen(next.marks) } }
+            return outcome
         }
-        declarations.withLock { $0.reopen(state.marks) }
     }
 
     /// Sets the mark as ``reset(to:)`` does, and takes the rows above `version` out of the database, so that what
@@ -53,45 +55,16 @@ extension FleetMigrationManager {
     ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
     public func resetAttempts() async throws(MigrationError) {
         try requireWritable()
-        _ = try await change(else: "No death was forgotten.") { found throws(MigrationError) in
+        try await looking { found throws(MigrationError) in
             var state = try existing(found)
             state.marks.resetAttempts()
             state.marks.interruption?.lease = nil
-            return state
+            return try await save(state, over: found, else: "No death was forgotten.")
         }
-    }
-
-    /// Forgets the state: this manager is blocked then, and the next one of any host is a first run.
-    ///
-    /// The document stays in the store, without a state: the numbers of ``FleetMigrationContext/fence`` go on. Waits for a host
-    /// that is migrating.
-    ///
-    /// - Throws: `MigrationError` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
-    public func forgetState() async throws(MigrationError) {
-        try requireWritable()
-        try await looking { found throws(MigrationError) -> Step<Void> in
-            if found.isHeld { return .waits }
-            return found.state == nil ? .ended(()) : Step(try await stored.forget(found), ())
-        }
-        declarations.withLock { $0.forget() }
     }
 
     private func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(location) }
         if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
-    }
-
-    /// Saves another state while no host is migrating; gives what stands then.
-    private func change(
-        else consequence: Message,
-        _ make: (StoredState.Found) throws(MigrationError) -> MigrationState
-    ) async throws(MigrationError) -> MigrationState {
-        try await looking { found throws(MigrationError) in
-            if found.isHeld { return .waits }
-            let next = try make(found)
-            if next == found.state { return .ended(next) }
-            return Step(try await stored.save(next, at: found.revision, else: consequence), next)
-        }
     }
 }

@@ -14,15 +14,7 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> Bool {
-        try await isMigrated(declarations, in: try await stored.read())
-    }
-
-    nonisolated(nonsending) func isMigrated(
-        _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        in found: StoredState.Found
-    ) async throws -> Bool {
-        guard let state = found.state else { return false }
-        return try await pending(of: declarations, in: state, found) == nil
+        try await pending(of: declarations, in: stored.read())?.isEmpty == true
     }
 
     /// Waits until ``isMigrated(_:)``, without writing anything.
@@ -40,37 +32,33 @@ extension FleetMigrationManager {
         timeout: Duration? = nil,
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws {
-        var wait = wait(timeout: timeout)
+        var wait = LeaseWait(manager: self, version: nil, timeout: timeout)
         while true {
             let found = try await wait.read()
-            var version: AppVersion?
-            if let state = found.state {
-                version = try await pending(of: declarations, in: state, found)
-                if version == nil { return }
-            }
+            let pending = try await pending(of: declarations, in: found)
+            if pending?.isEmpty == true { return }
             if found.isHeld {
                 try await wait.pause(for: found.holder)
             } else {
-                let end = timeout.map { notMigrated($0, version, found.state?.marks) }
+                let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.marks) }
                 try await wait.pause(for: "the host that migrates", orEndWith: end)
             }
         }
     }
 
-    /// The first version that is declared by this release and has not run.
-    nonisolated(nonsending) private func pending(
+    /// The rows of what is declared by this release and has not run; `nil` where there is no state yet.
+    nonisolated(nonsending) func pending(
         of declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        in state: MigrationState,
-        _ found: StoredState.Found
-    ) async throws -> AppVersion? {
+        in found: StoredState.Found
+    ) async throws -> [PlannedMigration]? {
+        guard let state = found.state else { return nil }
         let known = Declarations(state.marks, release)
-        let rows = try await plan(declarations, by: state, isHeld: found.isHeld, known)
+        let rows = try await plan(declarations, by: state, in: found, known)
         for row in rows { if let error = row.error { throw error } }
         // A newer release that was started holds an older one back, but may have run nothing yet.
-        return rows.first { $0.kind == .willRun || $0.kind == .heldByDowngrade }?.version
+        return rows.filter { $0.kind == .willRun || $0.kind == .heldByDowngrade }
     }
 
-    /// The end of a wait for migrations at which no host is at work.
     private func notMigrated(
         _ timeout: Duration,
         _ version: AppVersion?,
@@ -78,10 +66,10 @@ extension FleetMigrationManager {
     ) -> MigrationError {
         let reason: Message =
             if let last = marks?.interruption {
-                last.failure.map {
-                    "the last attempt at migration \(last.version), number \(last.known.attempts), failed with \($0.quoted)"
-                }
-                    ?? "the host of the last attempt at migration \(last.version), number \(last.known.attempts), died"
+                """
+                the last attempt at migration \(last.version), number \(last.known.attempts), \
+                \(last.failure.map { "failed with \($0.quoted)" } ?? "ended with its host")
+                """
             } else if let version {
                 "migration \(version) was not begun"
             } else {

@@ -31,7 +31,7 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
-            try await attempt.finish(await attempt.call { _ in try await run() })
+            try await attempt.finish(await attempt.call(run))
         }
     }
 
@@ -46,7 +46,7 @@ extension FleetMigrationManager {
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
-            try await attempt.finish(await attempt.call(run))
+            try await attempt.finish(await attempt.call { try await run(attempt.context) })
         }
     }
 
@@ -59,21 +59,18 @@ extension FleetMigrationManager {
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        let enclosing = enclosing
+        let enclosing = RunToken.enclosing(exactly: location)
         if let enclosing, enclosing.isPlan { throw .nested(location, AppVersion(text)) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
         }
         if let declaration, !options.isReadOnly { return declaration }
-        try await look(at: text, declaration)
+        try await look(text, declaration)
         return nil
     }
 
     /// Ends a declaration of a manager that only looks, or that a newer release holds back.
-    private func look(
-        at text: String,
-        _ declaration: Declarations.Declaration?
-    ) async throws(MigrationError) {
+    private func look(_ text: String, _ declaration: Declarations.Declaration?) async throws(MigrationError) {
         do throws(MigrationError) {
             let version = try AppVersion(text, manager: name)
             if declaration == nil, version <= lastRunVersion { return }

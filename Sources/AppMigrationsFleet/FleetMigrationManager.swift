@@ -67,27 +67,7 @@ public final class FleetMigrationManager: Sendable {
         store: any FleetStore,
         options: Options = Options()
     ) async throws(MigrationError) {
-        try await self.init(
-            named: name,
-            currentVersion: currentVersion,
-            firstRun: firstRun,
-            store: store,
-            options: options,
-            clock: FleetClock()
-        )
-    }
-
-    /// A manager with other clocks, and another name of this host.
-    package nonisolated(nonsending) convenience init(
-        named name: String,
-        currentVersion: String,
-        firstRun: () async throws -> MigrationManager.FirstRun,
-        store: any FleetStore,
-        options: Options,
-        clock: FleetClock,
-        host: String? = nil
-    ) async throws(MigrationError) {
-        let place = try FleetPlace(name, currentVersion, store, options, clock, host)
+        let place = try FleetPlace(name, currentVersion, store, options)
         let start = try await place.start(firstRun)
         let declarations = Declarations(start.marks, isFresh: start.isFresh, place.release)
         self.init(place, launch: start.launch, declarations)
@@ -95,25 +75,8 @@ public final class FleetMigrationManager: Sendable {
 
     /// A manager that has read nothing yet, or of the same start, for a probe or a plan.
     init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
-        self.place = place
-        self.launch = launch
+        (self.place, self.launch) = (place, launch)
         self.declarations = Guarded(declarations)
-    }
-
-    /// The lease's owner, as the document has it: no other manager has the same.
-    var owner: String {
-        "\(place.host ?? PlatformHost.name), process \(Platform.process), \(String(place.number, radix: 16))"
-    }
-
-    /// The mark of what this manager runs, for a declaration that is made inside of it.
-    func token(isPlan: Bool = false) -> RunToken {
-        RunToken(StateLocation(name, heldBy: owner), isPlan: isPlan)
-    }
-
-    /// The closure or plan of this manager that the caller stands in.
-    var enclosing: RunToken? {
-        if RunToken.current.isEmpty { return nil }
-        return RunToken.enclosing(exactly: StateLocation(name, heldBy: owner))
     }
 }
 
@@ -167,6 +130,10 @@ extension FleetMigrationManager {
 
         /// Called for everything that a log or a progress display wants to know, on the thread of the caller.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)?
+
+        package var clock = FleetClock()
+        /// The name of this host; `nil` is the machine's.
+        package var host: String?
 
         /// Without arguments: a lease of 30 seconds, waits as long as it takes, tries without limit, upgrades from every version,
         /// may write, and has no handler.

@@ -54,14 +54,14 @@ import Testing
                 }
             }
             let manager = try await FleetMigrationManager("dead", on: postgresStore(db.path))
-            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db, _ in
                 try await db.query("INSERT INTO notes VALUES ('dead')")
                 if place == "closure" { kill(getpid(), SIGKILL) }
             }
         }
         #expect(try await Self.count(db) == [[0]])
         let ran = try await Self.survive(db) { heir in
-            try await heir.whenMigrating(toVersion: "1.1", in: db) { db in
+            try await heir.whenMigrating(toVersion: "1.1", in: db) { db, _ in
                 try await db.query("INSERT INTO notes VALUES ('heir')")
             }
         }

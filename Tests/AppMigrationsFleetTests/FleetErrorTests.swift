@@ -21,37 +21,27 @@ import Testing
     )
     private static let version = AppVersion("1.2") ?? .zero
 
-    /// A lease that was lost for a reason, while the closure ran or before.
-    private static func lost(_ loss: LeaseLoss, _ reason: String, begun: Bool = true) -> Row {
-        let end =
-            begun
-            ? """
-            The closure's task was cancelled, and nothing of it was recorded: the migration runs again, here or elsewhere. What it \
-            did outside of the store stays.
-            """
-            : "Its closure was not called, and nothing was recorded: the migration runs later, here or elsewhere."
-        return Row(
+    /// A lease that was lost for a reason.
+    private static func lost(_ loss: LeaseLoss, _ reason: String) -> Row {
+        Row(
             .leaseLost,
-            .leaseLost(loss, version, location, begun: begun),
+            location.leaseLost(loss, version),
             """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: \(reason). \(end) \
-            Make a new manager, which reads the state again.
+            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: \(reason). Nothing \
+            of it was recorded: it runs again, here or elsewhere. What its closure did outside of the store stays. Make a new \
+            manager, which reads the state again.
             """
         )
     }
 
     static let rows = [
         lost(.notRenewed(.seconds(15)), "it could not be renewed in the store for 15.0 seconds"),
-        lost(
-            .notRenewed(.seconds(15), by: "process 7"),
-            "it could not be renewed in the store for 15.0 seconds, where process 7 has its row"
-        ),
         lost(.taken(by: "b, process 8, f01"), "b, process 8, f01 has taken over"),
         lost(.setBack, "the store has gone back to an older document than was saved in it"),
-        lost(.taken(by: nil), "another host has written the document since", begun: false),
+        lost(.taken(by: nil), "another host has written the document since"),
         Row(
             .lockTimeout,
-            .timedOut(.seconds(20), "b, process 8, f01", location, version),
+            location.timedOut(.seconds(20), "b, process 8, f01", version),
             """
             Manager "Data" waited 20.0 seconds for b, process 8, f01, at work on document "Data" in the fleet's store. Nothing was \
             run and the state is unchanged. Let it finish and start again.
@@ -59,7 +49,7 @@ import Testing
         ),
         Row(
             .stateNotSaved,
-            .notSaved(nil, version, location, "Migration 1.2 was not run."),
+            location.notSaved(nil, version, "Migration 1.2 was not run."),
             """
             The state of manager "Data", document "Data" in the fleet's store, could not be saved: The store refused it each time, \
             as if another host had been faster. The old state stands. Migration 1.2 was not run. Try again when the store can be \
@@ -68,15 +58,7 @@ import Testing
         ),
         Row(
             .stateNotSaved,
-            .tooLong(version, location, "Migration 1.2 was not run."),
-            """
-            The state of manager "Data", document "Data" in the fleet's store, would take more than 1 MiB and was not saved. The \
-            old state stands. Migration 1.2 was not run.
-            """
-        ),
-        Row(
-            .stateNotSaved,
-            .commitUnanswered(TestStore.Failure(), version, location, nil),
+            location.commitUnanswered(TestStore.Failure(), version),
             """
             Whether migration 1.2 of manager "Data", document "Data" in the fleet's store, was committed is not known: the network \
             is gone. The server is still at it. It is in the database and recorded, or neither. Make a new manager, which reads \

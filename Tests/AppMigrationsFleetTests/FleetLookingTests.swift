@@ -78,7 +78,7 @@ import Testing
         }
         let after = try #require(kept)
         #expect(await code { try await after.whenMigrating(toVersion: "1.1") {} } == .blocked)
-        #expect(await code { try await after.forgetState() } == .blocked)
+        #expect(await code { try await after.resetAttempts() } == .blocked)
         #expect(try await migrations.whenMigrating(toVersion: "1.1") {})
     }
 
@@ -106,26 +106,5 @@ import Testing
         #expect(try await !migrations.whenMigrating(toVersion: "1.1") {})
         try await migrations.whenMigrating(toVersion: "1.2") { #expect($0.fence == 3) }
         #expect(await code { try await migrations.reset(to: "2.0") } == .newerThanCurrentVersion)
-    }
-
-    @Test func `a state that was forgotten blocks its manager, and the next one is a first run`() async throws
-    {
-        let migrations = try await fleet.host()
-        try await migrations.whenMigrating(toVersion: "1.1") {}
-        try await migrations.forgetState()
-        #expect(await code { try await migrations.whenMigrating(toVersion: "1.2") {} } == .blocked)
-        #expect(try await !migrations.status.hasState)
-        #expect(try await !migrations.isMigrated(declare))
-        // However its document is laid out.
-        try await fleet.store.edit(" : ", to: ":\n\t")
-        let next = try await fleet.host("b", firstRun: .existingData(at: "1.2"))
-        #expect(next.launch == .first)
-        #expect(next.lastRunVersion == AppVersion("1.2"))
-    }
-
-    @Test func `a manager whose state was forgotten by another host runs nothing`() async throws {
-        let migrations = try await fleet.host()
-        try await fleet.host("b").forgetState()
-        #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .stateUnreadable)
     }
 }

@@ -17,7 +17,7 @@ import Testing
     /// How a migration that writes a note ends.
     private func migrate(_ manager: FleetMigrationManager) async -> MigrationError.Code? {
         await code {
-            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db, _ in
                 try await db.query("INSERT INTO notes VALUES ('one')")
             }
         }
@@ -106,7 +106,7 @@ import Testing
         }
         let error = await #expect(throws: MigrationError.self) {
             let manager = try await FleetMigrationManager(on: postgresStore(path), clock: clock)
-            try await manager.whenMigrating(toVersion: "1.1", in: db) { db in
+            try await manager.whenMigrating(toVersion: "1.1", in: db) { db, _ in
                 clock.advance(by: .seconds(30))
                 if inClosure { try await db.query("INSERT INTO notes VALUES ('two')") }
             }
@@ -153,7 +153,7 @@ import Testing
         let manager = try await FleetMigrationManager(on: store, clock: clock)
         let task = Task {
             await #expect(throws: MigrationError.self) {
-                try await manager.whenMigrating(toVersion: "1.1", in: db) { _ in
+                try await manager.whenMigrating(toVersion: "1.1", in: db) { _, _ in
                     // The lease is renewed meanwhile, which makes no advice of it.
                     for _ in 1...7 {
                         await clock.sleepers(1)
@@ -199,25 +199,6 @@ import Testing
         }
         let error = await task.value
         #expect(error?.code == .lockTimeout && error?.description.contains("for \(process), at work") == true)
-    }
-
-    @Test func `a lease that a console's lock has cost names its process`() async throws {
-        let clock = ManualClock()
-        let isLocked = Guarded(false)
-        let store = locked { isLocked.withLock { $0 } }
-        let manager = try await FleetMigrationManager(on: store, clock: clock)
-        let error = await #expect(throws: MigrationError.self) {
-            try await manager.whenMigrating(toVersion: "1.1") {
-                isLocked.withLock { $0 = true }
-                while !Task.isCancelled {
-                    if clock.asleep > 0 { clock.advance(by: .milliseconds(500)) }
-                    await Task.yield()
-                }
-            }
-        }
-        let text = error?.description ?? ""
-        #expect(error?.code == .leaseLost)
-        #expect(text.contains("where the open transaction of the server's process 4711"), "\(text)")
     }
 
     @Test(arguments: [["COMMIT"], ["COMMIT", "ROLLBACK"]])

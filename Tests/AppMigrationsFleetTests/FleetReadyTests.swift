@@ -128,7 +128,7 @@ import Testing
             case .notBegun: "store: migration 1.1 was not begun. "
             case .failed:
                 "store: the last attempt at migration 1.1, number 1, failed with \"the network is gone\". "
-            case .died: "store: the host of the last attempt at migration 1.1, number 1, died. "
+            case .died: "store: the last attempt at migration 1.1, number 1, ended with its host. "
             case .atWork: "for a, process "
             }
         }

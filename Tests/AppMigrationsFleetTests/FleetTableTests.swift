@@ -34,12 +34,12 @@ import Testing
             try await FleetMigrationManager(on: InMemoryFleetStore()),
         ] {
             let error = await #expect(throws: MigrationError.self) {
-                try await manager.whenMigrating(toVersion: "1.1", in: elsewhere) { _ in
+                try await manager.whenMigrating(toVersion: "1.1", in: elsewhere) { _, _ in
                     Issue.record("It ran.")
                 }
             }
             #expect(error?.code == .migrationFailed)
-            #expect(error?.description.contains("which has to be a PostgresFleetStore") == true)
+            #expect(error?.description.contains("and the store a PostgresFleetStore") == true)
         }
     }
 }

@@ -124,7 +124,7 @@ extension AppRelease {
         if let floor = state.marks.floor(above: version) {
             let text: Message = """
                 The data of \(location), is for version \(floor) of the app and later; this is \(version). The mark was not set. \
-                Start version \(floor). Where older data was put back in its place, call forgetState(), and say with firstRun: at \
+                Start version \(floor). Where older data was put back in its place, forget the state, and say with firstRun: at \
                 which version that data is.
                 """
             throw location.error(.overtaken, floor, text)

@@ -44,7 +44,6 @@ struct Deadline: Sendable {
     }
 }
 
-/// A call that missed its deadline.
 struct Overdue: Error, CustomStringConvertible {
     let limit: Duration
 
@@ -61,4 +60,11 @@ func uncancelled<Value: Sendable, Failure: Error>(
         }
     }
     return try await task.value.get()
+}
+
+/// A closure that another task calls, while the task that it belongs to does nothing but wait.
+struct ClosureOfCaller<Value: Sendable>: @unchecked Sendable {
+    let body: nonisolated(nonsending) () async throws -> Value
+
+    func call(on isolation: isolated (any Actor)?) async throws -> Value { try await body() }
 }

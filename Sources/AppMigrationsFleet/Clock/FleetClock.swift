@@ -19,7 +19,6 @@ package struct FleetClock: Sendable {
         Alarms.ofProcess.set(in: $0, $1)
     }
 
-    /// The clocks of the system.
     package init() {}
 
     @Sendable private static func sleep(_ time: Duration) async throws {

@@ -1,15 +1,15 @@
 internal import AppMigrations
+internal import AppMigrationsSQL
 
-/// Runs a closure under a lease, which is renewed meanwhile.
 extension LeaseHolder {
     /// Calls the closure on the caller's actor, in a task of its own, which is cancelled when the lease is lost.
     ///
     /// The closure's error is given, not thrown. The renewals go on while a cancelled closure comes to its end.
     nonisolated(nonsending) func supervise(
-        onLoss: @escaping @Sendable () async -> Void = {},
+        closing db: (any AsyncSQLConnection & Sendable)?,
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async -> (any Error)? {
-        progress.withLock { $0.onLoss = onLoss }
+        progress.withLock { $0.db = db }
         return await withoutActuallyEscaping(body, do: callInTask)
     }
 
@@ -23,9 +23,7 @@ extension LeaseHolder {
         }
         let renewing = Task {
             await self.renew()
-            if self.loss == nil { return }
-            calling.cancel()
-            await self.progress.withLock { $0.onLoss }()
+            if self.loss != nil { await self.interrupt() }
         }
         progress.withLock { ($0.calling, $0.renewing) = (calling, renewing) }
         defer { renewing.cancel() }
@@ -34,6 +32,13 @@ extension LeaseHolder {
         } onCancel: {
             calling.cancel()
         }
+    }
+
+    /// Cancels the closure's task, and ends a statement that hangs.
+    func interrupt() async {
+        let (calling, db) = progress.withLock { ($0.calling, $0.db) }
+        calling?.cancel()
+        await db?.close()
     }
 
     /// Renews until the task is cancelled or the lease lost, at the latest when it could not be renewed for half of its length:
@@ -46,40 +51,20 @@ extension LeaseHolder {
         var pause = lease.length / 6
         /// When the lease is given up, once the last twelfth has begun.
         var end: Duration?
-        var blocker: String?
         while true {
-            do { try await clock.pause(pause) } catch {
-                return
-            }
+            do { try await clock.pause(pause) } catch { return }
             let now = clock.uptime()
             if end == nil, now - renewed >= half - twelfth { end = max(now + twelfth, renewed + half) }
             do throws(MigrationError) {
                 try await save(within: (end ?? renewed + half - twelfth) - now)
-                (end, blocker) = (nil, nil)
+                end = nil
                 pause = lease.length / 6
             } catch {
                 if loss != nil { return }
-                if error.isRefusal { blocker = await stored.blocker(within: twelfth) }
                 let now = clock.uptime()
-                if let end, now >= end { return lose(.notRenewed(half, by: blocker)) }
+                if let end, now >= end { return lose(.notRenewed(half)) }
                 pause = max(.zero, min(twelfth, .seconds(1), (end ?? renewed + half - twelfth) - now))
             }
         }
     }
-
-    /// Renews before the closure begins, where half of the lease is over: another host may be about to take over.
-    func refresh() async throws(MigrationError) {
-        while clock.uptime() - renewed >= lease.length / 2 {
-            do throws(MigrationError) { try await save() } catch {
-                throw loss.map { .leaseLost($0, version, stored.location, begun: false) } ?? error
-            }
-        }
-    }
-}
-
-/// A closure that another task calls, while the task that it belongs to does nothing but wait.
-struct ClosureOfCaller<Value: Sendable>: @unchecked Sendable {
-    let body: nonisolated(nonsending) () async throws -> Value
-
-    func call(on isolation: isolated (any Actor)?) async throws -> Value { try await body() }
 }

@@ -1,4 +1,5 @@
 internal import AppMigrations
+internal import AppMigrationsSQL
 
 /// The lease while a closure runs: the state with the intent, renewed in the store.
 ///
@@ -13,7 +14,7 @@ final class LeaseHolder: Sendable {
         var loss: LeaseLoss?
         var calling: Task<(any Error)?, Never>?
         var renewing: Task<Void, Never>?
-        var onLoss: @Sendable () async -> Void = {}
+        var db: (any AsyncSQLConnection & Sendable)?
         /// Waits for the saves under way.
         var turns: @Sendable () async -> Void = {}
     }
@@ -23,37 +24,19 @@ final class LeaseHolder: Sendable {
     let lease: Lease
     let progress: Guarded<Progress>
 
-    private static var patience: Int { 5 }
-
-    init(
-        _ intent: MigrationState,
-        _ lease: Lease,
-        at revision: FleetRevision,
-        since renewed: Duration,
-        of version: AppVersion,
-        in stored: StoredState
-    ) {
-        self.stored = stored
-        self.version = version
-        self.lease = lease
-        progress = Guarded(Progress(state: intent, revision: revision, renewed: renewed))
+    init(_ stored: StoredState, _ version: AppVersion, _ lease: Lease, _ progress: Progress) {
+        (self.stored, self.version, self.lease) = (stored, version, lease)
+        self.progress = Guarded(progress)
     }
 
     var clock: FleetClock { stored.deadline.clock }
-
     var renewed: Duration { progress.withLock { $0.renewed } }
-
     var loss: LeaseLoss? { progress.withLock { $0.loss } }
-
     var state: MigrationState { progress.withLock { $0.state } }
-
     var revision: FleetRevision { progress.withLock { $0.revision } }
-
-    var length: Duration { lease.length }
 
     func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isOfHolder(lease) } == true }
 
-    /// Ends the renewals, and so the closure's task.
     func lose(_ loss: LeaseLoss) {
         let renewing = progress.withLock { progress in
             if progress.loss == nil, !progress.hasEnded { progress.loss = loss }
@@ -81,16 +64,15 @@ final class LeaseHolder: Sendable {
         return try await task.value.get()
     }
 
-    /// Saves a checkpoint, or the state as it is.
     func save(
         within limit: Duration? = nil,
         _ change: @escaping @Sendable (MigrationState) -> MigrationState = { $0 }
     ) async throws(MigrationError) {
         let consequence: Message = "Migration \(version) goes on at the checkpoint before."
         try await inTurn { [self] () async throws(MigrationError) in
-            for _ in 1...Self.patience {
+            for _ in 1...5 {
                 let now = progress.withLock { $0 }
-                if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
+                if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
                 if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
                 var next = change(now.state)
                 next.marks.interruption?.lease?.beat += 1
@@ -102,7 +84,7 @@ final class LeaseHolder: Sendable {
                 case .refused(let found): try adopt(found)
                 }
             }
-            throw .notSaved(nil, version, stored.location, consequence)
+            throw stored.location.notSaved(nil, version, consequence)
         }
     }
 
@@ -112,19 +94,16 @@ final class LeaseHolder: Sendable {
     /// has done in that database since is gone with them, and the next attempt has to do it again.
     private func adopt(_ found: StoredState.Found) throws(MigrationError) {
         let known = state.marks.interruption?.lease?.beat ?? 0
-        guard let revision = found.revision, let beat = found.lease?.beat, isHeld(found), beat >= known else {
-            let loss = isHeld(found) ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
+        let isHeld = isOfThisHolder(found.lease) && found.state?.marks.interruption?.failure == nil
+        guard let revision = found.revision, let beat = found.lease?.beat, isHeld, beat >= known else {
+            let loss = isHeld ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
             lose(loss)
-            throw .leaseLost(loss, version, stored.location)
+            throw stored.location.leaseLost(loss, version)
         }
         progress.withLock {
             $0.revision = revision
             $0.state.marks.interruption?.lease?.beat = beat
         }
-    }
-
-    private func isHeld(_ found: StoredState.Found) -> Bool {
-        isOfThisHolder(found.lease) && found.state?.marks.interruption?.failure == nil
     }
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
@@ -159,7 +138,7 @@ final class LeaseHolder: Sendable {
         _ isRecorded: @escaping @Sendable (MigrationState) -> Bool
     ) async throws(MigrationError) {
         try await inTurn { [self] () async throws(MigrationError) in
-            var left = Self.patience
+            var left = 5
             while left > 0 {
                 switch try await stored.save(next, version, at: revision, else: consequence) {
                 case .saved: return progress.withLock { $0.state = next }
@@ -169,19 +148,18 @@ final class LeaseHolder: Sendable {
                     }
                     let isLocked = found.revision == revision
                     if isLocked { await pauseBriefly() }
-                    if !isLocked || clock.uptime() - renewed >= length { left -= 1 }
+                    if !isLocked || clock.uptime() - renewed >= lease.length { left -= 1 }
                     try adopt(found)
                 }
             }
-            throw .notSaved(nil, version, stored.location, consequence)
+            throw stored.location.notSaved(nil, version, consequence)
         }
     }
 }
 
 /// How a host lost its lease.
 enum LeaseLoss: Sendable {
-    /// The lease could not be renewed for that long; somebody's open transaction has the row.
-    case notRenewed(Duration, by: String? = nil)
+    case notRenewed(Duration)
     /// Another host wrote the document; `nil` where no lease is in it now.
     case taken(by: String?)
     /// The store has an older document than this host has saved.

@@ -8,7 +8,6 @@ import Musl
 import Android
 #endif
 
-/// The name that people give to the machine.
 enum PlatformHost {
     /// gethostname(2): whether a name that was cut off ends with NUL is unspecified, so the last byte is kept for one.
     static var name: String {

@@ -1,23 +1,19 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// The state of one manager in a store.
 final class StoredState: Sendable {
     let location: StateLocation
     let store: any FleetStore
     /// Half a lease for each call.
     let deadline: Deadline
-    /// The lease of another host, as the reads have seen it.
-    private let watch = Guarded(LeaseWatch())
+    /// The revision that the last read gave, and since when.
+    private let watch = Guarded<(revision: FleetRevision?, since: Duration)>((nil, .zero))
 
     /// The text in the store at one moment.
     struct Found: Sendable {
-        /// `nil` where there is no document, or the state was forgotten.
+        /// Both are `nil` where there is no document.
         var state: MigrationState?
-        /// `nil` where there is no document.
         var revision: FleetRevision?
-        /// The number of the last lease, also of a state that was forgotten.
-        var fence = 0
         /// True if a lease stands, by all that this host has seen.
         var isHeld = false
 
@@ -37,26 +33,30 @@ final class StoredState: Sendable {
         (self.location, self.store, self.deadline) = (location, store, deadline)
     }
 
-    /// Reads the state, and says whether a lease stands in it.
+    /// Reads the state, and says whether a lease stands in it: until this host has seen one revision for the lease's length.
+    ///
+    /// A revision comes never again, so between two looks that gave the same one the holder hasn't renewed. The time that an answer
+    /// takes doesn't count.
     nonisolated(nonsending) func read(within limit: Duration? = nil) async throws(MigrationError) -> Found {
         let asked = deadline.clock.awake()
         let document: FleetDocument?
         do throws(MigrationError) { document = try await self.document(within: limit) } catch {
             // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
-            if error.code == .stateUnreadable { watch.withLock { $0 = LeaseWatch() } }
+            if error.code == .stateUnreadable { watch.withLock { $0.revision = nil } }
             throw error
         }
         let answered = deadline.clock.awake()
         var found = try found(document)
         if let lease = found.lease {
-            found.isHeld = watch.withLock {
-                !$0.hasRunOut(lease, at: found.revision, asked: asked, answered: answered)
+            found.isHeld = watch.withLock { watch in
+                if watch.revision == found.revision { return asked - watch.since < lease.length }
+                watch = (found.revision, answered)
+                return true
             }
         }
         return found
     }
 
-    /// The text of the store, byte for byte.
     nonisolated(nonsending) func document(
         within limit: Duration? = nil
     ) async throws(MigrationError) -> FleetDocument? {
@@ -65,33 +65,29 @@ final class StoredState: Sendable {
         } catch {
             let consequence: Message = "Nothing was run or written."
             if error is CancellationError || Task.isCancelled {
-                throw .cancelled("while \(location) was read", location, nil, consequence, error)
+                throw location.cancelled("while \(location) was read", nil, consequence, error)
             }
-            throw .unreadable(error, location, consequence)
+            throw location.unreadable(error, consequence)
         }
-    }
-
-    /// The marks in a document; `nil` where it has to be read in full, as that of a fresh install or a forgotten state.
-    func marks(_ document: FleetDocument) -> StateMarks? {
-        let marks = document.bytes.withUnsafeBufferPointer { StateHead.read($0, name: location.name) }
-        return marks?.lastRun == .zero ? nil : marks
     }
 
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
-        // However somebody has laid the text out since.
-        let isForgotten = state.unknownMembers.filter { $0 > 0x20 } == Self.forgotten.filter { $0 > 0x20 }
-        return Found(
-            state: isForgotten ? nil : state,
-            revision: document.revision,
-            fence: max(state.fence, state.marks.interruption?.lease?.fence ?? 0)
-        )
+        return Found(state: state, revision: document.revision)
     }
 
-    /// Replaces what stood at a revision.
-    ///
-    /// A store that throws may have written, and one that refuses may have met its own first try. So both are followed by a look.
+    func text(of state: MigrationState, _ version: AppVersion?, else consequence: Message)
+        throws(MigrationError) -> [UInt8]
+    {
+        if let bytes = state.writtenDocument { return bytes }
+        let message: Message = """
+            The state of \(location), would take more than 1 MiB and was not saved. The old state stands. \(consequence)
+            """
+        throw location.error(.stateNotSaved, version, message)
+    }
+
+    /// Looks after a store that throws, which may have written, and one that refuses, which may have met its own first try.
     nonisolated(nonsending) func save(
         _ state: MigrationState,
         _ version: AppVersion? = nil,
@@ -99,7 +95,7 @@ final class StoredState: Sendable {
         within limit: Duration? = nil,
         else consequence: Message
     ) async throws(MigrationError) -> Outcome {
-        guard let bytes = state.writtenDocument else { throw .tooLong(version, location, consequence) }
+        let bytes = try text(of: state, version, else: consequence)
         do {
             return try await deadline.bound(limit) { [self] in
                 var failure: (any Error)?
@@ -107,22 +103,20 @@ final class StoredState: Sendable {
                     if let saved = try await store.replace(location.name, at: revision, with: bytes) {
                         return .saved(saved)
                     }
-                } catch {
-                    failure = error
-                }
+                } catch { failure = error }
                 let document = try await store.read(location.name)
                 if let document, document.bytes == bytes { return .saved(document.revision) }
                 let found = try found(document)
                 guard let failure, found.revision == revision else { return .refused(found) }
-                throw MigrationError.notSaved(failure, version, location, consequence)
+                throw location.notSaved(failure, version, consequence)
             }
         } catch {
             if let error = error as? MigrationError { throw error }
             let unknown: Message = "Whether the state was saved is not known. \(consequence)"
             if Task.isCancelled {
-                throw .cancelled("while \(location) was saved", location, version, unknown, error)
+                throw location.cancelled("while \(location) was saved", version, unknown, error)
             }
-            throw .unreadable(error, location, unknown)
+            throw location.unreadable(error, unknown)
         }
     }
 
@@ -156,29 +150,19 @@ final class StoredState: Sendable {
             }
         } catch {
             if !Task.isCancelled { throw error }
-            let moment: Message = "while the lease of \(location) was taken"
-            throw .cancelled(moment, location, version, consequence, error)
+            throw location.cancelled("while the lease of \(location) was taken", version, consequence, error)
         }
     }
 
-    /// Leaves a document that stands for no state, since a store has no way to remove one.
-    ///
-    /// The number of the last lease stays in it: a fence that began again would be refused for good by what remembers it.
-    func forget(_ found: Found) async throws(MigrationError) -> Outcome {
-        var nothing = MigrationState(location.name, .nothing)
-        nothing.unknownMembers = Self.forgotten
-        nothing.fence = found.fence
-        return try await save(nothing, at: found.revision, else: "The state was not forgotten.")
-    }
-
-    private static var forgotten: [UInt8] { Array("  \"forgotten\" : true,\n".utf8) }
+    /// The store where it can write a document in the transaction of a closure.
+    var postgres: (any PostgresStore)? { store as? any PostgresStore }
 
     /// The server's process whose open transaction has the row of the document, for people to read; `nil` where none has.
-    func blocker(within limit: Duration? = nil) async -> String? {
-        guard let store = store as? any PostgresStore else { return nil }
+    func blocker() async -> String? {
+        guard let postgres else { return nil }
         do {
-            let rows = try await deadline.bound(limit) { [location] in
-                try await store.ask(store.table.blocker, [.text(location.name)])
+            let rows = try await deadline.bound { [location] in
+                try await postgres.ask(postgres.table.blocker, [.text(location.name)])
             }
             guard case .text(let process) = rows.first?.first else { return nil }
             return "the open transaction of the server's process \(process)"

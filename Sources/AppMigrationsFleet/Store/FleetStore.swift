@@ -56,13 +56,8 @@ public struct FleetRevision: Sendable, Hashable, CustomStringConvertible {
 
 /// A store in the memory of this process, for tests: several managers are several hosts.
 public final class InMemoryFleetStore: FleetStore {
-    private struct Contents {
-        // By bytes: a string of Swift takes two spellings of a name for one.
-        var documents: [[UInt8]: FleetDocument] = [:]
-        var revisions: UInt64 = 0
-    }
-
-    private let contents = Guarded(Contents())
+    // By bytes: a string of Swift takes two spellings of a name for one.
+    private let contents = Guarded((documents: [[UInt8]: FleetDocument](), revisions: UInt64(0)))
 
     /// Makes a store without documents.
     public init() {}

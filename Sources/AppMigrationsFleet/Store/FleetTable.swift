@@ -1,11 +1,8 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// The statements of a store for PostgreSQL.
-///
 /// A class, since a start copies its store, and one reference is less to copy than all of this.
 final class FleetTable: Sendable {
-    /// The name as it stands in a statement.
     private let name: String
     /// The table's own name, where no schema is named.
     private let bare: String?
@@ -18,12 +15,9 @@ final class FleetTable: Sendable {
         name = parts.map(\.quoted).joined(separator: ".")
         bare = parts.count == 1 ? parts[0].text : nil
         select = "SELECT revision, document FROM \(name) WHERE name = $1"
-        // The xmax of a row is the open transaction that has locked or changed it, or the multixact of several that share a lock.
-        // The server throws for a number that the table can't have as a multixact.
+        // The xmax of a row is the open transaction that has locked or changed it.
         blocker = """
-            SELECT string_agg(DISTINCT pid::text, ' and ') FROM \(name) AS held JOIN pg_class ON pg_class.oid = held.tableoid
-            JOIN pg_locks ON transactionid = held.xmax OR transactionid IN (SELECT xid FROM pg_get_multixact_members(
-            CASE WHEN mxid_age(held.xmax) BETWEEN 1 AND mxid_age(relminmxid) THEN held.xmax END))
+            SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
             WHERE name = $1 AND mode = 'ExclusiveLock' AND granted
             """
     }
@@ -37,12 +31,11 @@ final class FleetTable: Sendable {
             _ = try await isThere(on: db)
             return nil
         }
-        guard rows.count == 1, row.count == 2, let revision = Self.number(row[0]),
-            let document = Self.bytes(row[1])
+        guard rows.count == 1, row.count == 2, let revision = row[0].number, case .text(let text) = row[1]
         else {
             throw SQLError(.ledgerUnreadable, "The table \(self.name) has a row that can't be read: \(rows)")
         }
-        return FleetDocument(bytes: document, revision: FleetRevision(revision))
+        return FleetDocument(bytes: Array(text.utf8), revision: FleetRevision(revision))
     }
 
     /// Replaces a document; `isWaiting` waits for a row that another transaction has locked, instead of passing it over.
@@ -71,15 +64,14 @@ final class FleetTable: Sendable {
             """
         let arguments: [SQLValue] = [.text(name), .integer(number), .text(text), .integer(Self.step)]
         guard let rows = try await rows(of: update, arguments, on: db) else { return nil }
-        if let next = try Self.revision(rows) { return next }
+        if let next = rows.first?.first?.number { return FleetRevision(next) }
         _ = try await isThere(on: db)
         return nil
     }
 
-    /// How far the next revision lies.
+    /// Random: a rollback, a server that comes up again without its last commits and a backup all take revisions back.
     ///
-    /// A rollback, a server that comes up again without its last commits and a backup all take revisions back. Counted
-    /// by ones, the revision that its former holder remembers would come again and be another host's.
+    /// Counted by ones, the revision that its former holder remembers would come again and be another host's.
     private static var step: Int64 { Int64.random(in: 1...(1 << 31)) }
 
     /// A temporary table hides one without a schema, and ends with the session.
@@ -108,11 +100,13 @@ final class FleetTable: Sendable {
             """
         // Begin at a random revision: if the row is removed by hand and made anew, a stalled host mustn't meet its old one.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
-        return try Self.revision(try await rows(of: sql, [key, first, document], on: db) ?? [])
+        let rows = try await rows(of: sql, [key, first, document], on: db)
+        return rows?.first?.first?.number.map { FleetRevision($0) }
     }
 
     /// Makes the table; of two hosts that do it at once one may fail, and finds the table of the other.
     nonisolated(nonsending) private func create(on db: some AsyncSQLConnection) async throws {
+        var failure: (any Error)?
         do {
             try await db.query(
                 """
@@ -120,9 +114,8 @@ final class FleetTable: Sendable {
                 (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL)
                 """
             )
-        } catch {
-            if try await !isThere(on: db, after: error) { throw error }
-        }
+        } catch { failure = error }
+        if try await !isThere(on: db, after: failure), let failure { throw failure }
     }
 
     /// The rows of a statement; `nil` where there is no table.
@@ -133,7 +126,7 @@ final class FleetTable: Sendable {
     ) async throws -> [[SQLValue]]? {
         do { return try await db.query(sql, arguments) } catch {
             // undefined_table, undefined_column. A connection that doesn't tell is asked.
-            let state = Connection.report(of: error)?.sqlState
+            let state = (error as? SQLError)?.sqlState ?? Connection.report(of: error)?.sqlState
             if let state, !["42P01", "42703"].contains(state) { throw error }
             if try await !isThere(on: db, after: error) { return nil }
         }
@@ -153,11 +146,11 @@ final class FleetTable: Sendable {
         do {
             rows = try await db.query(
                 """
-                SELECT string_agg(attname::text, ', ' ORDER BY attnum), min(relpersistence::text), \
+                SELECT string_agg(attname::text, ', ' ORDER BY attnum), \
                 (SELECT min(relnamespace::regnamespace::text) FROM pg_class WHERE relname = $2 AND relkind IN ('r', 'p') \
                 AND relpersistence <> 't' AND NOT pg_table_is_visible(oid)) \
                 FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped \
-                WHERE pg_class.oid = to_regclass($1)
+                WHERE pg_class.oid = to_regclass($1) AND relpersistence <> 't'
                 """,
                 [.text(name), bare.map(SQLValue.text) ?? .null]
             )
@@ -165,15 +158,8 @@ final class FleetTable: Sendable {
             // The connection is gone, and the first error says why.
             throw cause ?? error
         }
-        guard let row = rows.first, row.count == 3 else {
+        guard let row = rows.first, row.count == 2 else {
             throw SQLError(.statementFailed, "A look at the table \(name) gave \(rows)")
-        }
-        if bare != nil, row[1] == "t" {
-            throw SQLError(
-                .statementFailed,
-                "A temporary table hides the table \(name) of the fleet's store. Nothing was written. Drop it, or name the "
-                    + "store's table with its schema"
-            )
         }
         if case .text(let columns) = row[0] {
             let found = columns.split(separator: ", ")
@@ -184,37 +170,11 @@ final class FleetTable: Sendable {
                     + " Nothing was written. Give the store another table (table:)"
             )
         }
-        guard bare != nil, case .text(let schema) = row[2] else { return false }
+        guard bare != nil, case .text(let schema) = row[1] else { return false }
         throw SQLError(
             .statementFailed,
-            "The connection's search_path leads to no table \(name), and the schema \(schema) has one. Nothing was written. "
-                + "Name the store's table with its schema, also where it is to be a new one"
+            "The connection's search_path leads to no table \(name) that lasts, and the schema \(schema) has one. Nothing was "
+                + "written. Name the store's table with its schema, also where it is to be a new one"
         )
-    }
-}
-
-extension FleetTable {
-    private static func revision(_ rows: [[SQLValue]]) throws -> FleetRevision? {
-        guard let row = rows.first else { return nil }
-        guard rows.count == 1, let value = row.first, let number = number(value) else {
-            throw SQLError(.statementFailed, "RETURNING gave no revision: \(rows)")
-        }
-        return FleetRevision(number)
-    }
-
-    private static func number(_ value: SQLValue) -> Int64? {
-        switch value {
-        case .integer(let number): number
-        case .text(let text): Int64(text)
-        default: nil
-        }
-    }
-
-    private static func bytes(_ value: SQLValue) -> [UInt8]? {
-        switch value {
-        case .text(let text): Array(text.utf8)
-        case .blob(let bytes): bytes
-        default: nil
-        }
     }
 }

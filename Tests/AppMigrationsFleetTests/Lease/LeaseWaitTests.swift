@@ -1,6 +1,7 @@
 import AppMigrations
-import AppMigrationsFleet
 import Testing
+
+@testable import AppMigrationsFleet
 
 @Suite struct LeaseWaitTests {
     let fleet = Fleet()
@@ -74,44 +75,50 @@ import Testing
 }
 
 @Suite struct LeaseWatchTests {
-    private let lease = Lease("a", fence: 1, length: .seconds(30))
-
     /// True if the lease has run out after these looks: the revision that each saw, and when it was asked and answered.
-    private func hasRunOut(_ looks: [(FleetRevision, asked: Int, answered: Int)]) -> Bool {
-        var watch = LeaseWatch()
-        var hasRunOut = false
-        for look in looks {
-            hasRunOut = watch.hasRunOut(
-                lease,
-                at: look.0,
-                asked: .seconds(look.asked),
-                answered: .seconds(look.answered)
-            )
+    private func hasRunOut(_ looks: [(revision: Int, asked: Int, answered: Int)]) async throws -> Bool {
+        let (fleet, turn) = (Fleet(), Log())
+        try await fleet.leaveLease()
+        let began = fleet.clock.now
+        @Sendable func move(to seconds: Int) {
+            fleet.clock.advance(by: began + .seconds(seconds) - fleet.clock.now)
         }
-        return hasRunOut
+        let store = InterposedStore(store: fleet.store) {
+            move(to: looks[turn.lines.count].answered)
+        } beforeWrite: { _ in
+        }
+        let manager = try await fleet.host("b") { $0.leaseDuration = .seconds(300) }
+        let stored = StoredState(manager.location, store, manager.stored.deadline)
+        var (revision, isHeld) = (looks[0].revision, true)
+        for look in looks {
+            // A renewal.
+            if look.revision != revision { try await fleet.store.put(fleet.store.text() ?? "") }
+            revision = look.revision
+            move(to: look.asked)
+            isHeld = try await stored.read().isHeld
+            turn.add("looked")
+        }
+        return !isHeld
     }
 
-    private let one = FleetRevision(1)
-    private let two = FleetRevision(2)
-
-    @Test func `a lease runs out once one revision was seen for its whole length`() {
-        #expect(!hasRunOut([(one, 0, 0)]))
-        #expect(!hasRunOut([(one, 0, 0), (one, 29, 29)]))
-        #expect(hasRunOut([(one, 0, 0), (one, 30, 30)]))
+    @Test func `a lease runs out once one revision was seen for its whole length`() async throws {
+        #expect(try await !hasRunOut([(1, 0, 0)]))
+        #expect(try await !hasRunOut([(1, 0, 0), (1, 29, 29)]))
+        #expect(try await hasRunOut([(1, 0, 0), (1, 30, 30)]))
     }
 
-    @Test func `a renewal in between begins it again`() {
-        #expect(!hasRunOut([(one, 0, 0), (two, 29, 29), (two, 58, 58)]))
-        #expect(hasRunOut([(one, 0, 0), (two, 29, 29), (two, 59, 59)]))
+    @Test func `a renewal in between begins it again`() async throws {
+        #expect(try await !hasRunOut([(1, 0, 0), (2, 29, 29), (2, 58, 58)]))
+        #expect(try await hasRunOut([(1, 0, 0), (2, 29, 29), (2, 59, 59)]))
     }
 
-    @Test func `the time of a slow answer doesn't count, before or after`() {
-        #expect(!hasRunOut([(one, 0, 20), (one, 31, 31)]))
-        #expect(!hasRunOut([(one, 0, 0), (one, 29, 60)]))
+    @Test func `the time of a slow answer doesn't count, before or after`() async throws {
+        #expect(try await !hasRunOut([(1, 0, 20), (1, 31, 31)]))
+        #expect(try await !hasRunOut([(1, 0, 0), (1, 29, 60)]))
     }
 
-    @Test func `a clock that goes back takes over later, and never earlier`() {
-        #expect(!hasRunOut([(one, 100, 100), (one, 0, 0), (one, 60, 60)]))
-        #expect(hasRunOut([(one, 100, 100), (one, 0, 0), (one, 130, 130)]))
+    @Test func `a clock that goes back takes over later, and never earlier`() async throws {
+        #expect(try await !hasRunOut([(1, 100, 100), (1, 0, 0), (1, 60, 60)]))
+        #expect(try await hasRunOut([(1, 100, 100), (1, 0, 0), (1, 130, 130)]))
     }
 }

@@ -69,7 +69,7 @@ import Testing
         let next = try await fleet.host("b")
         fleet.store.onWrite { _, _ in .stalls }
         await cancel([
-            { try await next.reset(to: "1.0") }, { try await next.forgetState() },
+            { try await next.reset(to: "1.0") },
             { _ = try await fleet.host("c", at: "1.5") },
         ])
     }

@@ -44,14 +44,14 @@ extension FleetMigrationManager {
         options: Options = Options(),
         clock: ManualClock = ManualClock()
     ) async throws(MigrationError) {
+        var options = options
+        (options.clock, options.host) = (clock.clock, host)
         try await self.init(
             named: name,
             currentVersion: version,
-            firstRun: { firstRun },
+            firstRun: firstRun,
             store: store,
-            options: options,
-            clock: clock.clock,
-            host: host
+            options: options
         )
     }
 }

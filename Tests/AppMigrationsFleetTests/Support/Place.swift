@@ -41,6 +41,6 @@ struct Place {
 
     /// Declares a migration that writes a note.
     func migrate(_ manager: FleetMigrationManager, to version: String = "1.1") async throws -> Bool {
-        try await manager.whenMigrating(toVersion: version, in: db) { try await insert($0) }
+        try await manager.whenMigrating(toVersion: version, in: db) { db, _ in try await insert(db) }
     }
 }

@@ -94,7 +94,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         }
         if sql.hasPrefix("SELECT json_object_agg") { return [["{}"]] }
         if sql.contains("pg_locks") { return [] }
-        if sql.contains("to_regclass") { return [[try columns(of: arguments[0]), "p", .null]] }
+        if sql.contains("to_regclass") { return [[try columns(of: arguments[0]), .null]] }
         if sql.hasPrefix("SELECT pg_backend_pid()") { return [["7"]] }
         if sql.contains("pg_stat_activity") { return arguments == ["7"] ? [[1]] : [] }
         if sql == "ROLLBACK", try !db.isInTransaction { return [] }

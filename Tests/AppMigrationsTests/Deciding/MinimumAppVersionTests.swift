@@ -211,8 +211,8 @@ import Testing
         #expect(
             error.description == """
                 The data of manager "Library", \(folder.stateFile), is for version 1.4 of the app and later; this is 1.3. \
-                The mark was not set. Start version 1.4. Where older data was put back in its place, call \
-                forgetState(), and say with firstRun: at which version that data is.
+                The mark was not set. Start version 1.4. Where older data was put back in its place, forget \
+                the state, and say with firstRun: at which version that data is.
                 """
         )
         #expect(try folder.stateText() == before)

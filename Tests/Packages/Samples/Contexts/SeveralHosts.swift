@@ -30,6 +30,7 @@ import Testing
     func job(_ store: any FleetStore) async throws { try await declare(manager(store) { false }) }
 
     func together<Connection: AsyncSQLConnection & Sendable>(
+        _ migrations: FleetMigrationManager,
         connect: @escaping @Sendable () async throws -> Connection
     ) async throws {
         // Sample 1 of FleetMigrationManager+Database.swift

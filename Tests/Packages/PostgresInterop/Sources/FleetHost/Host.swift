@@ -49,7 +49,7 @@ struct Host {
             } else if version == "1.1" || version == "1.3" {
                 try await manager.whenMigrating(toVersion: version) { try await work($0) }
             } else {
-                try await manager.whenMigrating(toVersion: version, in: try await connect()) { db in
+                try await manager.whenMigrating(toVersion: version, in: try await connect()) { db, _ in
                     try await count(version, db)
                 }
             }

@@ -109,14 +109,14 @@ struct FleetScenario: Sendable {
     private static func manager(of current: String, on host: FleetHost) async throws(MigrationError)
         -> FleetMigrationManager
     {
-        try await FleetMigrationManager(
+        var options = FleetMigrationManager.Options(leaseDuration: length)
+        (options.clock, options.host) = (host.clock, host.name)
+        return try await FleetMigrationManager(
             named: "Data",
             currentVersion: current,
-            firstRun: { .existingData(at: "1.0") },
+            firstRun: .existingData(at: "1.0"),
             store: host,
-            options: FleetMigrationManager.Options(leaseDuration: length),
-            clock: host.clock,
-            host: host.name
+            options: options
         )
     }
 }

@@ -1,12 +1,10 @@
-package import AppMigrations
+internal import AppMigrations
 
 /// The wait for the lease of another host: its pauses, its events and its end.
 struct LeaseWait {
-    let stored: StoredState
+    let manager: FleetMigrationManager
     let version: AppVersion?
     let timeout: Duration?
-    let patience: Duration
-    let onWait: (MigrationEvent) -> Void
 
     /// When the first look began.
     var start: Duration?
@@ -20,21 +18,20 @@ struct LeaseWait {
     /// Since when the store refuses to replace a document that nobody has changed.
     var refused: Duration?
 
-    private static var longestPause: Duration { .seconds(1) }
-    private static var timeBetweenEvents: Duration { .seconds(10) }
-
-    private var clock: FleetClock { stored.deadline.clock }
+    private var stored: StoredState { manager.stored }
     private var location: StateLocation { stored.location }
+    private var clock: FleetClock { manager.clock }
+    private var patience: Duration { manager.options.leaseLength }
 
     /// Reads the state for a call that may not stand inside of the closure under its lease.
     mutating func look() async throws(MigrationError) -> StoredState.Found {
         if Task.isCancelled {
             let moment: Message = "before manager \(location.name.quoted) took the lease in \(location.state)"
-            throw .cancelled(moment, location, version)
+            throw location.cancelled(moment, version)
         }
         let found = try await read()
         if let lease = found.lease,
-            RunToken.enclosing(exactly: StateLocation(location.name, heldBy: lease.owner)) != nil
+            RunToken.enclosing(exactly: StateLocation(name: location.name, directory: lease.owner)) != nil
         {
             throw .nested(location, version)
         }
@@ -56,7 +53,7 @@ struct LeaseWait {
             } catch {
                 if error.code != .stateUnreadable { throw error }
                 if let timeout, clock.awake() - start >= timeout, error.underlyingError is Overdue {
-                    throw end ?? .timedOut(timeout, hasPaused ? holder : nil, location, version)
+                    throw end ?? location.timedOut(timeout, hasPaused ? holder : nil, version)
                 }
                 let now = clock.uptime()
                 let since = failing ?? now
@@ -89,56 +86,21 @@ struct LeaseWait {
         let now = clock.awake()
         let start = start ?? now
         (self.start, self.holder, self.end, hasPaused) = (start, holder, end, true)
-        if let timeout, now - start >= timeout { throw end ?? .timedOut(timeout, holder, location, version) }
-        if told.map({ now - $0 >= Self.timeBetweenEvents }) ?? true {
+        if let timeout, now - start >= timeout { throw end ?? location.timedOut(timeout, holder, version) }
+        if told.map({ now - $0 >= .seconds(10) }) ?? true {
             told = now
             var event = MigrationEvent(.waiting, location.name, version: version)
             event.note = holder
-            onWait(event)
+            manager.send(event)
         }
         // Without a random part: a hundred hosts read one row each, and the first reads set them apart.
         var next = pause
         if let timeout { next = min(next, timeout - (now - start)) }
-        pause = min(pause * 2, Self.longestPause)
+        pause = min(pause * 2, .seconds(1))
         do { try await clock.pause(next) } catch {
-            let name = location.name.quoted
-            throw .cancelled(
-                "while manager \(name) waited for \(holder) in \(location.state)",
-                location,
-                version
-            )
+            let moment: Message =
+                "while manager \(location.name.quoted) waited for \(holder) in \(location.state)"
+            throw location.cancelled(moment, version)
         }
-    }
-}
-
-extension StateLocation {
-    /// The place of a state, which the holder of its lease tells from the same name in another store.
-    convenience init(_ name: String, heldBy holder: String) {
-        self.init(name: name, directory: holder, store: "the fleet's store")
-    }
-}
-
-/// Judges by this host's own clock whether a lease has run out: once one revision was seen for the lease's length.
-///
-/// A revision comes never again, so between two looks that gave the same one the holder hasn't renewed.
-package struct LeaseWatch {
-    private var revision: FleetRevision?
-    private var since = Duration.zero
-
-    package init() {}
-
-    /// Takes down what a look gave, and says whether the holder has let its lease run out.
-    ///
-    /// `asked` is the time before the store was asked, `answered` the time at which the answer was there.
-    package mutating func hasRunOut(
-        _ lease: Lease,
-        at revision: FleetRevision?,
-        asked: Duration,
-        answered: Duration
-    ) -> Bool {
-        if let revision, self.revision == revision { return asked - since >= lease.length }
-        self.revision = revision
-        since = answered
-        return false
     }
 }

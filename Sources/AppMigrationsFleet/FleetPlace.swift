@@ -1,0 +1,86 @@
+internal import AppMigrations
+
+/// A manager's place among the hosts of its fleet.
+struct FleetPlace: Sendable {
+    let stored: StoredState
+    let release: AppRelease
+    let options: FleetMigrationManager.Options
+
+    init(
+        _ name: String,
+        _ currentVersion: String,
+        _ store: any FleetStore,
+        _ options: FleetMigrationManager.Options
+    ) throws(MigrationError) {
+        try StateLocation.check(name)
+        let current = try AppVersion(currentVersion, manager: name)
+        let deadline = Deadline(clock: options.clock, limit: options.leaseLength / 2)
+        // No other manager has the same.
+        let number = String(UInt64.random(in: 0 ... .max), radix: 16)
+        let owner = "\(options.host ?? PlatformHost.name), process \(Platform.process), \(number)"
+        let location = StateLocation(name: name, directory: owner, store: "the fleet's store")
+        stored = StoredState(location, store, deadline)
+        release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
+        self.options = options
+    }
+
+    /// Reads the state, makes it on the fleet's first run, and saves that this version was launched.
+    ///
+    /// Where nothing is pending this is one read of the store. Of several hosts that make the state at once one does, and the others
+    /// find it.
+    nonisolated(nonsending) func start(
+        _ firstRun: () async throws -> MigrationManager.FirstRun
+    ) async throws(MigrationError) -> StartOutcome {
+        let document = try await stored.document()
+        let head = document?.bytes.withUnsafeBufferPointer { StateHead.read($0, name: stored.location.name) }
+        if let head, head.launched >= release.version || options.isReadOnly {
+            return try StartOutcome(found: head, by: release)
+        }
+        var found = try stored.found(document)
+        if found.state == nil {
+            let answer: MigrationManager.FirstRun
+            do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
+            let made = try StartOutcome(first: answer, by: release)
+            if options.isReadOnly { return made }
+            var state = MigrationState(stored.location.name, made.marks)
+            if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
+            let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
+            guard case .refused(let now) = outcome else { return made }
+            found = now
+        }
+        guard var state = found.state else { throw .gone(stored.location) }
+        var start = try StartOutcome(found: state.marks, by: release)
+        start.isFresh = state.isFresh(in: release.version)
+        // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
+        let isHeld = found.lease != nil
+        if options.isReadOnly || state.marks.launched >= release.version || isHeld { return start }
+        state.marks.launched = release.version
+        do throws(MigrationError) {
+            _ = try await stored.save(state, at: found.revision, else: "Only \"launch\" depends on it.")
+        } catch {
+            if error.code != .stateNotSaved { throw error }
+        }
+        return start
+    }
+}
+
+/// The fresh install of a fleet, which stands in the document.
+///
+/// The host that made the state is one of several that start at once, and may die before it declares anything. All that begin with
+/// new data take the sub-migrations of their release into the baseline.
+extension MigrationState {
+    fileprivate static func freshInstall(of version: AppVersion) -> [UInt8] {
+        Array("  \"freshInstall\" : \"\(version)\",\n".utf8)
+    }
+
+    fileprivate func isFresh(in version: AppVersion) -> Bool {
+        marks.launched == version && unknownMembers.contains(Self.freshInstall(of: version))
+    }
+
+    /// This state without the mark, once somebody has named the version of the data.
+    func established(in version: AppVersion) -> MigrationState {
+        var state = self
+        state.unknownMembers.replace(Self.freshInstall(of: version), with: [])
+        return state
+    }
+}

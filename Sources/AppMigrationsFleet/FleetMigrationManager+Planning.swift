@@ -21,16 +21,14 @@ extension FleetMigrationManager {
 
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        by found: MigrationState,
+        by state: MigrationState,
         isHeld: Bool,
         _ known: Declarations,
         isPresumed: Bool = false
     ) async throws -> [PlannedMigration] {
-        var state = found
-        // While its lease stands, an attempt is no death.
-        if isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
-        let plan = Plan(state, limit: options.attemptLimit, isPresumed: isPresumed)
+        // While its lease stands, an attempt is no death.
+        let plan = Plan(state, limit: isHeld ? nil : options.attemptLimit, isPresumed: isPresumed)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
         let token = token(isPlan: true)
         defer {

@@ -54,10 +54,7 @@ extension FleetMigrationManager {
     public func resetAttempts() async throws(MigrationError) {
         try requireWritable()
         _ = try await change(else: "No death was forgotten.") { found throws(MigrationError) in
-            var state = try existing(found)
-            state.marks.resetAttempts()
-            state.marks.interruption?.lease = nil
-            return state
+            try existing(found).resettingAttempts()
         }
     }
 

@@ -94,8 +94,7 @@ extension FleetMigrationManager {
             if found.isHeld { return .waits }
             let lease = Lease(owner, fence: found.fence + 1, length: options.leaseLength)
             let attempt = Interruption(known, at: clock.now(), lease)
-            var intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
-            intent.fence = lease.fence
+            let intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()
             let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
             let standing: FleetRevision? =

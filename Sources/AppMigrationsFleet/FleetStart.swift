@@ -62,9 +62,12 @@ extension FleetPlace {
         do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
         let made = try StartOutcome(first: answer, by: release)
         if options.isReadOnly { return made }
-        var state = MigrationState(stored.location.name, made.marks)
-        state.fence = absent.fence
-        if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
+        let state = MigrationState(
+            stored.location.name,
+            made.marks,
+            unknownMembers: made.isFresh ? MigrationState.freshInstall(of: release.version) : [],
+            fence: absent.fence
+        )
         let outcome = try await stored.save(state, at: absent.revision, else: "Nothing was run.")
         guard case .refused(let found) = outcome else { return made }
         guard let state = found.state else { throw .gone(stored.location) }
@@ -79,8 +82,7 @@ extension FleetPlace {
         _ found: StoredState.Found
     ) async throws(MigrationError) {
         if state.marks.launched >= release.version || found.lease != nil { return }
-        var state = state
-        state.marks.launched = release.version
+        let state = state.launched(by: release.version)
         do throws(MigrationError) {
             _ = try await stored.save(state, at: found.revision, else: "Only \"launch\" depends on it.")
         } catch {
@@ -104,8 +106,8 @@ extension MigrationState {
 
     /// This state without the mark, once somebody has named the version of the data.
     func established(in version: AppVersion) -> MigrationState {
-        var state = self
-        state.unknownMembers.replace(Self.freshInstall(of: version), with: [])
-        return state
+        var members = unknownMembers
+        members.replace(Self.freshInstall(of: version), with: [])
+        return replacing(unknownMembers: members)
     }
 }

@@ -95,15 +95,6 @@ extension Declarations {
         }
     }
 
-    /// Adds a row to the plan that is made of the declarations; `false` where none is.
-    ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    package mutating func plan(_ text: String, minimumAppVersion: String?) throws(MigrationError) -> Bool {
-        guard let plan else { return false }
-        try record(text, minimumAppVersion: minimumAppVersion, in: plan)
-        return true
-    }
-
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     func read(_ text: String, minimumAppVersion floor: String?) throws(MigrationError) -> Declaration {
         let version = try AppVersion(text, manager: location.name)
@@ -152,16 +143,13 @@ extension Declarations {
         _ declaration: Declaration,
         _ decision: MigrationDecision
     ) -> MigrationState? {
-        var next = state
-        next.marks.raiseFloor(to: declaration.minimumAppVersion)
+        let floor = declaration.minimumAppVersion
         switch decision {
-        case .joinsBaseline:
-            next.marks.baseline = declaration.version
-            next.marks.pass(declaration.version)
-        case .alreadyRun where mustRaiseFloor(state.marks, declaration): break
+        case .joinsBaseline: return state.passing(declaration.version, minimumAppVersion: floor)
+        case .alreadyRun where mustRaiseFloor(state.marks, declaration):
+            return state.passing(minimumAppVersion: floor)
         default: return nil
         }
-        return next
     }
 
     /// True if this app is to raise the floor; it leaves what a newer release said.

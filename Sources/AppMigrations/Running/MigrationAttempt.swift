@@ -149,13 +149,8 @@ extension MigrationAttempt {
     }
 
     func record() throws(MigrationError) {
-        let known = context.writer.began.known
-        let row = AppliedMigration(
-            known,
-            after: context.previousVersion,
-            at: Platform.now,
-            in: duration ?? .zero
-        )
+        let (known, taken) = (context.writer.began.known, duration ?? .zero)
+        let row = AppliedMigration(known, after: context.previousVersion, at: Platform.now, in: taken)
         let recorded = intent.recording(row)
         context.reach(.beforeRecord)
         if let failure = locked.note(recorded) {

@@ -92,8 +92,7 @@ final class LeaseHolder: Sendable {
                 let now = progress.withLock { $0 }
                 if let loss = now.loss { throw .leaseLost(loss, version, stored.location) }
                 if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
-                var next = change(now.state)
-                next.marks.interruption?.lease?.beat += 1
+                let next = change(now.state).renewing()
                 let sent = clock.uptime()
                 let revision = now.revision
                 switch try await stored.save(next, version, at: revision, within: limit, else: consequence) {
@@ -119,7 +118,7 @@ final class LeaseHolder: Sendable {
         }
         progress.withLock {
             $0.revision = revision
-            $0.state.marks.interruption?.lease?.beat = beat
+            $0.state = $0.state.renewing(at: beat)
         }
     }
 

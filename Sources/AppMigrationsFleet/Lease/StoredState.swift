@@ -144,10 +144,8 @@ final class StoredState: Sendable {
                     return try await save(intent, version, at: revision, else: consequence)
                 } catch {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
-                    var void = state
-                    void.fence = intent.fence
                     // Take out a lease that has run out as well: its holder would go on with a lower fence than the document's.
-                    void.marks.interruption?.lease = nil
+                    let void = state.voiding(intent.fence)
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(void, version, at: revision, within: left, else: consequence)
                     if case .saved = outcome { throw error }
@@ -165,9 +163,12 @@ final class StoredState: Sendable {
     ///
     /// The number of the last lease stays in it: a fence that began again would be refused for good by what remembers it.
     func forget(_ found: Found) async throws(MigrationError) -> Outcome {
-        var nothing = MigrationState(location.name, .nothing)
-        nothing.unknownMembers = Self.forgotten
-        nothing.fence = found.fence
+        let nothing = MigrationState(
+            location.name,
+            .nothing,
+            unknownMembers: Self.forgotten,
+            fence: found.fence
+        )
         return try await save(nothing, at: found.revision, else: "The state was not forgotten.")
     }
 

@@ -44,13 +44,13 @@ package struct AppRelease: Sendable {
     package func requireUpgradable(_ marks: StateMarks, _ end: @autoclosure () -> Message)
         throws(MigrationError)
     {
-        guard marks.lastRun < earliest else { return }
-        if marks.lastRun != .zero || earliest.exceeds(marks.launched)
-            || marks.interruption.map({ $0.version < earliest }) == true
-            || marks.attempted.contains(where: { $0.version < earliest })
-        {
-            throw tooOld(marks.lastRun, end())
-        }
+        if marks.lastRun < earliest, isTooOld(marks) { throw tooOld(marks.lastRun, end()) }
+    }
+
+    private func isTooOld(_ marks: StateMarks) -> Bool {
+        marks.lastRun != .zero || earliest.exceeds(marks.launched)
+            || marks.interruption.map { $0.version < earliest } == true
+            || marks.attempted.contains { $0.version < earliest }
     }
 
     func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {

@@ -88,3 +88,25 @@ package enum MigrationDecision: Equatable {
         return "Which app may use the data was not noted; the next start does it."
     }
 }
+
+extension Declarations {
+    /// The state to save where nothing runs; `nil` where it stands already.
+    package func settling(
+        _ state: MigrationState,
+        _ declaration: Declaration,
+        _ decision: MigrationDecision
+    ) -> MigrationState? {
+        let floor = declaration.minimumAppVersion
+        switch decision {
+        case .joinsBaseline: return state.passing(declaration.version, minimumAppVersion: floor)
+        case .alreadyRun where mustRaiseFloor(state.marks, declaration):
+            return state.passing(minimumAppVersion: floor)
+        default: return nil
+        }
+    }
+
+    /// True if this app is to raise the floor; it leaves what a newer release said.
+    func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
+        marks.minimumAppVersion < declaration.minimumAppVersion && !marks.isDowngrade(to: release.version)
+    }
+}

@@ -75,35 +75,3 @@ package final class Plan: Sendable {
         return version > state.marks.baseline ? .missed : isPresumed ? .noState : .baseline
     }
 }
-
-extension Declarations {
-    package var plannedRows: [PlannedMigration] { rows ?? [] }
-
-    /// Adds a row to the plan that is made of the declarations; `false` where none is.
-    ///
-    /// A refusal gets a row, and closes as in a real start: so does each row after it.
-    ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    package mutating func plan(
-        _ text: String,
-        minimumAppVersion floor: String?
-    ) throws(MigrationError) -> Bool {
-        guard let plan else { return false }
-        let declaration = try read(text, minimumAppVersion: floor)
-        let (version, marks) = (declaration.version, plan.state.marks)
-        var kind = PlannedMigration.Kind.refused
-        var refusal: MigrationError?
-        do throws(MigrationError) {
-            if let firstFailure { throw .blocked(version, by: firstFailure, release.location) }
-            let decision = try decide(declaration, marks, after: previous, limit: plan.limit)
-            kind = plan.kind(of: decision, version)
-        } catch {
-            refusal = error
-            close(error)
-        }
-        previous = max(previous, version)
-        let done = version > marks.lastRun ? marks.attempts(at: version)?.checkpoint?.progress : nil
-        rows?.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
-        return true
-    }
-}

@@ -69,6 +69,7 @@ final class MigrationAttempt {
                 locked.send(event)
             }
         } catch {
+            files?.takeBack()
             throw location.protection(.taking, version, error)
         }
         context.reach(files == nil ? .beforeIntent : .afterCopying)

@@ -36,20 +36,20 @@ extension MigrationState {
 
     /// The state with a floor, after `baseline` where a fresh install gets that.
     func passing(_ baseline: AppVersion? = nil, minimumAppVersion: AppVersion) -> MigrationState {
-        with {
-            $0.marks.raiseFloor(to: minimumAppVersion)
-            guard let baseline else { return }
-            $0.marks.baseline = baseline
-            $0.marks.pass(baseline)
-        }
+        var next = self
+        next.marks.raiseFloor(to: minimumAppVersion)
+        guard let baseline else { return next }
+        next.marks.baseline = baseline
+        next.marks.pass(baseline)
+        return next
     }
 
     /// The state after its mark was set, which leaves only the oldest app that may use the data.
     func set(to marks: StateMarks) -> MigrationState {
-        with {
-            $0.marks = marks
-            $0.marks.raiseFloor(to: self.marks.minimumAppVersion)
-        }
+        var next = self
+        next.marks = marks
+        next.marks.raiseFloor(to: self.marks.minimumAppVersion)
+        return next
     }
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
@@ -100,11 +100,11 @@ extension MigrationState {
     package func failing(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)
-        return with {
-            // Scalars, since one character can hold any number of them, and the state has a limit of size.
-            $0.marks.interruption?.failure = String(failure.unicodeScalars.prefix(Self.failureLimit))
-            $0.marks.interruption?.lease = nil
-        }
+        var ended = self
+        // Scalars, since one character can hold any number of them, and the state has a limit of size.
+        ended.marks.interruption?.failure = String(failure.unicodeScalars.prefix(Self.failureLimit))
+        ended.marks.interruption?.lease = nil
+        return ended
     }
 
     /// The state once its files were put back or given up: no start looks for copies any more.
@@ -117,23 +117,22 @@ extension MigrationState {
 
     /// The state after a lease of this number that nobody has: the next one has another.
     package func voiding(_ fence: Int) -> MigrationState {
-        with {
-            $0.marks.interruption?.lease = nil
-            $0.fence = fence
-        }
+        var next = self
+        next.marks.interruption?.lease = nil
+        next.fence = fence
+        return next
     }
 
     /// The state without the processes that died in pending migrations; how often these were begun stays.
     package func resettingAttempts() -> MigrationState {
-        with {
-            for index in marks.attempted.indices { $0.marks.attempted[index].deaths = 0 }
-            $0.marks.interruption?.known.deaths = 0
-            $0.marks.interruption?.lease = nil
-            // Without a failure the last process counts as dead.
-            if marks.interruption?.failure == nil {
-                $0.marks.interruption?.failure = "Its process died; resetAttempts() was called since."
-            }
-        }
+        var next = self
+        for index in marks.attempted.indices { next.marks.attempted[index].deaths = 0 }
+        guard var interrupted = marks.interruption else { return next }
+        (interrupted.known.deaths, interrupted.lease) = (0, nil)
+        // Without a failure the last process counts as dead.
+        interrupted.failure = interrupted.failure ?? "Its process died; resetAttempts() was called since."
+        next.marks.interruption = interrupted
+        return next
     }
 }
 

@@ -117,7 +117,6 @@ final class Snapshot {
     /// Removes the snapshot, which no state asks for.
     ///
     /// The next holder of the state's lock removes what can't be removed now.
-    @inline(never)
     func takeBack() {
         do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
         endClaim()

@@ -30,7 +30,14 @@ let package = Package(
                     name: "AppMigrationsPrivacy",
                     condition: .when(platforms: [.macOS, .iOS, .tvOS, .watchOS, .visionOS])
                 ),
-                .target(name: "CAppMigrationsLinux", condition: .when(platforms: [.linux, .android])),
+                "AppMigrationsSystem",
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "AppMigrationsSystem",
+            dependencies: [
+                .target(name: "CAppMigrationsLinux", condition: .when(platforms: [.linux, .android]))
             ],
             swiftSettings: settings
         ),

@@ -106,12 +106,9 @@ extension MigrationManager {
         let enclosing = try RunToken.enclosing(file.location)
         if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
         guard try isRehearsed(text) else { return nil }
-        let declaration = try declarations.withLock { declarations throws(MigrationError) in
+        return try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
         }
-        guard let declaration, options.isReadOnly else { return declaration }
-        try look(at: declaration)
-        return nil
     }
 
     /// Asks the rehearsal, if there is one, whether a declaration is to be decided about.

@@ -28,19 +28,19 @@ extension MigrationManager {
 
     private func beginPlan() throws(MigrationError) -> (MigrationManager, RunToken) {
         let found = try file.readState()
-        var state = try known(found)
+        let state = try known(found)
+        var limit = options.attemptLimit
         do throws(SystemCallError) {
-            // Only the lock tells an attempt that is under way from an attempt whose process died.
-            if options.attemptLimit != nil, let interrupted = state.marks.interruption,
-                interrupted.failure == nil,
+            // Only the lock tells an attempt that is under way, which is no death, from an attempt whose process died.
+            if limit != nil, let interrupted = state.marks.interruption, interrupted.failure == nil,
                 try Platform.isLocked(file.location.lock)
             {
-                state.marks.interruption?.failure = "It is under way."
+                limit = nil
             }
         } catch {
             throw .unreadable(error, file.location)
         }
-        let plan = Plan(state, limit: options.attemptLimit, isPresumed: found == nil)
+        let plan = Plan(state, limit: limit, isPresumed: found == nil)
         let known = declarations.withLock { declarations in
             declarations.beginPlan()
             // A first state that this manager assumed is no knowledge, once there is a state.
@@ -54,23 +54,6 @@ extension MigrationManager {
         token.end()
         manager.declarations.withLock { $0.endPlan() }
         declarations.withLock { $0.endPlan() }
-    }
-
-    package func requireWritable() throws(MigrationError) {
-        if options.isReadOnly { throw .readOnly(file.location) }
-    }
-
-    /// Ends a declaration of a manager that only looks.
-    func look(at declaration: Declarations.Declaration) throws(MigrationError) {
-        do throws(MigrationError) {
-            let state = try readState()
-            try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.look(at: declaration, state.marks)
-            }
-        } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
-        }
     }
 
     /// The status of the state now: read again from the file, at each call.
@@ -101,14 +84,12 @@ extension MigrationManager {
     }
 
     /// The state as it stands, or as this manager takes it to be where there is none yet.
-    func readState() throws(MigrationError) -> MigrationState { try known(file.readState()) }
-
     func known(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
         if let found { return found }
         guard isPresuming else { throw .gone(file.location) }
-        return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+        return MigrationState(name, declarations.withLock { $0.marks })
     }
 
     /// True if there was no state, and none was made.
-    var isPresuming: Bool { options.isReadOnly && launch == .first }
+    var isPresuming: Bool { file.location.isReadOnly && launch == .first }
 }

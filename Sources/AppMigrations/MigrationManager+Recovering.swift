@@ -28,8 +28,7 @@ extension MigrationManager {
     public func resetAttempts() throws(MigrationError) {
         let locked = try lock()
         let before = try locked.existing()
-        var state = before
-        state.marks.resetAttempts()
+        let state = before.resettingAttempts()
         // A later declaration reads the counts under the lock, so this manager has nothing to learn from it.
         if state != before { try locked.save(state, nil, else: "No death was forgotten.") }
     }
@@ -75,7 +74,7 @@ extension MigrationManager {
         guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
         let reporter = Reporter(location: file.location, onEvent: nil)
         let locked = try LockedState.take(file, reporter, timeout: lockTimeout, recovering: false)
-        guard var state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
+        guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
         let kept: String?
         let version = interrupted.version
@@ -84,16 +83,19 @@ extension MigrationManager {
         } catch {
             throw file.location.protection(.abandoning, version, error)
         }
-        state.marks.interruption?.isProtecting = false
-        if let failure = locked.note(state) {
+        if let failure = locked.note(state.unprotected()) {
             throw file.location.protection(.abandoning, version, after: failure)
         }
         return kept
     }
 
+    /// Refuses what is to be done elsewhere before the state's lock is taken.
+    package func requireWritable() throws(MigrationError) {
+        if file.location.isReadOnly { throw .readOnly(file.location) }
+    }
+
     private func lock() throws(MigrationError) -> LockedState {
         if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
-        try requireWritable()
         return try LockedState.take(file, reporter, timeout: options.lockTimeout)
     }
 }

@@ -73,8 +73,13 @@ struct MigrationRun: ~Copyable {
     mutating func step() throws(MigrationError) -> Duration? {
         var rival = try contested?.rival(isAsynchronous: wait.isAsynchronous)
         if rival == nil {
-            guard let lock = try wait.step() else { return wait.pause }
-            rival = try begin(LockedState(lock, manager.file, manager.reporter))
+            do throws(MigrationError) {
+                guard let lock = try wait.step() else { return wait.pause }
+                rival = try begin(LockedState(lock, manager.file, manager.reporter))
+            } catch {
+                if error.code != .readOnly { throw error }
+                try look()
+            }
         }
         guard let rival else { return nil }
         try wait.wait(
@@ -82,6 +87,14 @@ struct MigrationRun: ~Copyable {
             at: rival.place
         )
         return wait.pause
+    }
+
+    /// Ends the declaration of a manager that only looks.
+    private func look() throws(MigrationError) {
+        let marks = try manager.known(manager.file.readState()).marks
+        try manager.declarations.withLock { declarations throws(MigrationError) in
+            try declarations.look(at: declaration, marks)
+        }
     }
 
     /// Decides again by the state under the lock, and begins an attempt; gives another manager that has listed the same files.

@@ -68,14 +68,14 @@ public final class MigrationManager: Sendable {
         stateDirectory: String? = nil,
         options: Options = Options()
     ) throws(MigrationError) {
-        let location = try DefaultLocation.of(name, in: stateDirectory)
+        let location = try DefaultLocation.of(name, in: stateDirectory, isReadOnly: options.isReadOnly)
         let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
         let current = try AppVersion(text, manager: name)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         let file = StateFile(location: location)
         let reporter = Reporter(location: location, onEvent: options.onEvent)
         let start = try Start(file: file, release: release, reporter: reporter, timeout: options.lockTimeout)
-            .outcome(isReadOnly: options.isReadOnly, firstRun)
+            .outcome(firstRun)
         launch = start.launch
         self.file = file
         self.release = release

@@ -144,7 +144,7 @@ extension FleetAttempt {
         let (stored, version) = (holder.stored, context.version)
         let began = clock.uptime()
         // The state before the record, which was written in the transaction only.
-        let ended = ended(by: cause, of: before)
+        let ended = before.failing(cause)
         while true {
             do throws(MigrationError) {
                 let found = try await stored.read()

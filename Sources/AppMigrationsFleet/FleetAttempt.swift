@@ -53,15 +53,9 @@ final class FleetAttempt: Sendable {
         return error.adding("The closure itself ended with: \(MigrationError.sentence(failure))")
     }
 
-    func ended(by failure: any Error, of state: MigrationState) -> MigrationState {
-        var ended = state.failing(failure)
-        ended.marks.interruption?.lease = nil
-        return ended
-    }
-
     /// Saves that the attempt failed; gives the error to throw.
     func note(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
-        let ended = ended(by: failure, of: holder.state)
+        let ended = holder.state.failing(failure)
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.marks == ended.marks }
         } catch {

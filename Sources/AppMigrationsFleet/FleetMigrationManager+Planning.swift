@@ -24,11 +24,10 @@ extension FleetMigrationManager {
         in found: StoredState.Found,
         _ known: Declarations
     ) async throws -> [PlannedMigration] {
-        var state = state
-        // While its lease stands, an attempt is no death.
-        if found.isHeld { state.marks.interruption?.failure = "It is under way." }
         declarations.withLock { $0.beginPlan() }
-        let plan = Plan(state, limit: options.attemptLimit, isPresumed: found.state == nil)
+        // While its lease stands, an attempt is no death.
+        let limit = found.isHeld ? nil : options.attemptLimit
+        let plan = Plan(state, limit: limit, isPresumed: found.state == nil)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
         let token = RunToken(location, isPlan: true)
         defer {

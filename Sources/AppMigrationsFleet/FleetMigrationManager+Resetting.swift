@@ -56,9 +56,7 @@ extension FleetMigrationManager {
     public func resetAttempts() async throws(MigrationError) {
         try requireWritable()
         try await looking { found throws(MigrationError) in
-            var state = try existing(found)
-            state.marks.resetAttempts()
-            state.marks.interruption?.lease = nil
+            let state = try existing(found).resettingAttempts()
             return try await save(state, over: found, else: "No death was forgotten.")
         }
     }

@@ -80,8 +80,7 @@ extension FleetMigrationManager {
             if found.isHeld { return nil }
             let lease = Lease(location.directory, fence: state.fence + 1, length: options.leaseLength)
             let attempt = Interruption(known, at: clock.now(), lease)
-            var intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
-            intent.fence = lease.fence
+            let intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()
             let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
             let standing: FleetRevision? =

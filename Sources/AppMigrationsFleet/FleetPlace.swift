@@ -42,21 +42,21 @@ struct FleetPlace: Sendable {
             do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
             let made = try StartOutcome(first: answer, by: release)
             if options.isReadOnly { return made }
-            var state = MigrationState(stored.location.name, made.marks)
-            if made.isFresh { state.unknownMembers = MigrationState.freshInstall(of: release.version) }
+            let members = made.isFresh ? MigrationState.freshInstall(of: release.version) : []
+            let state = MigrationState(stored.location.name, made.marks, unknownMembers: members)
             let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
             guard case .refused(let now) = outcome else { return made }
             found = now
         }
-        guard var state = found.state else { throw .gone(stored.location) }
+        guard let state = found.state else { throw .gone(stored.location) }
         var start = try StartOutcome(found: state.marks, by: release)
         start.isFresh = state.isFresh(in: release.version)
         // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
         let isHeld = found.lease != nil
         if options.isReadOnly || state.marks.launched >= release.version || isHeld { return start }
-        state.marks.launched = release.version
         do throws(MigrationError) {
-            _ = try await stored.save(state, at: found.revision, else: "Only \"launch\" depends on it.")
+            let launched = state.launched(by: release.version)
+            _ = try await stored.save(launched, at: found.revision, else: "Only \"launch\" depends on it.")
         } catch {
             if error.code != .stateNotSaved { throw error }
         }
@@ -79,8 +79,8 @@ extension MigrationState {
 
     /// This state without the mark, once somebody has named the version of the data.
     func established(in version: AppVersion) -> MigrationState {
-        var state = self
-        state.unknownMembers.replace(Self.freshInstall(of: version), with: [])
-        return state
+        var members = unknownMembers
+        members.replace(Self.freshInstall(of: version), with: [])
+        return replacing(unknownMembers: members)
     }
 }

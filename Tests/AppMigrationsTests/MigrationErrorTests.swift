@@ -41,14 +41,7 @@ struct MigrationErrorTests {
         let known = StateMarks(lastRun: .zero, baseline: .zero, launched: version("1.4"))
         var marks = known
         marks.launched = version(launched)
-        marks.attempted = [
-            AttemptedMigration(
-                version: version(declared),
-                attempts: deaths,
-                deaths: deaths,
-                appVersion: version("1.4")
-            )
-        ]
+        marks.attempted = [AttemptedMigration(declared, deaths, deaths: deaths, by: "1.4")]
         return thrown {
             try MigrationDecision(
                 version(declared),
@@ -78,8 +71,8 @@ struct MigrationErrorTests {
         Row(
             .newerThanCurrentVersion,
             thrown { try release().mark("1.5") },
-            "The version 1.5 of reset(to:) is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
-                + "Pass the version that the data is at. Nothing was run or changed."
+            "The version 1.5 of reset(to:) in manager \"Library\", /d/Library.migrations.json, is newer than the app (1.4). "
+                + "Nothing was run or changed. Pass the version that the data is at. Where the data is a newer app's, start that one."
         ),
         Row(
             .outOfOrder,

@@ -58,9 +58,11 @@ import Testing
             } else {
                 Issue.record("\(decision)")
             }
-            state.marks.interruption?.known.attempts += 1
-            state.marks.interruption?.known.deaths = deaths
-            state.marks.interruption?.failure = nil
+            state = state.with {
+                $0.interruption?.known.attempts += 1
+                $0.interruption?.known.deaths = deaths
+                $0.interruption?.failure = nil
+            }
         }
         let error = #expect(throws: MigrationError.self) {
             try declarations(state).decide(pending, state.marks, limit: 3)

@@ -35,15 +35,22 @@ package struct AppRelease: Sendable {
     /// too old.
     package var baseline: AppVersion { max(version, earliest) }
 
-    /// Throws where the data needs migrations that this app no longer has: they are never skipped without a word.
+    /// Throws where something below `earliest` may have to run, or to run again: this app no longer has it.
     ///
-    /// `end` says what had happened by then.
+    /// A mark of zero means that the subsystem builds itself from nothing, so nothing older is missing. That holds only if a
+    /// release which knew `upgradesFrom` made the state, and if no older migration was begun. `end` says what had happened by then.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package func requireUpgradable(_ marks: StateMarks, _ end: @autoclosure () -> Message)
         throws(MigrationError)
     {
-        if isTooOld(marks) { throw tooOld(marks.lastRun, end()) }
+        if marks.lastRun < earliest, isTooOld(marks) { throw tooOld(marks.lastRun, end()) }
+    }
+
+    private func isTooOld(_ marks: StateMarks) -> Bool {
+        marks.lastRun != .zero || earliest.exceeds(marks.launched)
+            || marks.interruption.map { $0.version < earliest } == true
+            || marks.attempted.contains { $0.version < earliest }
     }
 
     func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {
@@ -52,17 +59,6 @@ package struct AppRelease: Sendable {
             earliest. \(end) Start a release first that upgrades from \(found).
             """
         return location.error(.tooOld, found, text)
-    }
-
-    /// True if something below `earliest` may have to run, or to run again.
-    ///
-    /// A mark of zero means that the subsystem builds itself from nothing, so nothing older is missing. That holds only if a
-    /// release which knew `upgradesFrom` made the state, and if no older migration was begun.
-    private func isTooOld(_ marks: StateMarks) -> Bool {
-        guard marks.lastRun < earliest else { return false }
-        if marks.lastRun != .zero || earliest.exceeds(marks.launched) { return true }
-        return marks.interruption.map { $0.version < earliest } == true
-            || marks.attempted.contains { $0.version < earliest }
     }
 }
 
@@ -79,42 +75,38 @@ extension AppRelease {
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     package func mark(_ text: String) throws(MigrationError) -> StateMarks {
-        let mark = try AppVersion(text, manager: location.name)
-        if mark.exceeds(version) {
-            let text: Message = """
-                The version \(mark) of reset(to:) is newer than the app (\(version)) in \(location). Pass the version that the \
-                data is at. Nothing was run or changed.
-                """
-            throw location.error(.newerThanCurrentVersion, mark, text)
-        }
+        let end: Message = "Nothing was run or changed. Pass the version that the data is at."
+        let mark = try read(text, of: "reset(to:)", end)
         let marks = StateMarks(lastRun: mark, baseline: mark, launched: version)
         try requireUpgradable(marks, "The mark was not set.")
         return marks
     }
 
     func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
-        let found = try AppVersion(text) { problem in
-            let text: Message = """
-                \(problem) firstRun: of manager \(location.name.quoted) gave it. No state was written to \
-                \(location.state) and nothing was run; each start asks again. Let firstRun: answer with a version that can \
-                be read: the release that the text begins with, or the oldest whose data this can be.
-                """
-            return location.error(.invalidVersion, nil, text)
-        }
-        if found.exceeds(version) {
-            let text: Message = """
-                The version \(found) that firstRun: of manager \(location.name.quoted) gave is newer than the app (\(version)). \
-                No state was written to \(location.state) and nothing was run; each start asks again. Where the data is a \
-                newer app's, start that one; else let firstRun: answer with the version that the data is at, at most the \
-                app's.
-                """
-            throw location.error(.newerThanCurrentVersion, found, text)
-        }
+        let end: Message = """
+            No state was written and nothing was run; each start asks again. Let firstRun: answer with the release that the data \
+            is of, or the oldest that it can be of.
+            """
+        let found = try read(text, of: "firstRun:", end)
         if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
         return found
     }
 
-    /// The state after its mark was set, which leaves only the oldest app that may use the data.
+    /// Reads the version that the app says its data is at.
+    private func read(_ text: String, of source: Message, _ end: Message) throws(MigrationError) -> AppVersion
+    {
+        let found = try AppVersion(text) { problem in
+            location.error(.invalidVersion, nil, "\(problem) It is that of \(source) in \(location). \(end)")
+        }
+        if !found.exceeds(version) { return found }
+        let text: Message = """
+            The version \(found) of \(source) in \(location), is newer than the app (\(version)). \(end) Where the data is a \
+            newer app's, start that one.
+            """
+        throw location.error(.newerThanCurrentVersion, found, text)
+    }
+
+    /// The state after its mark was set.
     ///
     /// - Throws: ``MigrationError`` with the code `overtaken`.
     package func resetting(
@@ -129,9 +121,6 @@ extension AppRelease {
                 """
             throw location.error(.overtaken, floor, text)
         }
-        var next = state
-        next.marks = marks
-        next.marks.raiseFloor(to: state.marks.minimumAppVersion)
-        return next
+        return state.set(to: marks)
     }
 }

@@ -95,12 +95,33 @@ extension Declarations {
         }
     }
 
+    package var plannedRows: [PlannedMigration] { rows ?? [] }
+
     /// Adds a row to the plan that is made of the declarations; `false` where none is.
     ///
+    /// A refusal gets a row, and closes as in a real start: so does each row after it.
+    ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    package mutating func plan(_ text: String, minimumAppVersion: String?) throws(MigrationError) -> Bool {
+    package mutating func plan(
+        _ text: String,
+        minimumAppVersion floor: String?
+    ) throws(MigrationError) -> Bool {
         guard let plan else { return false }
-        try record(text, minimumAppVersion: minimumAppVersion, in: plan)
+        let declaration = try read(text, minimumAppVersion: floor)
+        let (version, marks) = (declaration.version, plan.state.marks)
+        var kind = PlannedMigration.Kind.refused
+        var refusal: MigrationError?
+        do throws(MigrationError) {
+            if let firstFailure { throw .blocked(version, by: firstFailure, release.location) }
+            let decision = try decide(declaration, marks, after: previous, limit: plan.limit)
+            kind = plan.kind(of: decision, version)
+        } catch {
+            refusal = error
+            close(error)
+        }
+        previous = max(previous, version)
+        let done = version > marks.lastRun ? marks.attempts(at: version)?.checkpoint?.progress : nil
+        rows?.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
         return true
     }
 
@@ -144,29 +165,6 @@ extension Declarations {
             isFresh: isFresh,
             attemptLimit: limit
         )
-    }
-
-    /// The state to save where nothing runs; `nil` where it stands already.
-    package func settling(
-        _ state: MigrationState,
-        _ declaration: Declaration,
-        _ decision: MigrationDecision
-    ) -> MigrationState? {
-        var next = state
-        next.marks.raiseFloor(to: declaration.minimumAppVersion)
-        switch decision {
-        case .joinsBaseline:
-            next.marks.baseline = declaration.version
-            next.marks.pass(declaration.version)
-        case .alreadyRun where mustRaiseFloor(state.marks, declaration): break
-        default: return nil
-        }
-        return next
-    }
-
-    /// True if this app is to raise the floor; it leaves what a newer release said.
-    private func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
-        marks.minimumAppVersion < declaration.minimumAppVersion && !marks.isDowngrade(to: release.version)
     }
 
     /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.

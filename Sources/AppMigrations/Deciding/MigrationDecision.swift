@@ -45,7 +45,14 @@ package enum MigrationDecision: Equatable {
             self = .heldByDowngrade
         } else if marks.isDowngrade(to: current) {
             // The launch of this manager doesn't say so.
-            throw release.overtaken(version, by: marks.newest(above: current))
+            let newer = marks.newest(above: current)
+            let text: Message = """
+                Migration \(version) was not run: version \(newer) of the app was started on the data of \(location), after this \
+                manager of version \(current) was made. Nothing was changed by this call. Write nothing to the data before a new \
+                manager says whether this version may use it: where its requiredAppVersion is nil, it may; else start version \
+                \(newer) or a later one.
+                """
+            throw location.error(.overtaken, version, text)
         } else if marks.lastRun < known.lastRun {
             // Versions that were declared before may be pending again, and to run this one now would skip them.
             let text: Message = """
@@ -58,7 +65,13 @@ package enum MigrationDecision: Equatable {
         } else if var next = marks.attempts(at: version) {
             if next.appVersion != current { (next.appVersion, next.deaths) = (current, 0) }
             if let attemptLimit, next.deaths >= max(1, attemptLimit) {
-                throw release.tooMany(next.deaths, in: version)
+                let text: Message = """
+                    Migration \(version) of manager \(location.name.quoted) was not run: \(next.deaths) processes of this app \
+                    version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. Offer a way to \
+                    recover; resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a \
+                    higher limit.
+                    """
+                throw location.error(.attemptLimitReached, version, text)
             }
             next.attempts += 1
             self = .run(next)
@@ -76,23 +89,24 @@ package enum MigrationDecision: Equatable {
     }
 }
 
-extension AppRelease {
-    fileprivate func overtaken(_ version: AppVersion, by newer: AppVersion) -> MigrationError {
-        let text: Message = """
-            Migration \(version) was not run: version \(newer) of the app was started on the data of \(location), after this \
-            manager of version \(self.version) was made. Nothing was changed by this call. Write nothing to the data before a new \
-            manager says whether this version may use it: where its requiredAppVersion is nil, it may; else start version \
-            \(newer) or a later one.
-            """
-        return location.error(.overtaken, version, text)
+extension Declarations {
+    /// The state to save where nothing runs; `nil` where it stands already.
+    package func settling(
+        _ state: MigrationState,
+        _ declaration: Declaration,
+        _ decision: MigrationDecision
+    ) -> MigrationState? {
+        let floor = declaration.minimumAppVersion
+        switch decision {
+        case .joinsBaseline: return state.passing(declaration.version, minimumAppVersion: floor)
+        case .alreadyRun where mustRaiseFloor(state.marks, declaration):
+            return state.passing(minimumAppVersion: floor)
+        default: return nil
+        }
     }
 
-    fileprivate func tooMany(_ deaths: Int, in version: AppVersion) -> MigrationError {
-        let text: Message = """
-            Migration \(version) of manager \(location.name.quoted) was not run: \(deaths) processes of this app version died \
-            in it, as many as attemptLimit allows. The state \(location.state) is unchanged. Offer a way to recover; \
-            resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a higher limit.
-            """
-        return location.error(.attemptLimitReached, version, text)
+    /// True if this app is to raise the floor; it leaves what a newer release said.
+    func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
+        marks.minimumAppVersion < declaration.minimumAppVersion && !marks.isDowngrade(to: release.version)
     }
 }

@@ -50,3 +50,28 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         public static var refused: Kind { Kind("refused") }
     }
 }
+
+/// The source of a plan's rows: the state, read again, and the limit of attempts.
+package final class Plan: Sendable {
+    let state: MigrationState
+    let limit: Int?
+    /// True if there is no state yet, so that the plan shows what a first run would do.
+    private let isPresumed: Bool
+
+    package init(_ state: MigrationState, limit: Int?, isPresumed: Bool) {
+        self.state = state
+        self.limit = limit
+        self.isPresumed = isPresumed
+    }
+
+    func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {
+        switch decision {
+        case .run: return .willRun
+        case .joinsBaseline: return isPresumed ? .noState : .baseline
+        case .heldByDowngrade: return .heldByDowngrade
+        default: break
+        }
+        if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
+        return version > state.marks.baseline ? .missed : isPresumed ? .noState : .baseline
+    }
+}

@@ -26,8 +26,9 @@ final class FileLock: Sendable {
 
     deinit { unlock() }
 
-    /// Opens the lock's file without taking the lock, making its directory where there is none.
+    /// Opens the lock's file without taking the lock, making its directory where there is none; not for a manager that only looks.
     static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
+        if location.isReadOnly { throw .readOnly(location) }
         do throws(SystemCallError) {
             let descriptor = try openFile(location)
             do throws(SystemCallError) {

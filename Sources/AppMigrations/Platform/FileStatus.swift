@@ -1,15 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import CAppMigrationsLinux
-import Glibc
-#elseif canImport(Musl)
-import CAppMigrationsLinux
-import Musl
-#elseif canImport(Android)
-import Android
-import CAppMigrationsLinux
-#endif
+import AppMigrationsSystem
 
 package struct FileStatus {
     package enum Kind { case file, directory, link, other }

@@ -1,15 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import CAppMigrationsLinux
-import Glibc
-#elseif canImport(Musl)
-import CAppMigrationsLinux
-import Musl
-#elseif canImport(Android)
-import Android
-import CAppMigrationsLinux
-#endif
+import AppMigrationsSystem
 
 /// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
 extension Platform {

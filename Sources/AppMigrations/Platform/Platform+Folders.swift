@@ -1,15 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import CAppMigrationsLinux
-import Glibc
-#elseif canImport(Musl)
-import CAppMigrationsLinux
-import Musl
-#elseif canImport(Android)
-import Android
-import CAppMigrationsLinux
-#endif
+import AppMigrationsSystem
 
 /// Folders, the names in them, and whose they are.
 extension Platform {

@@ -1,17 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Glibc)
-import CAppMigrationsLinux
-import Glibc
-#elseif canImport(Musl)
-import CAppMigrationsLinux
-import Musl
-#elseif canImport(Android)
-import Android
-import CAppMigrationsLinux
-#else
-#error("AppMigrations needs a POSIX C library: Darwin, Glibc, Musl or Android's.")
-#endif
+import AppMigrationsSystem
 
 /// The calls of the C library that a start and a save make, and what a process knows of itself and of the time.
 ///

@@ -41,12 +41,15 @@ final class Snapshot {
         }
         let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
         try Platform.makeDirectory(folder)
-        try orTakeBack {
+        do {
             try Self.refuseForeign(folder, location, .taking, version)
             try Platform.removeDefaultAccess(folder)
             claim = try ListLock(making: folder + "/list", list.text)
             try Platform.synchronizeDirectory(folder)
             try Platform.synchronizeDirectory(location.directory)
+        } catch {
+            takeBack()
+            throw error
         }
     }
 
@@ -55,50 +58,48 @@ final class Snapshot {
         try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
 
-    /// Copies what the list names, durably.
+    /// Copies what the list names, durably; after a throw ``takeBack()`` comes next.
     ///
     /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
     /// there are, and what is being done.
     func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
-        try orTakeBack {
-            var trees: [[FileTree]] = []
-            var (total, done, percent) = (0, 0, -1)
-            for path in protected.paths {
-                let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
-                for tree in parts {
-                    total += tree.cost
-                    if let state = tree.state {
-                        throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
-                    }
-                    for folder in tree.folders { try protected.refuseForeign(folder, path) }
+        var trees: [[FileTree]] = []
+        var (total, done, percent) = (0, 0, -1)
+        for path in protected.paths {
+            let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
+            for tree in parts {
+                total += tree.cost
+                if let state = tree.state {
+                    throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
                 }
-                trees.append(parts)
+                for folder in tree.folders { try protected.refuseForeign(folder, path) }
             }
-            let reach = { [protected] (path: String, cost: Int) throws in
-                try protected.refuseCancelled()
-                let reached = Int(min(Double(done) / Double(total), 1) * 100)
-                done += cost
-                if reached == percent { return }
-                percent = reached
-                handler(Double(percent) / 100, "copying \(path)")
-            }
-            for (index, parts) in trees.enumerated() {
-                let place = "\(folder)/\(index)"
-                try Platform.makeDirectory(place)
-                var count = 0
-                for (companion, tree) in zip(Self.companions, parts) {
-                    count += tree.entries.count
-                    if tree.entries.isEmpty {
-                        try Platform.makeMark(place + "/absent" + companion)
-                    } else {
-                        try tree.copy(to: place + "/item" + companion, reach)
-                    }
-                }
-                try Platform.makeMark("\(place)/entries-\(count)")
-            }
-            try FileTree.synchronize([folder], by: lock)
-            try protected.refuseCancelled()
+            trees.append(parts)
         }
+        let reach = { [protected] (path: String, cost: Int) throws in
+            try protected.refuseCancelled()
+            let reached = Int(min(Double(done) / Double(total), 1) * 100)
+            done += cost
+            if reached == percent { return }
+            percent = reached
+            handler(Double(percent) / 100, "copying \(path)")
+        }
+        for (index, parts) in trees.enumerated() {
+            let place = "\(folder)/\(index)"
+            try Platform.makeDirectory(place)
+            var count = 0
+            for (companion, tree) in zip(Self.companions, parts) {
+                count += tree.entries.count
+                if tree.entries.isEmpty {
+                    try Platform.makeMark(place + "/absent" + companion)
+                } else {
+                    try tree.copy(to: place + "/item" + companion, reach)
+                }
+            }
+            try Platform.makeMark("\(place)/entries-\(count)")
+        }
+        try FileTree.synchronize([folder], by: lock)
+        try protected.refuseCancelled()
     }
 
     func synchronizeWork() throws(SystemCallError) {
@@ -111,15 +112,6 @@ final class Snapshot {
     func endClaim() {
         claim?.end()
         claim = nil
-    }
-
-    private func orTakeBack<Value>(_ body: () throws -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch {
-            takeBack()
-            throw error
-        }
     }
 
     /// Removes the snapshot, which no state asks for.

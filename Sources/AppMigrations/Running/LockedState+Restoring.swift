@@ -4,19 +4,18 @@ extension LockedState {
     ///
     /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can be
     /// neither moved nor marked they stay, and the first save reports the error of the folder.
-    func keepUnlisted() {
-        do throws(SystemCallError) {
-            guard let kept = try SavedFiles(location, for: nil).keep(from: Platform.now) else { return }
-            tell(.kept(kept, "without a state", location), nil)
-        } catch {
-            tell(location.protection(.clearing, nil, error), nil)
-        }
-    }
+    func keepUnlisted() { clear(nil, "without a state") { try $0.keep(from: Platform.now) } }
 
-    /// Tells of copies that nothing asks for and that are still there.
-    private func tell(_ error: MigrationError, _ version: AppVersion?) {
-        let name = location.name
-        send(MigrationEvent(kind: .leftoverNotRemoved, managerName: name, version: version, error: error))
+    /// Tells of copies that nothing asks for, where they are still there.
+    private func clear(_ version: AppVersion?, _ how: Message, _ body: (SavedFiles) throws -> String?) {
+        var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+        do {
+            guard let kept = try body(SavedFiles(location, for: version)) else { return }
+            event.error = .kept(kept, how, location)
+        } catch {
+            event.error = location.protection(.clearing, version, error)
+        }
+        send(event)
     }
 
     /// Puts files back, if the lock is the one at its path.
@@ -37,9 +36,7 @@ extension LockedState {
     ///
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
-        var next = restored
-        let version = next.marks.interruption?.version
-        next.marks.interruption?.isProtecting = false
+        let (next, version) = (restored.unprotected(), restored.marks.interruption?.version)
         var failure = note(next)
         if failure != nil, !isLost, !isUncertain {
             do throws(SystemCallError) {
@@ -58,13 +55,9 @@ extension LockedState {
 
     /// Removes a snapshot that no state asks for.
     func discardSnapshot(_ version: AppVersion?) {
-        do {
-            let files = try SavedFiles(location, for: version)
+        clear(version, "with the state of another manager") { files in
             try confirm()
-            guard let kept = try files.discard() else { return }
-            tell(.kept(kept, "with the state of another manager", location), version)
-        } catch {
-            tell(location.protection(.clearing, version, error), version)
+            return try files.discard()
         }
     }
 }

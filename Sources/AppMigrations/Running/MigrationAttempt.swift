@@ -69,6 +69,7 @@ final class MigrationAttempt {
                 locked.send(event)
             }
         } catch {
+            files?.takeBack()
             throw location.protection(.taking, version, error)
         }
         context.reach(files == nil ? .beforeIntent : .afterCopying)
@@ -149,13 +150,8 @@ extension MigrationAttempt {
     }
 
     func record() throws(MigrationError) {
-        let known = context.writer.began.known
-        let row = AppliedMigration(
-            known,
-            after: context.previousVersion,
-            at: Platform.now,
-            in: duration ?? .zero
-        )
+        let (known, taken) = (context.writer.began.known, duration ?? .zero)
+        let row = AppliedMigration(known, after: context.previousVersion, at: Platform.now, in: taken)
         let recorded = intent.recording(row)
         context.reach(.beforeRecord)
         if let failure = locked.note(recorded) {

@@ -12,10 +12,15 @@ enum DefaultLocation {
     }
 
     /// The place of a manager's state, as an absolute path, so that it stays true when the process changes its working directory.
-    static func of(_ manager: String, in directory: String?) throws(MigrationError) -> StateLocation {
+    static func of(
+        _ manager: String,
+        in directory: String?,
+        isReadOnly: Bool = false
+    ) throws(MigrationError) -> StateLocation {
         try StateLocation.check(manager)
         let directory = if let directory { directory } else { try Self.directory(manager) }
-        return StateLocation(name: manager, directory: try absolute(directory, manager))
+        let path = try absolute(directory, manager)
+        return StateLocation(name: manager, directory: path, isReadOnly: isReadOnly)
     }
 
     /// A bundle's identifier stays the same in every release, and the name by which a program is started doesn't: at another folder

@@ -86,14 +86,13 @@ struct Start: ~Copyable {
 
     /// Where nothing is pending this is one read of the state.
     func outcome(
-        isReadOnly: Bool,
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        guard case .marks(let marks) = try file.readMarks() else { return try first(isReadOnly, firstRun) }
+        guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
-        if marks.hasLeftover, !isReadOnly { return try catchUp(marks) }
+        if marks.hasLeftover { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
-        return marks.launched >= release.version || isReadOnly ? found : try catchUp(marks)
+        return marks.launched >= release.version ? found : try catchUp(marks)
     }
 }
 
@@ -110,9 +109,11 @@ extension Start {
             }
             if let locked { return try settle(locked) }
         } catch {
-            if marks.hasLeftover { throw forbiddingWrites(error, marks) }
             // Where no lock or no save can be had, the next start saves which version was launched.
-            guard error.code == .stateNotSaved else { throw error }
+            if error.code != .readOnly {
+                if marks.hasLeftover { throw forbiddingWrites(error, marks) }
+                if error.code != .stateNotSaved { throw error }
+            }
         }
         return try StartOutcome(found: marks, by: release)
     }
@@ -121,13 +122,12 @@ extension Start {
     ///
     /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
-        var state = try locked.existing()
+        let state = try locked.existing()
         // Ask first: a raised `launchedVersion` would hold back the release that can upgrade the data.
         var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
-        state.marks.launched = release.version
         // Where this fails the next start does it: nothing else depends on it.
-        _ = locked.note(state)
+        _ = locked.note(state.launched(by: release.version))
         found.marks = try locked.existing().marks
         return found
     }
@@ -163,15 +163,15 @@ extension Start {
     /// Makes the state, under the lock, and only where no other process made it meanwhile.
     @inline(never)
     private func first(
-        _ isReadOnly: Bool,
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.refuseEscapes(location)
-        if isReadOnly { return try look(firstRun) }
         let locked: LockedState
         do throws(MigrationError) {
             locked = try LockedState.take(file, reporter, timeout: timeout)
         } catch {
+            // A state that another manager would make is its own alone.
+            if error.code == .readOnly { return try StartOutcome(first: ask(firstRun), by: release) }
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, case .marks(let marks) = try file.readMarks() {
                 return try StartOutcome(found: marks, by: release)
@@ -180,27 +180,16 @@ extension Start {
         }
         // Another process made the state meanwhile; it may have died in a migration already.
         if locked.state != nil { return try settle(locked) }
-        let answer = try ask(firstRun)
-        let outcome = try StartOutcome(first: answer, by: release)
+        let outcome = try StartOutcome(first: ask(firstRun), by: release)
         do throws(MigrationError) {
             // The app's code may have removed the lock with the folder.
             try locked.confirm()
             locked.keepUnlisted()
-            try locked.save(MigrationState(name: location.name, marks: outcome.marks))
+            try locked.save(MigrationState(location.name, outcome.marks))
         } catch {
             throw error.adding("Nothing was run.")
         }
         return outcome
-    }
-
-    /// The first run of a manager that only looks: the state that another manager would make is its own alone.
-    private func look(
-        _ firstRun: () throws -> MigrationManager.FirstRun
-    ) throws(MigrationError) -> StartOutcome {
-        let outcome = try StartOutcome(first: try ask(firstRun), by: release)
-        // Without the lock another process may have made the state while the app looked at its data, and changed them.
-        guard case .marks(let marks) = try file.readMarks() else { return outcome }
-        return try StartOutcome(found: marks, by: release)
     }
 
     private func ask(

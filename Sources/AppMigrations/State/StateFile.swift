@@ -113,7 +113,7 @@ package struct StateHead {
     private mutating func pass(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard bytes.count - index >= count else { return false }
-        for offset in 0..<count where bytes[index + offset] != text.utf8Start[offset] { return false }
+        for offset in 0..<count where bytes[index &+ offset] != text.utf8Start[offset] { return false }
         index += count
         return true
     }

@@ -8,11 +8,12 @@ package final class StateLocation: Sendable {
     package let directory: String
     /// The name in errors of a store that is no file, which has no path.
     private let store: String?
+    /// True if a manager only looks here.
+    let isReadOnly: Bool
 
-    package init(name: String, directory: String, store: String? = nil) {
-        self.name = name
-        self.directory = directory
-        self.store = store
+    package init(name: String, directory: String, store: String? = nil, isReadOnly: Bool = false) {
+        (self.name, self.directory, self.store) = (name, directory, store)
+        self.isReadOnly = isReadOnly
     }
 
     /// The path of the state file, or what an error calls a state that is no file.

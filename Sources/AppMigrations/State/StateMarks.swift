@@ -2,7 +2,7 @@
 package struct StateMarks: Equatable, Sendable {
     package internal(set) var lastRun: AppVersion
     package internal(set) var baseline: AppVersion
-    package var launched: AppVersion
+    package internal(set) var launched: AppVersion
     /// The oldest app that may use the data; zero where every app may.
     package internal(set) var minimumAppVersion = AppVersion.zero
     /// None or one.
@@ -73,16 +73,6 @@ extension StateMarks {
         let mark = lastRun
         attempted = attempted.filter { $0.version > mark }
     }
-
-    /// Forgets the processes that died in pending migrations; how often these were begun stays.
-    package mutating func resetAttempts() {
-        for index in attempted.indices { attempted[index].deaths = 0 }
-        interruption?.known.deaths = 0
-        // Without a failure the last process counts as dead.
-        if interruption?.failure == nil {
-            interruption?.failure = "Its process died; resetAttempts() was called since."
-        }
-    }
 }
 
 /// A migration whose closure was begun and isn't recorded.
@@ -96,9 +86,9 @@ package struct Interruption: Equatable, Sendable {
     var isProtecting = false
     var startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
-    package var failure: String?
+    package internal(set) var failure: String?
     /// Which host of a fleet is at work; `nil` where the state is a file, whose lock says that, and where none is.
-    package var lease: Lease?
+    package internal(set) var lease: Lease?
 
     package var version: AppVersion { known.version }
 }
@@ -146,7 +136,7 @@ package struct Lease: Equatable, Sendable {
     /// The host, the process and a random number, which no other holder has.
     package let owner: String
     /// Rises with each renewal.
-    package var beat: Int
+    package internal(set) var beat: Int
     /// Rises with each lease of this state, whoever holds it.
     package let fence: Int
     /// How long a host that waits has to see the state unchanged before it takes over.

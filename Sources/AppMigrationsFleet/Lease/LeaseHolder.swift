@@ -74,8 +74,7 @@ final class LeaseHolder: Sendable {
                 let now = progress.withLock { $0 }
                 if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
                 if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
-                var next = change(now.state)
-                next.marks.interruption?.lease?.beat += 1
+                let next = change(now.state).renewing()
                 let sent = clock.uptime()
                 let revision = now.revision
                 switch try await stored.save(next, version, at: revision, within: limit, else: consequence) {
@@ -102,7 +101,7 @@ final class LeaseHolder: Sendable {
         }
         progress.withLock {
             $0.revision = revision
-            $0.state.marks.interruption?.lease?.beat = beat
+            $0.state = $0.state.renewing(at: beat)
         }
     }
 

@@ -138,10 +138,8 @@ final class StoredState: Sendable {
                     return try await save(intent, version, at: revision, else: consequence)
                 } catch {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
-                    var void = state
-                    void.fence = intent.fence
                     // Take out a lease that has run out as well: its holder would go on with a lower fence than the document's.
-                    void.marks.interruption?.lease = nil
+                    let void = state.voiding(intent.fence)
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(void, version, at: revision, within: left, else: consequence)
                     if case .saved = outcome { throw error }

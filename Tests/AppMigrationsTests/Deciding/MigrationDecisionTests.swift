@@ -60,12 +60,7 @@ struct MigrationDecisionTests {
         var failure: String?
 
         var known: AttemptedMigration {
-            AttemptedMigration(
-                version: AppMigrationsTests.version(version),
-                attempts: attempts,
-                deaths: deaths,
-                appVersion: AppMigrationsTests.version(appVersion)
-            )
+            AttemptedMigration(version, attempts, deaths: deaths, by: appVersion)
         }
     }
 

@@ -107,16 +107,6 @@ import Testing
         #expect(try folder.names().isEmpty)
     }
 
-    @Test func `a state that was made while the app was asked is the one that counts`() throws {
-        func ask() throws -> MigrationManager.FirstRun {
-            try folder.writeState(lastRun: "1.2")
-            return .everything
-        }
-        let look = try folder.manager(firstRun: try ask(), options: .init(isReadOnly: true))
-        #expect(look.launch == .upgrade(from: version("1.2")))
-        #expect(look.lastRunVersion == version("1.2"))
-    }
-
     @Test func `a state that was made since is what a plan and a declaration go by`() throws {
         let look = try folder.look("1.4", .existingData(at: "1.0"))
         let fresh = try folder.look("1.4", .freshInstall)

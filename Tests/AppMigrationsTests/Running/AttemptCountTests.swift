@@ -51,16 +51,8 @@ import Testing
 
     @Test func `each pending version has counts of its own`() {
         func attempt(_ text: String, _ attempts: Int, failure: String? = nil) -> Interruption {
-            Interruption(
-                known: AttemptedMigration(
-                    version: version(text),
-                    attempts: attempts,
-                    deaths: attempts - 1,
-                    appVersion: version("1.4")
-                ),
-                startedAt: 0,
-                failure: failure
-            )
+            let known = AttemptedMigration(text, attempts, deaths: attempts - 1, by: "1.4")
+            return Interruption(known: known, startedAt: 0, failure: failure)
         }
         var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
         marks.begin(attempt("1.3", 3))

@@ -168,23 +168,17 @@ import Testing
             try folder.manager("1.4", firstRun: .existingData(at: "1.4b2"))
         }
         #expect(unreadable.code == .invalidVersion)
-        #expect(
-            unreadable.description.hasSuffix(
-                "firstRun: of manager \"Library\" gave it. No state was written to \(folder.stateFile) and nothing was run; each "
-                    + "start asks again. Let firstRun: answer with a version that can be read: the release that the text "
-                    + "begins with, or the oldest whose data this can be."
-            )
-        )
+        let end =
+            "No state was written and nothing was run; each start asks again. Let firstRun: answer with the "
+            + "release that the data is of, or the oldest that it can be of."
+        let place = "of firstRun: in manager \"Library\", \(folder.stateFile)"
+        #expect(unreadable.description.hasSuffix("It is that \(place). \(end)"))
         let newer = try #require(throws: MigrationError.self) {
             try folder.manager("1.4", firstRun: .existingData(at: "9.0"))
         }
         #expect(newer.code == .newerThanCurrentVersion)
-        #expect(
-            newer.description
-                == "The version 9.0 that firstRun: of manager \"Library\" gave is newer than the app (1.4). No state was written "
-                + "to \(folder.stateFile) and nothing was run; each start asks again. Where the data is a newer app's, start that "
-                + "one; else let firstRun: answer with the version that the data is at, at most the app's."
-        )
+        let text = "The version 9.0 \(place), is newer than the app (1.4). \(end)"
+        #expect(newer.description == text + " Where the data is a newer app's, start that one.")
         #expect(try folder.names() == ["Library.migrations.lock"])
     }
 

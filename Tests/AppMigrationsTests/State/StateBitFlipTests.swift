@@ -7,16 +7,11 @@ import Testing
     static let state = MigrationState(
         name: "Library",
         marks: StateMarks(
-            lastRun: AppVersion("1.4") ?? .zero,
-            baseline: AppVersion("1.1") ?? .zero,
-            launched: AppVersion("1.5") ?? .zero,
+            lastRun: version("1.4"),
+            baseline: version("1.1"),
+            launched: version("1.5"),
             interruption: Interruption(
-                known: AttemptedMigration(
-                    version: AppVersion("1.5") ?? .zero,
-                    attempts: 2,
-                    deaths: 1,
-                    appVersion: AppVersion("1.5") ?? .zero
-                ),
+                known: AttemptedMigration("1.5", 2, deaths: 1, by: "1.5"),
                 isProtecting: true,
                 startedAt: 1_795_233_268,
                 failure: "it \"failed\"\n"
@@ -24,12 +19,10 @@ import Testing
         ),
         history: [
             AppliedMigration(
-                version: AppVersion("1.4") ?? .zero,
-                previousVersion: AppVersion("1.1") ?? .zero,
-                appVersion: AppVersion("1.4") ?? .zero,
-                finishedAt: 1_795_233_268,
-                duration: .milliseconds(123),
-                attempts: 1
+                AttemptedMigration("1.4", by: "1.4"),
+                after: version("1.1"),
+                at: 1_795_233_268,
+                in: .milliseconds(123)
             )
         ]
     )

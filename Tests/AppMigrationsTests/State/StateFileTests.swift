@@ -26,12 +26,7 @@ import Testing
         #expect(
             state.marks.interruption
                 == Interruption(
-                    known: AttemptedMigration(
-                        version: version("1.5"),
-                        attempts: 2,
-                        deaths: 1,
-                        appVersion: version("1.5")
-                    ),
+                    known: AttemptedMigration("1.5", 2, deaths: 1, by: "1.5"),
                     startedAt: 1_795_233_268,
                     failure: "The disk \"Daten\" is full: 100 %, nö 😅"
                 )
@@ -109,23 +104,14 @@ import Testing
     @Test func `a save that fails leaves the old state`() throws {
         try file(folder).replace(with: Self.state)
         try folder.makeFolder(folder.obstacle)
-        var next = Self.state
-        next.marks.lastRun = version("1.4")
+        let next = Self.state.with { $0.lastRun = version("1.4") }
         #expect(throws: SystemCallError.self) { try file(folder).replace(with: next) }
         #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `a record only raises the marks, and ends the interruption`() {
-        let state = Self.state.recording(
-            AppliedMigration(
-                version: version("0.1"),
-                previousVersion: version("0"),
-                appVersion: version("0.2"),
-                finishedAt: 0,
-                duration: .zero,
-                attempts: 1
-            )
-        )
+        let known = AttemptedMigration("0.1", by: "0.2")
+        let state = Self.state.recording(AppliedMigration(known, after: .zero, at: 0, in: .zero))
         #expect(state.marks.lastRun == Self.state.marks.lastRun)
         #expect(state.marks.launched == Self.state.marks.launched)
         #expect(state.marks.interruption == nil)
@@ -134,16 +120,8 @@ import Testing
     @Test func `the history keeps its newest thousand rows`() throws {
         var state = Self.state
         for number in 1...1_003 {
-            state = state.recording(
-                AppliedMigration(
-                    version: version("2.\(number)"),
-                    previousVersion: state.marks.lastRun,
-                    appVersion: version("3"),
-                    finishedAt: 0,
-                    duration: .zero,
-                    attempts: 1
-                )
-            )
+            let (known, last) = (AttemptedMigration("2.\(number)", by: "3"), state.marks.lastRun)
+            state = state.recording(AppliedMigration(known, after: last, at: 0, in: .zero))
         }
         #expect(state.history.count == 1_000)
         #expect(state.history.first?.version == version("2.4"))

@@ -34,10 +34,10 @@ import Testing
     }
 
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
-        var state = StateBitFlipTests.state
-        state.marks.interruption = nil
-        state.marks.minimumAppVersion = version("1.2-3")
-        state.history = []
+        let state = StateBitFlipTests.state.with(history: []) {
+            $0.interruption = nil
+            $0.minimumAppVersion = version("1.2-3")
+        }
         let original = state.document
         var read = 0
         for offset in 0..<original.count - "]\n}\n".utf8.count {
@@ -57,10 +57,10 @@ import Testing
         var random = RandomState(generator: SeededGenerator(seed: 22))
         var read = 0
         for _ in 0..<4_000 {
-            var state = random.state(named: "Library")
-            state.marks.interruption = nil
-            state.marks.attempted = []
-            state.fence = 0
+            let state = random.state(named: "Library").with(fence: 0) {
+                $0.interruption = nil
+                $0.attempted = []
+            }
             let bytes = random.mutated(state.document)
             if let complaint = Self.complaint(bytes) {
                 Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")
@@ -71,9 +71,7 @@ import Testing
     }
 
     @Test func `a text that is cut off within it is read in full`() {
-        var state = StateBitFlipTests.state
-        state.marks.interruption = nil
-        state.history = []
+        let state = StateBitFlipTests.state.with(history: []) { $0.interruption = nil }
         let document = state.document
         let length = document.count - "]\n}\n".utf8.count
         for count in 0...document.count {

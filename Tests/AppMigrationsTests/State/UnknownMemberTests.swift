@@ -61,13 +61,11 @@ import Testing
     }
 
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
-        var state = StateBitFlipTests.state
-        state.marks.minimumAppVersion = version("1.3")
-        state.marks.interruption?.known.checkpoint = Checkpoint(
-            text: "row 12",
-            appVersion: version("1.5"),
-            progress: 0.25
-        )
+        let cursor = Checkpoint(text: "row 12", appVersion: version("1.5"), progress: 0.25)
+        let state = StateBitFlipTests.state.with {
+            $0.minimumAppVersion = version("1.3")
+            $0.interruption?.known.checkpoint = cursor
+        }
         let text = String(decoding: state.document, as: UTF8.self)
         #expect(
             text.contains(
@@ -112,23 +110,17 @@ import Testing
     }
 
     @Test func `what a newer release wrote counts into the limit of 1 MiB`() {
-        var state = StateBitFlipTests.state
-        let room = (1 << 20) - state.document.count
-        state.unknownMembers = Array(repeating: 0x20, count: room)
+        let room = (1 << 20) - StateBitFlipTests.state.document.count
+        let members = Array<UInt8>(repeating: 0x20, count: room)
+        let state = StateBitFlipTests.state.replacing(unknownMembers: members)
         #expect(state.writtenDocument == state.document)
-        state.unknownMembers.append(0x20)
-        #expect(state.writtenDocument == nil)
+        #expect(state.replacing(unknownMembers: members + [0x20]).writtenDocument == nil)
     }
 
     @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {
         var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
         func attempt(_ text: String, _ checkpoint: Checkpoint?) -> Interruption {
-            var known = AttemptedMigration(
-                version: version(text),
-                attempts: 1,
-                deaths: 0,
-                appVersion: version("1.4")
-            )
+            var known = AttemptedMigration(text, by: "1.4")
             known.checkpoint = checkpoint
             return Interruption(known: known, startedAt: 0)
         }

@@ -8,6 +8,25 @@ struct Failure: Error, CustomStringConvertible {
     var description: String = "The disk is full."
 }
 
+extension MigrationState {
+    /// This state with other marks, which no function of its own gives.
+    func with(
+        history: [AppliedMigration]? = nil,
+        fence: Int? = nil,
+        _ change: (inout StateMarks) -> Void
+    ) -> MigrationState {
+        var marks = marks
+        change(&marks)
+        return MigrationState(
+            name: name,
+            marks: marks,
+            history: history ?? self.history,
+            unknownMembers: unknownMembers,
+            fence: fence ?? self.fence
+        )
+    }
+}
+
 extension MigrationManager {
     /// Declares versions with closures that do nothing, and gives those that ran.
     @discardableResult
@@ -63,6 +82,13 @@ extension Log {
 
 /// A version that a test writes down; one that can't be read is zero, and the test turns red.
 func version(_ text: String) -> AppVersion { AppVersion(text) ?? .zero }
+
+extension AttemptedMigration {
+    init(_ text: String, _ attempts: Int = 1, deaths: Int = 0, by app: String) {
+        let (version, app) = (AppMigrationsTests.version(text), AppMigrationsTests.version(app))
+        self.init(version: version, attempts: attempts, deaths: deaths, appVersion: app)
+    }
+}
 
 /// Follows a manager whose every declaration is decided about.
 final class Rehearsal: RehearsalHook {

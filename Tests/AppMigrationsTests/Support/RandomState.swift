@@ -88,19 +88,20 @@ struct RandomState {
 
     /// A state whose numbers and times are what a broken clock or an editor can make of them.
     mutating func extremeState(named name: String) -> MigrationState {
-        var state = state(named: name)
+        let state = state(named: name)
+        var marks = state.marks
         let numbers = [Int.min, -1, 0, 1, 999_999_999, 1_000_000_000, .max]
         let times: [Int64] = [.min, -62_167_219_201, -1, 0, 253_402_300_800, .max]
-        state.marks.interruption?.known.attempts = generator.element(of: numbers)
-        state.marks.interruption?.known.deaths = generator.element(of: numbers)
-        state.marks.interruption?.startedAt = generator.element(of: times)
-        state.marks.attempted = state.marks.attempted.map {
+        marks.interruption?.known.attempts = generator.element(of: numbers)
+        marks.interruption?.known.deaths = generator.element(of: numbers)
+        marks.interruption?.startedAt = generator.element(of: times)
+        marks.attempted = marks.attempted.map {
             var attempted = $0
             attempted.attempts = generator.element(of: numbers)
             attempted.deaths = generator.element(of: numbers)
             return attempted
         }
-        state.history = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
+        let rows = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
             AppliedMigration(
                 version: version(),
                 previousVersion: version(),
@@ -111,7 +112,7 @@ struct RandomState {
                 attempts: generator.element(of: numbers)
             )
         }
-        return state
+        return MigrationState(name: name, marks: marks, history: rows, fence: state.fence)
     }
 
     /// Any JSON value.

@@ -14,10 +14,15 @@ let package = Package(
         .target(name: "SimulatedSystem", dependencies: ["CSimulatedTypes"], swiftSettings: settings),
         .target(name: "CAppMigrationsLinux", dependencies: ["SimulatedSystem"], swiftSettings: settings),
         .target(
-            name: "AppMigrations",
+            name: "AppMigrationsSystem",
             dependencies: ["CAppMigrationsLinux", "SimulatedSystem"],
-            exclude: ["AppMigrations.docc"],
             swiftSettings: settings + [.unsafeFlags(["-module-alias", "Glibc=SimulatedSystem"])]
+        ),
+        .target(
+            name: "AppMigrations",
+            dependencies: ["AppMigrationsSystem"],
+            exclude: ["AppMigrations.docc"],
+            swiftSettings: settings
         ),
         .target(name: "AppMigrationsSQL", dependencies: ["AppMigrations"], swiftSettings: settings),
         .target(

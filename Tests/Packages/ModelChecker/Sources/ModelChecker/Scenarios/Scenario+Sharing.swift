@@ -3,15 +3,27 @@ import SimulatedSystem
 
 /// Two managers that protect the same file: one names the folder, the other a file in it.
 extension Scenario {
-    static let sharing = [sharedFile, sharedFailure]
+    static let sharing = [sharedFile, sharedFailure, usedManager]
 
     /// The closure over the folder throws once, while the one over the file returns.
-    static let sharedFile = shared("two managers share a file", Declaration.ofIndex)
+    static let sharedFile = shared("two managers share a file", .ofFolder, .ofIndex)
 
     /// Both closures throw once.
-    static let sharedFailure = shared("two managers share a file, and both throw", Declaration.failingOfIndex)
+    static let sharedFailure = shared(
+        "two managers share a file, and both throw",
+        .ofFolder,
+        .failingOfIndex
+    )
 
-    private static func shared(_ name: String, _ ofIndex: Declaration) -> Scenario {
+    /// The closure over the folder declares with the other manager: a process that waits for the closure may have no lock of that.
+    static let usedManager = shared("a closure uses a manager", .usingIndex, .ofIndex, last: .usingIndex)
+
+    private static func shared(
+        _ name: String,
+        _ ofFolder: Declaration,
+        _ ofIndex: Declaration,
+        last: Declaration = .quietOfFolder
+    ) -> Scenario {
         Scenario(
             name: name,
             versions: ["1.1"],
@@ -23,9 +35,9 @@ extension Scenario {
                 Files.make(Files.library + "/index", "old index")
                 Files.make(Files.library + "/photo", "old photo")
             },
-            programs: [library(.ofFolder), indexing(ofIndex)],
-            restart: both(.ofFolder, ofIndex),
-            last: both(.quietOfFolder, .ofIndex),
+            programs: [library(ofFolder), indexing(ofIndex)],
+            restart: both(ofFolder, ofIndex),
+            last: both(last, .ofIndex),
             isLarge: true,
             deviations: 1,
             // While one has the file, the other is refused or waits.
@@ -65,6 +77,7 @@ extension Scenario {
         let facts = ghost.managers.compactMap { ghost.facts(of: $0) }
         if facts.contains(where: { $0.isProtecting }) { return }
         for (manager, name) in zip(ghost.managers, ["photo", "index"]) {
+            if manager == index, ghost.knowledge.notes["the index is used"] != nil { continue }
             guard let mark = ghost.facts(of: manager)?.lastRun, let version = AppVersion("1.1") else {
                 continue
             }
@@ -90,6 +103,17 @@ extension Declaration {
         protecting: Files.library + "/index",
         isThrowing: true
     )
+
+    /// To declare in the closure leaves the files of the folder alone: a restore of the folder would undo what is recorded.
+    fileprivate static let usingIndex = Declaration(version: "1.1", protecting: [Files.library]) { ghost, _ in
+        let outer = ghost.knowledge.running[Machine.current]
+        let used = Declaration(version: "1.1") { ghost, _ in ghost.knowledge.notes["the index is used"] = 1 }
+        let ending = app("1.1", [used], manager: Scenario.index).run(ghost)
+        if !Machine.isAlive { throw Died() }
+        ghost.knowledge.running[Machine.current] = outer
+        if ending != "done" { throw WorkFailure() }
+        try Files.rewrite(Files.library + "/photo", "NEW photo")
+    }
 
     private static func rewriting(
         _ name: String,

@@ -79,13 +79,19 @@ struct SQLSteps: Sendable {
 }
 
 /// A migration without its connection: its number, its name and where its SQL is.
-struct SQLStep: Sendable {
+///
+/// An idle check would take longer to copy structs of these than to read their versions.
+final class SQLStep: Sendable {
     let version: Int64
     let name: String?
     /// `nil` for a closure.
     let source: Source?
     /// True if its statement runs outside of a transaction; a script can say so as well.
-    var isAlone = false
+    let isAlone: Bool
+
+    init(version: Int64, name: String?, source: Source?, isAlone: Bool = false) {
+        (self.version, self.name, self.source, self.isAlone) = (version, name, source, isAlone)
+    }
 
     /// Where the SQL of a migration is.
     enum Source: Sendable {

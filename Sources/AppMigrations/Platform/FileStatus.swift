@@ -72,6 +72,10 @@ extension Platform {
         }
     }
 
+    /// True if something stands at a path, be it a link that leads nowhere; out of line, since so many ask.
+    @inline(never)
+    static func stands(_ path: String) throws(SystemCallError) -> Bool { try status(path) != nil }
+
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
     }

@@ -121,14 +121,19 @@ extension FileTree {
         throws(SystemCallError)
     {
         var trees: [FileTree] = []
-        for place in places { trees.append(try FileTree(place)) }
+        var isInUse = false
+        for place in places {
+            let tree = try FileTree(place)
+            if butDatabases, !isInUse { isInUse = try tree.holdsDatabase() }
+            trees.append(tree)
+        }
         let device = lock.identity.device
         let files = trees.lazy.flatMap(\.entries).count {
             $0.status.kind == .file && $0.status.identity.device == device
         }
         // The call for all of a file system waits for what every other process has written there, which can be gigabytes. For
-        // so few files the wait for each of them is the shorter one, and it is bounded.
-        let isFlushed = files > 32 ? try lock.flushFileSystem() : false
+        // so few files the wait for each of them is the shorter one, and it is bounded. But it would open databases.
+        let isFlushed = files > 32 || isInUse ? try lock.flushFileSystem() : false
         for tree in trees { try tree.synchronize(but: isFlushed ? device : nil, butDatabases) }
     }
 
@@ -136,7 +141,7 @@ extension FileTree {
         for entry in entries.reversed() where entry.status.identity.device != synced {
             if entry.status.kind != .directory, entry.status.kind != .file { continue }
             do throws(SystemCallError) {
-                if butDatabases, try Self.isDatabaseInUse(top + entry.path) { continue }
+                if butDatabases, try Self.isLocked(top + entry.path) { continue }
                 // A drive has one cache for everything: the top, which comes last, brings all the files through it.
                 try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
             } catch {
@@ -145,14 +150,19 @@ extension FileTree {
         }
     }
 
-    /// True for a database with companions beside it, and for these. SQLite syncs what it commits, and who closes a file takes
-    /// the locks away that this process has on it (sqlite.org/howtocorrupt.html, 2.2).
-    private static func isDatabaseInUse(_ path: String) throws(SystemCallError) -> Bool {
-        for companion in Snapshot.companions.dropFirst() {
-            let database = path.hasSuffix(companion) ? path.dropLast(companion.count) + "" : path + companion
-            if try Platform.status(database)?.kind == .file { return true }
-        }
+    private func holdsDatabase() throws(SystemCallError) -> Bool {
+        for entry in entries { if try Self.isLocked(top + entry.path) { return true } }
         return false
+    }
+
+    /// True for a file on which SQLite may have locks: who closes it takes them away (sqlite.org/howtocorrupt.html, 2.2).
+    ///
+    /// SQLite itself syncs what it commits.
+    private static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
+        for companion in Snapshot.companions where !companion.isEmpty {
+            if try Platform.stands(path + companion) { return true }
+        }
+        return path.hasSuffix("-shm")
     }
 
     /// Syncs what stands at paths without links to disk, with what SQLite keeps beside it and the folders above.

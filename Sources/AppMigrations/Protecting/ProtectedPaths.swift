@@ -46,7 +46,7 @@ struct ProtectedPaths {
 
     /// The path without links of a folder that need not be there.
     private func real(_ folder: String, _ named: String) throws -> String {
-        if try folder == "/" || Platform.status(folder) != nil { return try Platform.resolved(folder) }
+        if try folder == "/" || Platform.stands(folder) { return try Platform.resolved(folder) }
         let (above, name) = (FilePaths.parent(folder), FilePaths.last(folder))
         // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
         if name == "." || name == ".." {
@@ -66,7 +66,7 @@ struct ProtectedPaths {
         for place in [folder, path] { try refuseForeign(place, named) }
         // The entries of a folder can be put back one by one; a file needs the folder that it is in.
         let isFolder = try Platform.status(path)?.kind == .directory
-        if !isFolder, try Platform.status(folder) != nil, try !Platform.mayWrite(folder) {
+        if !isFolder, try Platform.stands(folder), try !Platform.mayWrite(folder) {
             throw refusal(of: named, "this user may not write to \(folder)")
         }
         if let reason = try FilePaths.escapes(path) { throw refusal(of: named, reason) }
@@ -145,7 +145,7 @@ extension ProtectedPaths {
         for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
             let folder = FilePaths.joined(stateFolder, name)
             // Copies that were given up, or found beside a lost state, are nobody's any more.
-            if try Platform.status(folder + "/" + StateLocation.keptMark) != nil { continue }
+            if try Platform.stands(folder + "/" + StateLocation.keptMark) { continue }
             guard let list = try SnapshotList.read(in: folder),
                 !list.manager.utf8.elementsEqual(location.name.utf8),
                 let place = try shared(list, own)

@@ -25,8 +25,13 @@ struct PutBack {
         let unspent = try Snapshot.companions.filter {
             try stands("/item" + $0) || stands("/absent" + $0) || stands("/absent\($0).spent")
         }
-        if try unspent.contains(where: { try stands("/item" + $0) }) {
+        if try stands("/item") {
             try Platform.makeDirectories(FilePaths.parent(place))
+        } else if try !Platform.stands(FilePaths.parent(place)) {
+            // Nothing was there, and nothing is.
+            try begin()
+            try Platform.replace(copies + "/absent.spent", with: copies + "/absent")
+            return try Platform.synchronizeDirectory(copies)
         }
         do {
             // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
@@ -37,7 +42,7 @@ struct PutBack {
                 let (item, mark) = ("/item" + companion, copies + "/absent" + companion)
                 if try stands(item) {
                     try move(item, to: place + companion, orSpend: item + ".spent")
-                } else if try Platform.status(mark) != nil {
+                } else if try Platform.stands(mark) {
                     try Platform.replace(mark + ".spent", with: mark)
                 }
                 try synchronize(FilePaths.parent(place))
@@ -149,15 +154,14 @@ struct PutBack {
         return true
     }
 
-    private func stands(_ name: String) throws -> Bool { try Platform.status(copies + name) != nil }
+    private func stands(_ name: String) throws -> Bool { try Platform.stands(copies + name) }
 
     private func make(_ name: String) throws {
         if try !stands(name) { try Platform.makeDirectory(copies + name) }
     }
 
     private func synchronize(_ folder: String) throws {
-        // There is none where nothing was, and nothing is.
-        if try Platform.status(folder) != nil { try Platform.synchronizeDirectory(folder) }
+        try Platform.synchronizeDirectory(folder)
         try Platform.synchronizeDirectory(copies)
     }
 }

@@ -17,7 +17,7 @@ struct SavedFiles {
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
     func putBack() throws {
         let base = try Platform.resolved(location.directory)
-        guard try Platform.status(folder) != nil else { throw lost("\(folder) is not there") }
+        guard try Platform.stands(folder) else { throw lost("\(folder) is not there") }
         try Snapshot.refuseForeign(folder, location, .restoring, version)
         guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
         if !list.manager.utf8.elementsEqual(location.name.utf8) {
@@ -69,7 +69,7 @@ struct SavedFiles {
     /// snapshot gets another name.
     func keep(from time: Int64) throws(SystemCallError) -> String? {
         var (kept, number): (String?, Int) = (nil, 1)
-        while try Platform.status(location.kept(time, number)) != nil {
+        while try Platform.stands(location.kept(time, number)) {
             (kept, number) = (location.kept(time, number), number + 1)
         }
         let next = location.kept(time, number)
@@ -88,14 +88,13 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
-        func stands(_ name: String) throws -> Bool { try Platform.status(copies + name) != nil }
-        if try stands(PutBack.begun) { return }
-        if try !stands("/item"), try !stands("/absent") {
+        if try Platform.stands(copies + PutBack.begun) { return }
+        if try !Platform.stands(copies + "/item"), try !Platform.stands(copies + "/absent") {
             throw lost("the copy of \(place) is not in \(copies)")
         }
         var count = 0
         for part in Snapshot.companions { count += try FileTree(copies + "/item" + part).entries.count }
-        if try !stands("/entries-\(count)") {
+        if try !Platform.stands("\(copies)/entries-\(count)") {
             throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
         }
     }
@@ -107,10 +106,12 @@ struct SavedFiles {
     private func refuseMoved(_ list: SnapshotList, _ places: [String], _ base: String) throws {
         let former = list.stateFolder
         if former.utf8.elementsEqual(base.utf8) { return }
-        for (old, place) in zip(list.places(from: former), places) {
+        let earlier = list.places(from: former)
+        for (index, place) in places.enumerated() {
+            let old = earlier[index]
             guard let folder = try reachable(FilePaths.parent(old)) else { continue }
             // Where the app was moved and a link left, the old path leads to the new folder.
-            if try folder == Platform.identity(ofFolder: FilePaths.parent(place)) { continue }
+            if let now = try reachable(FilePaths.parent(place)), now == folder { continue }
             throw refusal(
                 place,
                 """

@@ -49,7 +49,7 @@ final class LockedState {
             return
         }
         do throws(SystemCallError) {
-            if try Platform.status(location.snapshotInUse()) == nil { return }
+            if try !Platform.stands(location.snapshotInUse()) { return }
         } catch {
             // The error comes from the removal, which is tried then.
         }

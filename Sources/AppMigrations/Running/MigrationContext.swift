@@ -104,8 +104,9 @@ extension MigrationContext {
     ///
     /// Name the folder, not each of its files. A folder is synced with everything in it, and a link as what it leads to. The
     /// folders above are synced too, so that new names and removed ones are durable as well. Where the closure removed something,
-    /// name the folder that held it. What a database committed with `synchronous=FULL` needs no call: one that has a `-wal`, `-shm`
-    /// or `-journal` beside it is left to SQLite, so close a database before you copy or sync its file.
+    /// name the folder that held it. What a database committed with `synchronous=FULL` needs no call. One that has a `-wal`, `-shm`
+    /// or `-journal` beside it is not opened: Linux' ext4, xfs and btrfs are synced as a whole then, elsewhere it is left to SQLite.
+    /// So close a database before you copy its file.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory; names in them are UTF-8.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration

@@ -31,10 +31,10 @@ package final class StateLocation: Sendable {
         var (folder, number) = (snapshot, 2)
         while true {
             let next = "\(snapshot)-\(number)"
-            if try Platform.status(folder + "/" + Self.keptMark) == nil {
-                if try Platform.status(folder) != nil { return folder }
+            if try !Platform.stands(folder + "/" + Self.keptMark) {
+                if try Platform.stands(folder) { return folder }
                 // Somebody may have removed one with the mark, and the next is in use.
-                if try Platform.status(next) == nil { return folder }
+                if try !Platform.stands(next) { return folder }
             }
             (folder, number) = (next, number + 1)
         }

@@ -33,8 +33,6 @@ import Testing
         #expect(try db.query("PRAGMA foreign_keys") == [[1]])
     }
 
-    struct UnclearNotes: Error {}
-
     // Sample 1 of TableRebuild.md
 
     @Test(arguments: ["alone", "legacy", "empty", "half", "edited", "colored", "gone"])

@@ -13,21 +13,23 @@ import Testing
 
     @MainActor final class LibraryDelegate {
         var versions = [String]()
-        func didMigrate(to version: AppVersion) { versions.append(version.description) }
+        func didMigrate(to version: AppVersion, of name: String?) {
+            versions.append("\(name ?? "") \(version)")
+        }
     }
 
     func moveNotes(_ folder: URL) throws { try calls.note("3.1-1") }
     func moveIndex(_ folder: URL) throws { try calls.note("3.1") }
     func makeDatabase(_ folder: URL) throws { try calls.note("4.0") }
-    func makeFolders(_ folder: URL) throws { try calls.note("new") }
+    func makeFiles(_ folder: URL) throws { try calls.note("new") }
     let calls = Calls()
 
     @MainActor @Test func `a delegate of the main actor is told of each migration`() async throws {
         let delegate = LibraryDelegate()
         let tell = telling(delegate)
-        tell(try version("1.1"))
+        tell("Library", try version("1.1"))
         while delegate.versions.isEmpty { await Task.yield() }
-        #expect(delegate.versions == ["1.1"])
+        #expect(delegate.versions == ["Library 1.1"])
     }
 
     @Test(arguments: ["Library", nil])

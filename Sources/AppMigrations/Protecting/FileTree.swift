@@ -121,19 +121,16 @@ extension FileTree {
         throws(SystemCallError)
     {
         var trees: [FileTree] = []
-        var isInUse = false
-        for place in places {
-            let tree = try FileTree(place)
-            if butDatabases, !isInUse { isInUse = try tree.holdsDatabase() }
-            trees.append(tree)
-        }
+        for place in places { trees.append(try FileTree(place)) }
         let device = lock.identity.device
         let files = trees.lazy.flatMap(\.entries).count {
             $0.status.kind == .file && $0.status.identity.device == device
         }
         // The call for all of a file system waits for what every other process has written there, which can be gigabytes. For
         // so few files the wait for each of them is the shorter one, and it is bounded. But it would open databases.
-        let isFlushed = files > 32 || isInUse ? try lock.flushFileSystem() : false
+        var isFlushed = files > 32
+        if butDatabases { for tree in trees where !isFlushed { isFlushed = try tree.holdsDatabase() } }
+        if isFlushed { isFlushed = try lock.flushFileSystem() }
         for tree in trees { try tree.synchronize(but: isFlushed ? device : nil, butDatabases) }
     }
 

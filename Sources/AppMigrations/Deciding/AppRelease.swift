@@ -1,5 +1,5 @@
 /// The app as a state meets it: its version, and the oldest data that it upgrades.
-package struct AppRelease: Sendable {
+package final class AppRelease: Sendable {
     package let version: AppVersion
     /// The version that `upgradesFrom` names; zero where every version will do.
     package let earliest: AppVersion

@@ -2,10 +2,12 @@
 ///
 /// Links in a tree are never followed. The path to a tree's top is taken as it is, with the links of the folders that it leads through.
 struct FileTree {
-    struct Entry {
+    final class Entry {
         /// The path from the top on: empty for the top itself, and else with a slash first.
         let path: String
         let status: FileStatus
+
+        init(_ path: String, _ status: FileStatus) { (self.path, self.status) = (path, status) }
     }
 
     enum Use { case look, copy, remove }
@@ -55,7 +57,7 @@ struct FileTree {
         if use == .remove, isFolder, status.permissions & 0o700 != 0o700 {
             try Platform.setPermissions(place, status.permissions | 0o700)
         }
-        entries.append(Entry(path: path, status: status))
+        entries.append(Entry(path, status))
     }
 
     var state: String? {

@@ -1,5 +1,5 @@
 /// The paths that `protecting:` names, without links, checked before anything is copied, also for other managers that protect them.
-struct ProtectedPaths {
+final class ProtectedPaths {
     /// Absolute, without links in the folders above, and none inside of another.
     private(set) var paths: [String] = []
 

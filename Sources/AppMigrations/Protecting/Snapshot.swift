@@ -141,8 +141,8 @@ final class Snapshot {
 }
 
 /// The contents of a snapshot, and where they belong: the text of the file `list` in its folder.
-struct SnapshotList: Equatable {
-    struct Path: Equatable {
+struct SnapshotList {
+    struct Path {
         /// As seen from the state directory: an app's folders can move as a whole between two starts, as they do on Apple's
         /// systems with an update, and the copies go back to where the data is now.
         var relative: String

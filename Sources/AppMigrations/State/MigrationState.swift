@@ -137,7 +137,7 @@ extension MigrationState {
 }
 
 /// A migration that ran and was recorded.
-public struct AppliedMigration: Sendable, Hashable {
+public struct AppliedMigration: Sendable, Equatable {
     /// The migration's version.
     public let version: AppVersion
 

@@ -128,6 +128,7 @@ extension AppVersion: Codable {
 }
 
 extension Message.Interpolation {
+    @inline(never)
     package mutating func appendInterpolation(_ version: AppVersion) {
         appendInterpolation(version.description)
     }

@@ -1,4 +1,4 @@
-/// The app as a state meets it: its version, and the oldest data that it upgrades.
+/// The app as a state meets it: its version, and the oldest data that it upgrades; one reference, since so much is handed it.
 package final class AppRelease: Sendable {
     package let version: AppVersion
     /// The version that `upgradesFrom` names; zero where every version will do.

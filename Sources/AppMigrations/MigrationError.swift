@@ -26,12 +26,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             _ underlying: (any Error)?,
             _ description: String
         ) {
-            self.code = code
-            managerName = manager
-            self.version = version
-            self.path = path
-            underlyingError = underlying
-            self.description = description
+            (self.code, managerName, self.version, self.path) = (code, manager, version, path)
+            (underlyingError, self.description) = (underlying, description)
         }
     }
 

@@ -83,7 +83,6 @@ extension MigrationManager {
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
-    @inline(__always)
     private func declare(
         _ text: String,
         _ floor: String?
@@ -94,7 +93,6 @@ extension MigrationManager {
         return try declareClosely(text, minimumAppVersion: floor)
     }
 
-    @inline(never)
     private func declareClosely(
         _ text: String,
         minimumAppVersion: String?

@@ -72,7 +72,7 @@ extension MigrationManager {
         let file = StateFile(location: try DefaultLocation.of(name, in: stateDirectory))
         // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
         guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
-        let reporter = Reporter(location: file.location, onEvent: nil)
+        let reporter = Reporter(file.location)
         let locked = try LockedState.take(file, reporter, timeout: lockTimeout, recovering: false)
         guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }

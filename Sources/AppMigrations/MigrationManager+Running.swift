@@ -1,6 +1,5 @@
 extension MigrationManager {
     /// Runs a closure under the lock, on this thread; `false` where there is nothing to run any more.
-    @inline(never)
     func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
@@ -20,7 +19,6 @@ extension MigrationManager {
     }
 
     /// Runs an asynchronous closure: waiting suspends the task.
-    @inline(never)
     nonisolated(nonsending) func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
@@ -109,9 +107,7 @@ struct MigrationRun: ~Copyable {
         guard case .run(let known) = decision else {
             let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return nil }
-            if let failure = locked.note(settled) {
-                throw failure.adding(decision.consequenceOfNotSaving, version: version)
-            }
+            try locked.save(settled, version, else: decision.consequenceOfNotSaving)
             know(locked)
             return nil
         }

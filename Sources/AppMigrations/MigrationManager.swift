@@ -72,12 +72,10 @@ public final class MigrationManager: Sendable {
         let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
         let current = try AppVersion(text, manager: name)
         let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
-        let file = StateFile(location: location)
-        let reporter = Reporter(location: location, onEvent: options.onEvent)
-        let start = try Start(file: file, release: release, reporter: reporter, timeout: options.lockTimeout)
+        let start = try Start(release: release, timeout: options.lockTimeout, onEvent: options.onEvent)
             .outcome(firstRun)
         launch = start.launch
-        self.file = file
+        file = StateFile(location: location)
         self.release = release
         self.options = options
         rehearsal = nil
@@ -111,9 +109,7 @@ extension MigrationManager {
         declarations.withLock { $0.marks.floor(above: currentVersion) }
     }
 
-    var reporter: Reporter {
-        Reporter(location: file.location, onEvent: options.onEvent, rehearsal: rehearsal)
-    }
+    var reporter: Reporter { Reporter(file.location, options.onEvent, rehearsal) }
 }
 
 extension MigrationManager {
@@ -167,11 +163,8 @@ extension MigrationManager {
             isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
-            self.lockTimeout = lockTimeout
-            self.attemptLimit = attemptLimit
-            self.upgradesFrom = upgradesFrom
-            self.isReadOnly = isReadOnly
-            self.onEvent = onEvent
+            (self.lockTimeout, self.attemptLimit) = (lockTimeout, attemptLimit)
+            (self.upgradesFrom, self.isReadOnly, self.onEvent) = (upgradesFrom, isReadOnly, onEvent)
         }
     }
 }

@@ -109,7 +109,7 @@ extension MigrationStatus {
         ) {
             (self.interruption, self.isUnderWay) = (interruption, isUnderWay)
             let isAtWork = isUnderWay ?? (interruption?.lease != nil)
-            self.known = isAtWork ? known : interruption.map(AttemptedMigration.init) ?? known
+            self.known = isAtWork ? known : interruption?.outcome ?? known
         }
     }
 

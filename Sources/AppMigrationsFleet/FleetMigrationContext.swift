@@ -78,12 +78,12 @@ public struct FleetMigrationContext: Sendable {
     ) async throws(MigrationError) {
         let text = value.description
         let size = text.utf8.count
-        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, version, location) }
+        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
         try await holder.save {
             $0.reaching(text, progress: progress.map(MigrationContext.fraction), after: began)
         }
         if let progress { reportProgress(progress) }
-        if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }
+        if Task.isCancelled { throw location.cancelledAtCheckpoint(version) }
     }
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {

@@ -23,7 +23,7 @@ extension FleetMigrationManager {
         looking.isReadOnly = true
         let manager = Result { () throws(MigrationError) in
             let place = try FleetPlace(name, currentVersion, store, looking)
-            return FleetMigrationManager(place, launch: .same, Declarations(.nothing, place.release))
+            return FleetMigrationManager(place, launch: .same, Declarations(StateMarks(), place.release))
         }
         return Readiness(manager)
     }

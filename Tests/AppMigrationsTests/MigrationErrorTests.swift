@@ -39,19 +39,11 @@ struct MigrationErrorTests {
         deaths: Int = 0
     ) -> MigrationError {
         let known = StateMarks(lastRun: .zero, baseline: .zero, launched: version("1.4"))
-        var marks = known
-        marks.launched = version(launched)
-        marks.attempted = [AttemptedMigration(declared, deaths, deaths: deaths, by: "1.4")]
+        let attempts = [AttemptedMigration(declared, deaths, deaths: deaths, by: "1.4")]
+        let marks = StateMarks(known, launched: version(launched), attempts: (nil, attempts))
+        let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
         return thrown {
-            try MigrationDecision(
-                version(declared),
-                after: version(previous),
-                by: release(),
-                known: known,
-                marks: marks,
-                isFresh: false,
-                attemptLimit: 3
-            )
+            try Declarations(known, release()).decide(pending, marks, after: version(previous), limit: 3)
         }
     }
 
@@ -112,8 +104,7 @@ struct MigrationErrorTests {
         Row(
             .blocked,
             thrown {
-                let marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
-                var declarations = Declarations(marks, try release())
+                var declarations = Declarations(StateMarks(), try release())
                 declarations.forget()
                 return try declarations.declare("1.2", minimumAppVersion: nil, isNested: false) as Any
             },
@@ -145,7 +136,7 @@ struct MigrationErrorTests {
             .failed(
                 version("1.2"),
                 attempt: 1,
-                MigrationError.cancelledAtCheckpoint(version("1.2"), location),
+                location.cancelledAtCheckpoint(version("1.2")),
                 location,
                 consequence: ""
             ),

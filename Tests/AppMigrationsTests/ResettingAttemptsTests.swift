@@ -58,11 +58,8 @@ import Testing
             } else {
                 Issue.record("\(decision)")
             }
-            state = state.with {
-                $0.interruption?.known.attempts += 1
-                $0.interruption?.known.deaths = deaths
-                $0.interruption?.failure = nil
-            }
+            let known = AttemptedMigration("1.2", 6 + deaths, deaths: deaths, by: "1.4")
+            state = state.with { StateMarks($0, attempts: (Interruption(known, at: 0), $0.attempted)) }
         }
         let error = #expect(throws: MigrationError.self) {
             try declarations(state).decide(pending, state.marks, limit: 3)

@@ -11,8 +11,7 @@ package final class AppRelease: Sendable {
         upgradesFrom: String?,
         _ location: StateLocation
     ) throws(MigrationError) {
-        self.version = version
-        self.location = location
+        (self.version, self.location) = (version, location)
         guard let upgradesFrom else {
             earliest = .zero
             return

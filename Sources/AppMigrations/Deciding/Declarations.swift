@@ -19,7 +19,7 @@ package struct Declarations {
     package let release: AppRelease
     package var marks: StateMarks
     /// True if this manager made the state, for a fresh install.
-    private var isFresh: Bool
+    private(set) var isFresh: Bool
     /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
     private var isObserved = false
     /// The plan that is made of the declarations, while it is, and its rows, which outlive it.
@@ -33,9 +33,7 @@ package struct Declarations {
     private var location: StateLocation { release.location }
 
     package init(_ marks: StateMarks, isFresh: Bool = false, _ release: AppRelease) {
-        self.release = release
-        self.marks = marks
-        self.isFresh = isFresh
+        (self.release, self.marks, self.isFresh) = (release, marks, isFresh)
         settle()
     }
 
@@ -56,7 +54,6 @@ package struct Declarations {
     /// Passes a version over that has run already; `false` where a closer look is needed.
     ///
     /// This is the whole cost of a version that has run: parse, lock, two comparisons.
-    @inline(__always)
     package mutating func passes(_ version: AppVersion) -> Bool {
         guard previous < version, version <= idleLimit else { return false }
         previous = version
@@ -135,36 +132,6 @@ extension Declarations {
             return location.error(.invalidVersion, version, "\(problem) \(end)")
         }
         return Declaration(version: version, minimumAppVersion: minimumAppVersion)
-    }
-
-    /// Decides about a declaration by the state's own marks; its place in the order was looked at when it was declared.
-    ///
-    /// - Throws: ``MigrationError`` where the declaration is refused.
-    package func decide(
-        _ declaration: Declaration,
-        _ marks: StateMarks,
-        after previous: AppVersion = .zero,
-        limit: Int?
-    ) throws(MigrationError) -> MigrationDecision {
-        let (version, floor) = (declaration.version, declaration.minimumAppVersion)
-        // An older app may have begun meanwhile what this one doesn't declare any more.
-        if marks != self.marks { try release.requireUpgradable(marks, "Nothing was run.") }
-        if floor > version {
-            let text: Message = """
-                The minimumAppVersion: \(floor) of migration \(version) in \(location), lies above the migration: an app of that \
-                very version could not use the data. Name at most \(version). It was not run.
-                """
-            throw location.error(.outOfOrder, version, text)
-        }
-        return try MigrationDecision(
-            version,
-            after: previous,
-            by: release,
-            known: self.marks,
-            marks: marks,
-            isFresh: isFresh,
-            attemptLimit: limit
-        )
     }
 
     /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.

@@ -59,9 +59,7 @@ package final class Plan: Sendable {
     private let isPresumed: Bool
 
     package init(_ state: MigrationState, limit: Int?, isPresumed: Bool) {
-        self.state = state
-        self.limit = limit
-        self.isPresumed = isPresumed
+        (self.state, self.limit, self.isPresumed) = (state, limit, isPresumed)
     }
 
     func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {

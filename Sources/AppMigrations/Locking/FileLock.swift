@@ -48,11 +48,10 @@ final class FileLock: Sendable {
     }
 
     private static func openFile(_ location: StateLocation) throws(SystemCallError) -> Int32 {
-        do throws(SystemCallError) {
-            return try Platform.openLock(location.lock, in: location.directory)
-        } catch {
-            if error.errorNumber != Platform.noEntry { throw error }
+        let opened = try Platform.unless([Platform.noEntry]) { () throws(SystemCallError) in
+            try Platform.openLock(location.lock, in: location.directory)
         }
+        if let opened { return opened }
         try Platform.makeDirectories(location.directory)
         return try Platform.openLock(location.lock, in: location.directory)
     }
@@ -61,7 +60,7 @@ final class FileLock: Sendable {
     {
         if file.links != 1 { return false }
         if Platform.isOwn(file) { return true }
-        return try FileStatus(following: location.directory).owner == file.owner
+        return try FileStatus(ofEntry: location.directory, following: true).owner == file.owner
     }
 
     private static func unavailable(_ location: StateLocation, _ cause: SystemCallError? = nil)
@@ -138,8 +137,7 @@ final class FileLock: Sendable {
     static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
         held.withLock { held in
             held.contains {
-                $0.isAsynchronous
-                    && ($0.identity == identity || $0.path.utf8.elementsEqual(location.lock.utf8))
+                $0.isAsynchronous && ($0.identity == identity || FilePaths.isSame($0.path, location.lock))
             }
         }
     }

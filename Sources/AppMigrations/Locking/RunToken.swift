@@ -56,8 +56,7 @@ package final class RunToken: Sendable {
     }
 
     private func isExactly(_ location: StateLocation) -> Bool {
-        self.location.name == location.name
-            && self.location.directory.utf8.elementsEqual(location.directory.utf8)
+        self.location.name == location.name && FilePaths.isSame(self.location.directory, location.directory)
     }
 
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {

@@ -4,7 +4,7 @@ package enum FilePaths {
         let (path, folder) = (components(path), components(folder))
         var shared = 0
         while shared < folder.count, shared < path.count - 1,
-            path[shared].utf8.elementsEqual(folder[shared].utf8)
+            isSame(path[shared], folder[shared])
         {
             shared += 1
         }
@@ -22,9 +22,9 @@ package enum FilePaths {
         return "/" + parts.joined(separator: "/")
     }
 
-    private static func components(_ path: String) -> [String] {
-        split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
-    }
+    private static func components(_ path: String) -> [String] { parts(path).filter { !$0.isEmpty } }
+
+    private static func parts(_ path: String) -> [String] { split(Array(path.utf8), at: 0x2F) }
 
     /// The texts between the bytes of this value: one function, since the standard library's is made anew for each kind of bytes.
     static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {
@@ -70,22 +70,33 @@ package enum FilePaths {
             """
     }
 
+    @inline(never)
     package static func parent(_ path: String) -> String {
-        let parent = path.utf8[..<(path.utf8.lastIndex(of: 0x2F) ?? path.startIndex)]
-        return parent.isEmpty ? "/" : String(decoding: parent, as: UTF8.self)
+        let bytes = Array(path.utf8)
+        let slash = bytes.lastIndex(of: 0x2F) ?? 0
+        return slash == 0 ? "/" : String(decoding: bytes[..<slash], as: UTF8.self)
     }
 
+    @inline(never)
     package static func last(_ path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return path }
-        return String(decoding: path.utf8[path.utf8.index(after: slash)...], as: UTF8.self)
+        let bytes = Array(path.utf8)
+        guard let slash = bytes.lastIndex(of: 0x2F) else { return path }
+        return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
     }
 
     static func joined(_ folder: String, _ name: String) -> String {
         (folder == "/" ? "/" : folder + "/") + name
     }
 
-    @inline(never)
     static func contains(_ folder: String, _ path: String) -> Bool {
-        path.utf8.elementsEqual(folder.utf8) || path.utf8.starts(with: joined(folder, "").utf8)
+        isSame(path, folder) || begins(path, joined(folder, ""))
+    }
+
+    @inline(never)
+    package static func isSame(_ one: String, _ two: String) -> Bool { Array(one.utf8) == Array(two.utf8) }
+
+    @inline(never)
+    static func begins(_ text: String, _ start: String) -> Bool {
+        Array(Array(text.utf8).prefix(start.utf8.count)) == Array(start.utf8)
     }
 }

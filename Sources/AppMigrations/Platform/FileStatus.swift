@@ -18,12 +18,9 @@ package struct FileStatus {
         try self.init("fstat", path) { fstat(descriptor, $0) }
     }
 
-    package init(ofEntry path: String) throws(SystemCallError) {
-        try self.init("lstat", path) { lstat(path, $0) }
-    }
-
-    package init(following path: String) throws(SystemCallError) {
-        try self.init("stat", path) { stat(path, $0) }
+    @inline(never)
+    package init(ofEntry path: String, following: Bool = false) throws(SystemCallError) {
+        try self.init(following ? "stat" : "lstat", path) { following ? stat(path, $0) : lstat(path, $0) }
     }
 
     private init(
@@ -43,10 +40,8 @@ package struct FileStatus {
         permissions = UInt32(status.st_mode & 0o7777)
         (owner, group) = (status.st_uid, status.st_gid)
         links = Int(status.st_nlink)
-        identity = FileIdentity(
-            device: UInt64(truncatingIfNeeded: status.st_dev),
-            file: UInt64(status.st_ino)
-        )
+        let device = UInt64(truncatingIfNeeded: status.st_dev)
+        identity = FileIdentity(device: device, file: UInt64(status.st_ino))
         #if canImport(Darwin)
         (accessed, modified) = (status.st_atimespec, status.st_mtimespec)
         #else
@@ -64,15 +59,12 @@ package struct FileIdentity: Hashable, Sendable {
 extension Platform {
     /// The status of the thing at a path, or of what it leads to; `nil` where nothing does.
     static func status(_ path: String, following: Bool = false) throws(SystemCallError) -> FileStatus? {
-        do throws(SystemCallError) {
-            return try following ? FileStatus(following: path) : FileStatus(ofEntry: path)
-        } catch {
-            if error.isAbsent { return nil }
-            throw error
+        try unless(absent) { () throws(SystemCallError) in
+            try FileStatus(ofEntry: path, following: following)
         }
     }
 
-    /// True if something stands at a path, be it a link that leads nowhere; out of line, since so many ask.
+    /// True if something stands at a path, be it a link that leads nowhere.
     @inline(never)
     static func stands(_ path: String) throws(SystemCallError) -> Bool { try status(path) != nil }
 

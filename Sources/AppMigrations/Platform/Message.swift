@@ -71,7 +71,7 @@ extension String {
     package init?(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
         let text = String(decoding: bytes, as: UTF8.self)
         // Bytes that are not UTF-8 were replaced, and the replacement has other bytes.
-        guard text.utf8.elementsEqual(bytes) else { return nil }
+        guard Array(text.utf8) == Array(bytes) else { return nil }
         self = text
     }
 

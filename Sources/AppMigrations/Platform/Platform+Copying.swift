@@ -105,7 +105,7 @@ extension Platform {
         while true {
             let count = try fill(buffer, from: source)
             if count == 0 { return }
-            try writeAll(target, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            try writeAll(target, buffer.baseAddress, count)
             try afterEach(count)
         }
     }

@@ -32,7 +32,7 @@ extension Platform {
     /// root there. Where the system has no owners, or doesn't let this process, the file stays as it is: to have it matters more.
     static func own(_ made: Int32, in folder: String, replacing old: String? = nil) throws(SystemCallError) {
         if geteuid() != 0 { return }
-        var model = try FileStatus(following: folder)
+        var model = try FileStatus(ofEntry: folder, following: true)
         if model.permissions & 0o002 != 0 { return }
         if let old, let replaced = try status(old), replaced.kind == .file { model = replaced }
         if model.owner == 0 || fchown(made, model.owner, model.group) == 0 || isUnsupported(errno) { return }
@@ -41,14 +41,11 @@ extension Platform {
 
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
         if geteuid() != 0 { return try openLock(path) }
-        let made: Int32
-        do throws(SystemCallError) {
-            made = try openLock(path, making: O_CREAT | O_EXCL)
-        } catch {
-            if error.errorNumber != EEXIST { throw error }
-            // A file that was there before may be anybody's. It keeps its owner.
-            return try openLock(path, making: 0)
+        let opened = try unless([EEXIST]) { () throws(SystemCallError) in
+            try openLock(path, making: O_CREAT | O_EXCL)
         }
+        // A file that was there before may be anybody's. It keeps its owner.
+        guard let made = opened else { return try openLock(path, making: 0) }
         do throws(SystemCallError) {
             try own(made, in: folder)
             return made
@@ -59,14 +56,10 @@ extension Platform {
     }
 
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
-        do throws(SystemCallError) {
-            _ = try retrying("access") { access(path, W_OK) }
-            return true
-        } catch {
-            // access(2): EPERM for what is immutable too.
-            if forbids(error) || error.errorNumber == EROFS { return false }
-            throw error
-        }
+        // access(2): EPERM for what is immutable too.
+        try unless(forbidden + [EROFS]) { () throws(SystemCallError) in
+            try retrying("access") { access(path, W_OK) }
+        } != nil
     }
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
@@ -151,9 +144,6 @@ extension Platform {
         return text
     }
 
-    /// True if a call failed for want of rights, or is one that a sandbox refuses.
-    static func forbids(_ error: SystemCallError) -> Bool { [EACCES, EPERM].contains(error.errorNumber) }
-
     static func isOtherFileSystem(_ error: SystemCallError) -> Bool { error.errorNumber == EXDEV }
 
     /// True if a folder can't be moved, though what is in it may be (rename(2)).
@@ -194,11 +184,9 @@ extension Platform {
     /// Syncs and closes a file, or a folder, whose names are synced.
     private static func synchronize(closing descriptor: Int32, throughCache: Bool) throws(SystemCallError) {
         defer { closeAfterReading(descriptor) }
-        do throws(SystemCallError) {
+        // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
+        _ = try unless([EINVAL]) { () throws(SystemCallError) in
             try synchronize(descriptor, throughCache: throughCache)
-        } catch {
-            // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
-            if error.errorNumber != EINVAL { throw error }
         }
     }
 

@@ -4,26 +4,17 @@ import AppMigrationsSystem
 extension Platform {
     package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
-        do throws(SystemCallError) {
-            _ = try retrying("flock") { flock(descriptor, kind | LOCK_NB) }
-            return true
-        } catch {
-            if error.errorNumber == EWOULDBLOCK { return false }
-            throw error
-        }
+        return try unless([EWOULDBLOCK]) { () throws(SystemCallError) in
+            try retrying("flock") { flock(descriptor, kind | LOCK_NB) }
+        } != nil
     }
 
     /// True if a process has the lock of a file; makes no file, and waits for no process.
     ///
     /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
     static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
-        let descriptor: Int32
-        do throws(SystemCallError) {
-            descriptor = try openEntry(path)
-        } catch {
-            if error.isAbsent { return false }
-            throw error
-        }
+        let opened = try unless(absent) { () throws(SystemCallError) in try openEntry(path) }
+        guard let descriptor = opened else { return false }
         defer { unlock(descriptor) }
         return try !tryLock(descriptor, sharing: true)
     }
@@ -45,7 +36,7 @@ extension Platform {
         let number = String(process)
         let line = number + String(repeating: " ", count: 11 - number.utf8.count) + "\n"
         do throws(SystemCallError) {
-            try writeAll(descriptor, Array(line.utf8))
+            try writeAll(descriptor, Array(line.utf8), line.utf8.count)
         } catch {
             // A disk without room for twelve bytes is told of by the save that comes next.
         }
@@ -54,7 +45,8 @@ extension Platform {
     static func readHolder(_ descriptor: Int32) -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 12, alignment: 1) { line in
             do throws(SystemCallError) {
-                let count = try fill(line, from: descriptor)
+                // The place at which the line is written stays the first.
+                let count = try retrying("pread") { pread(descriptor, line.baseAddress, line.count, 0) }
                 let number = String(decoding: line[..<count], as: UTF8.self).number
                 return number == 0 ? nil : Int32(truncatingIfNeeded: number)
             } catch {
@@ -140,7 +132,6 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
         self.value.initialize(to: value)
     }
 
-    @inline(__always)
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {

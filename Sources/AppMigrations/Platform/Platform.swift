@@ -7,7 +7,10 @@ import AppMigrationsSystem
 /// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
 package enum Platform {
     static var noEntry: Int32 { ENOENT }
-    static var notADirectory: Int32 { ENOTDIR }
+    /// The numbers of calls on what isn't there.
+    static var absent: [Int32] { [ENOENT, ENOTDIR] }
+    /// The numbers of calls that fail for want of rights, or are refused by a sandbox.
+    static var forbidden: [Int32] { [EACCES, EPERM] }
     package static var notText: Int32 { EILSEQ }
     // The errors of opening a locked device's file. Elsewhere EACCES means missing rights, ENOKEY a folder without its key.
     #if canImport(Darwin)
@@ -59,7 +62,6 @@ package enum Platform {
     /// Opens a file, on a descriptor above those of the standard streams.
     ///
     /// In a process that was started without them, what anybody prints or logs would be written into the file.
-    @inline(__always)
     package static func opening(_ body: () -> Int32) throws(SystemCallError) -> Int32 {
         let descriptor = try retrying("open", nil, body)
         return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
@@ -73,7 +75,6 @@ package enum Platform {
 
     /// Opens what should be a regular file, without waiting for a FIFO's writer, following no link and never
     /// becoming the owner of a terminal.
-    @inline(__always)
     static func openToRead(_ path: UnsafePointer<CChar>) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
         #if canImport(Darwin)
@@ -104,27 +105,21 @@ package enum Platform {
         try opening { open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600) }
     }
 
-    @inline(__always)
     static func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) throws(SystemCallError)
         -> Int
     {
         try retrying("read") { read(descriptor, buffer.baseAddress, buffer.count) }
     }
 
-    static func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) throws(SystemCallError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let part = UnsafeRawBufferPointer(rebasing: rest)
-            let count = try retrying("write") { write(descriptor, part.baseAddress, part.count) }
+    static func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int)
+        throws(SystemCallError)
+    {
+        var done = 0
+        while done < count {
+            let part = try retrying("write") { write(descriptor, bytes?.advanced(by: done), count - done) }
             // POSIX gives 0 only when nothing was asked for; trying again for ever would hang.
-            if count == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
-            rest = rest.dropFirst(count)
-        }
-    }
-
-    static func writeAll(_ descriptor: Int32, _ bytes: [UInt8]) throws(SystemCallError) {
-        try bytes.withUnsafeBufferPointer { bytes throws(SystemCallError) in
-            try writeAll(descriptor, UnsafeRawBufferPointer(bytes))
+            if part == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
+            done += part
         }
     }
 
@@ -137,17 +132,12 @@ package enum Platform {
         by new: String,
         _ prepare: (_ descriptor: Int32) throws(SystemCallError) -> Void
     ) throws(SystemCallError) -> Int32 {
-        let descriptor: Int32
+        let made = try unless([EEXIST]) { () throws(SystemCallError) in try createExclusively(new) }
+        // The state's lock is held, so nobody is writing what stands there: a process was killed.
+        if made == nil { try removeFile(new) }
+        let descriptor = if let made { made } else { try createExclusively(new) }
         do throws(SystemCallError) {
-            descriptor = try createExclusively(new)
-        } catch {
-            if error.errorNumber != EEXIST { throw error }
-            // The state's lock is held, so nobody is writing it: a process was killed.
-            try removeFile(new)
-            descriptor = try createExclusively(new)
-        }
-        do throws(SystemCallError) {
-            try writeAll(descriptor, content)
+            try writeAll(descriptor, content, content.count)
             try prepare(descriptor)
             try synchronize(descriptor)
             try replace(path, with: new)
@@ -164,7 +154,6 @@ package enum Platform {
     }
 
     /// Closes a descriptor that was only read: nothing can be lost by an error here.
-    @inline(__always)
     package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
 
     static func closeAfterWriting(_ descriptor: Int32) throws(SystemCallError) {
@@ -187,7 +176,7 @@ package enum Platform {
 /// A call of the operating system that failed: which one, on what, and its error number.
 ///
 /// It comes as the ``MigrationError/underlyingError`` of errors that have to do with files.
-public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertible {
+public final class SystemCallError: Error, Sendable, CustomStringConvertible {
     /// The call's name, for instance `open`.
     public let call: String
 
@@ -198,9 +187,7 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
     public let path: String?
 
     package init(call: String, errorNumber: Int32, path: String? = nil) {
-        self.call = call
-        self.errorNumber = errorNumber
-        self.path = path
+        (self.call, self.errorNumber, self.path) = (call, errorNumber, path)
     }
 
     /// The path, the system's text for the error, the call and the number.
@@ -211,7 +198,7 @@ public struct SystemCallError: Error, Sendable, Hashable, CustomStringConvertibl
 }
 
 extension SystemCallError {
-    var isAbsent: Bool { errorNumber == Platform.noEntry || errorNumber == Platform.notADirectory }
+    var isAbsent: Bool { Platform.absent.contains(errorNumber) }
 
     /// This error with its path, where that isn't said.
     func at(_ place: String) -> SystemCallError {
@@ -229,6 +216,19 @@ extension Platform {
             return try body()
         } catch {
             throw error.at(path)
+        }
+    }
+
+    /// Gives `nil` where a call fails with one of these numbers.
+    static func unless<Value>(
+        _ expected: [Int32],
+        _ body: () throws(SystemCallError) -> Value
+    ) throws(SystemCallError) -> Value? {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            if expected.contains(error.errorNumber) { return nil }
+            throw error
         }
     }
 }

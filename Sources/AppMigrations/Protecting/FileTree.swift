@@ -92,18 +92,18 @@ struct FileTree {
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
     ///
     /// `reach` gets each path before it is copied, and again after each part of it, with what that adds to the cost.
-    func copy(to target: String, _ reach: (_ path: String, _ cost: Int) throws -> Void) throws {
+    func copy(to target: String, _ reach: ((_ path: String, _ cost: Int) throws -> Void)? = nil) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
         var isCloning = true
         for entry in entries {
             let (path, copy) = (top + entry.path, target + entry.path)
-            try reach(path, Self.costOfEntry)
+            try reach?(path, Self.costOfEntry)
             switch entry.status.kind {
             case .directory: try Platform.makeDirectory(copy)
             case .link: try Platform.copyLink(path, to: copy, entry.status)
             case .file, .other:
-                try Platform.copyFile(path, to: copy, buffer, isCloning: &isCloning) { try reach(path, $0) }
+                try Platform.copyFile(path, to: copy, buffer, isCloning: &isCloning) { try reach?(path, $0) }
             }
         }
         // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.
@@ -125,9 +125,8 @@ extension FileTree {
         var trees: [FileTree] = []
         for place in places { trees.append(try FileTree(place)) }
         let device = lock.identity.device
-        let files = trees.lazy.flatMap(\.entries).count {
-            $0.status.kind == .file && $0.status.identity.device == device
-        }
+        let entries = trees.flatMap(\.entries)
+        let files = entries.count { $0.status.kind == .file && $0.status.identity.device == device }
         // The call for all of a file system waits for what every other process has written there, which can be gigabytes. For
         // so few files the wait for each of them is the shorter one, and it is bounded. But it would open databases.
         var isFlushed = files > 32
@@ -139,12 +138,11 @@ extension FileTree {
     func synchronize(but synced: UInt64? = nil, _ butDatabases: Bool = false) throws(SystemCallError) {
         for entry in entries.reversed() where entry.status.identity.device != synced {
             if entry.status.kind != .directory, entry.status.kind != .file { continue }
-            do throws(SystemCallError) {
-                if butDatabases, try Self.isLocked(top + entry.path) { continue }
+            let path = top + entry.path
+            if butDatabases, try Self.isLocked(path) { continue }
+            _ = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
                 // A drive has one cache for everything: the top, which comes last, brings all the files through it.
-                try Platform.synchronize(entry: top + entry.path, throughCache: entry.path.isEmpty)
-            } catch {
-                if !error.isAbsent { throw error }
+                try Platform.synchronize(entry: path, throughCache: entry.path.isEmpty)
             }
         }
     }

@@ -23,8 +23,10 @@ final class ProtectedPaths {
         let all = try named.map(canonical)
         // A path in another one, or one that is named twice, is covered already.
         for (index, path) in all.enumerated() {
-            let others = all[..<index] + all[index...].filter { !FilePaths.contains(path, $0) }
-            if !others.contains(where: { FilePaths.contains($0, path) }) { paths.append(path) }
+            let isCovered = all.enumerated().contains { other, cover in
+                FilePaths.contains(cover, path) && (other < index || !FilePaths.contains(path, cover))
+            }
+            if !isCovered { paths.append(path) }
         }
     }
 
@@ -61,7 +63,7 @@ final class ProtectedPaths {
         }
         // The state, its lock and its snapshots begin so.
         let own = FilePaths.joined(stateFolder, location.name) + ".migrations."
-        if path.utf8.starts(with: own.utf8) { throw refusal(of: named, "it belongs to the state") }
+        if FilePaths.begins(path, own) { throw refusal(of: named, "it belongs to the state") }
         let folder = FilePaths.parent(path)
         for place in [folder, path] { try refuseForeign(place, named) }
         // The entries of a folder can be put back one by one; a file needs the folder that it is in.
@@ -147,7 +149,7 @@ extension ProtectedPaths {
             // Copies that were given up, or found beside a lost state, are nobody's any more.
             if try Platform.stands(folder + "/" + StateLocation.keptMark) { continue }
             guard let list = try SnapshotList.read(in: folder),
-                !list.manager.utf8.elementsEqual(location.name.utf8),
+                !FilePaths.isSame(list.manager, location.name),
                 let place = try shared(list, own)
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)

@@ -124,7 +124,7 @@ struct PutBack {
         let moved = Result { try rename(item, to: path, path, status) }
         if isOpened { try Platform.setPermissions(stands(name) ? item : path, status.permissions) }
         if try moved.get() { return }
-        try FileTree(item).copy(to: path) { _, _ in }
+        try FileTree(item).copy(to: path)
         try FileTree(path).synchronize()
         // Nothing orders the names of two file systems: this one is durable before the copy counts as spent.
         try Platform.synchronizeDirectory(FilePaths.parent(path))

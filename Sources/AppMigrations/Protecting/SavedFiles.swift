@@ -20,7 +20,7 @@ struct SavedFiles {
         guard try Platform.stands(folder) else { throw lost("\(folder) is not there") }
         try Snapshot.refuseForeign(folder, location, .restoring, version)
         guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
-        if !list.manager.utf8.elementsEqual(location.name.utf8) {
+        if !FilePaths.isSame(list.manager, location.name) {
             throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
         }
         let places = list.places(from: base)
@@ -105,7 +105,7 @@ struct SavedFiles {
     /// those paths lead to places where the files never were.
     private func refuseMoved(_ list: SnapshotList, _ places: [String], _ base: String) throws {
         let former = list.stateFolder
-        if former.utf8.elementsEqual(base.utf8) { return }
+        if FilePaths.isSame(former, base) { return }
         let earlier = list.places(from: former)
         for (index, place) in places.enumerated() {
             let old = earlier[index]
@@ -143,12 +143,10 @@ struct SavedFiles {
     /// The folder at a path, if this process can reach it: an app whose folders were moved may not look at where they were,
     /// which is outside of its sandbox.
     private func reachable(_ folder: String) throws -> FileIdentity? {
-        do throws(SystemCallError) {
-            return try Platform.identity(ofFolder: folder)
-        } catch {
-            if Platform.forbids(error) { return nil }
-            throw error
+        let found = try Platform.unless(Platform.forbidden) { () throws(SystemCallError) in
+            try Platform.identity(ofFolder: folder)
         }
+        return found.flatMap { $0 }
     }
 
     private func refusal(_ path: String, _ reason: Message) -> MigrationError {

@@ -62,7 +62,7 @@ final class Snapshot {
     ///
     /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
     /// there are, and what is being done.
-    func fill(_ handler: (_ fraction: Double, _ note: String) -> Void) throws {
+    func fill(_ handler: @escaping (_ fraction: Double, _ note: String) -> Void) throws {
         var trees: [[FileTree]] = []
         var (total, done, percent) = (0, 0, -1)
         for path in protected.paths {
@@ -196,13 +196,13 @@ extension SnapshotList {
     /// Reads the list of the snapshot in `folder`; `nil` where there is none.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let path = folder + "/list"
-        do throws(SystemCallError) {
-            let text = try Platform.contents(ofFile: path, limit: 64 << 20)
-            guard let list = text.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
-            return list
-        } catch {
-            if error.isAbsent { return nil }
-            throw error.at(path)
+        let found = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
+            try Platform.at(path) { () throws(SystemCallError) in
+                try Platform.contents(ofFile: path, limit: 64 << 20)
+            }
         }
+        guard let content = found else { return nil }
+        guard let list = content.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
+        return list
     }
 }

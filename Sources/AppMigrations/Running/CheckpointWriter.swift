@@ -5,9 +5,12 @@
 final class CheckpointWriter: Sendable {
     /// The attempt as it began, with what an earlier one saved.
     let began: Interruption
+    let previousVersion: AppVersion
     private let attempt = Guarded<(intent: MigrationState, locked: LockedState)?>(nil)
 
-    init(_ began: Interruption) { self.began = began }
+    init(_ began: Interruption, after previousVersion: AppVersion) {
+        (self.began, self.previousVersion) = (began, previousVersion)
+    }
 
     var isUnderWay: Bool { attempt.withLock { $0 != nil } }
 
@@ -32,9 +35,9 @@ final class CheckpointWriter: Sendable {
             )
         }
         let size = text.utf8.count
-        if size > Checkpoint.sizeLimit { throw .checkpointTooLong(size, version, location) }
+        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
         try attempt.withLock { attempt throws(MigrationError) in
-            guard let now = attempt else { throw .checkpointAfterEnd(version, location) }
+            guard let now = attempt else { throw location.checkpointAfterEnd(version) }
             let next = now.intent.reaching(text, progress: progress, after: began.known)
             context.reach(.beforeCheckpoint)
             if let failure = now.locked.note(next) {
@@ -55,42 +58,32 @@ final class CheckpointWriter: Sendable {
 
 extension StateLocation {
     func checkpointRefused(_ version: AppVersion, _ reason: Message) -> MigrationError {
-        error(
-            .checkpointNotSaved,
-            version,
+        let text: Message =
             "A checkpoint of migration \(version) of \(self), was not saved: \(reason) Nothing was changed."
-        )
+        return error(.checkpointNotSaved, version, text)
     }
-}
 
-extension MigrationError {
-    package static func checkpointTooLong(_ size: Int, _ version: AppVersion, _ location: StateLocation)
-        -> MigrationError
-    {
-        location.checkpointRefused(
+    package func checkpointTooLong(_ size: Int, _ version: AppVersion) -> MigrationError {
+        let limit = Checkpoint.sizeLimit
+        return checkpointRefused(
             version,
-            """
-            it takes \(size) bytes as UTF-8, and \(Checkpoint.sizeLimit) are possible. Save a place in the data instead of the data.
-            """
+            "it takes \(size) bytes as UTF-8, and \(limit) are possible. Save a place in the data instead of the data."
         )
     }
 
-    package static func checkpointAfterEnd(_ version: AppVersion, _ location: StateLocation) -> MigrationError
-    {
-        location.checkpointRefused(
+    package func checkpointAfterEnd(_ version: AppVersion) -> MigrationError {
+        checkpointRefused(
             version,
             "the closure has ended. Let the closure wait for the tasks and threads that it starts."
         )
     }
 
-    package static func cancelledAtCheckpoint(_ version: AppVersion, _ location: StateLocation)
-        -> MigrationError
-    {
+    package func cancelledAtCheckpoint(_ version: AppVersion) -> MigrationError {
         let text: Message = """
-            The task of migration \(version) of manager \(location.name.quoted) was cancelled. Its checkpoint \
-            is saved in \(location.state), and the next attempt goes on there.
+            The task of migration \(version) of manager \(name.quoted) was cancelled. Its checkpoint \
+            is saved in \(state), and the next attempt goes on there.
             """
-        return location.error(.cancelled, version, text)
+        return error(.cancelled, version, text)
     }
 }
 

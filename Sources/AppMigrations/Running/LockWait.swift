@@ -30,16 +30,10 @@ struct LockWait: ~Copyable {
         (self.reporter, self.version, self.timeout, self.caller) = (reporter, version, timeout, caller)
     }
 
-    private func open() throws(MigrationError) -> FileLock {
-        let lock = try FileLock.open(location)
-        if try RunToken.enclosing(location) != nil { throw .nested(location, version) }
-        return lock
-    }
-
     /// Tries once: the lock, or `nil` where it isn't free.
     mutating func step() throws(MigrationError) -> FileLock? {
-        let location = location
-        let lock = if let opened { opened } else { try open() }
+        let lock = if let opened { opened } else { try FileLock.open(location) }
+        if opened == nil, try RunToken.enclosing(location) != nil { throw .nested(location, version) }
         opened = nil
         switch try lock.take(location, isAsynchronous: isAsynchronous) {
         case .taken: return lock
@@ -57,8 +51,8 @@ struct LockWait: ~Copyable {
     /// Tells of the wait when it begins, and sets the pause before the next step.
     ///
     /// - Throws: ``MigrationError`` with the code `cancelled`, or `lockTimeout` where the time is over.
-    mutating func wait(for subject: @autoclosure () -> Message, at path: String) throws(MigrationError) {
-        if Task.isCancelled { throw location.cancelled(version, "waited for \(subject())") }
+    mutating func wait(for subject: Message, at path: String) throws(MigrationError) {
+        if Task.isCancelled { throw location.cancelled(version, "waited for \(subject)") }
         let now = Platform.awake
         let began = began ?? now
         if self.began == nil {
@@ -72,7 +66,7 @@ struct LockWait: ~Copyable {
         pause = min(pause, left)
         if left > .zero { return }
         let text: Message = """
-            Manager \(location.name.quoted) waited \(timeout.description) for \(subject()). Nothing was run and the state is \
+            Manager \(location.name.quoted) waited \(timeout.description) for \(subject). Nothing was run and the state is \
             unchanged. Let that process finish and start again.
             """
         throw location.error(.lockTimeout, version, at: path, text)

@@ -16,7 +16,7 @@ final class MigrationAttempt {
 
     private(set) var duration: Duration?
 
-    var version: AppVersion { context.version }
+    var version: AppVersion { context.writer.began.version }
     var location: StateLocation { locked.location }
 
     init(
@@ -32,23 +32,16 @@ final class MigrationAttempt {
         } catch {
             throw locked.location.protection(.taking, known.version, error)
         }
-        let began = Interruption(known: known, isProtecting: files != nil, startedAt: Platform.now)
+        let began = Interruption(known, isProtecting: files != nil, at: Platform.now)
         intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
-        context = MigrationContext(
-            version: known.version,
-            previousVersion: before.marks.lastRun,
-            attempt: known.attempts,
-            lock: locked.lock,
-            reporter: locked.reporter,
-            writer: CheckpointWriter(began)
-        )
+        let writer = CheckpointWriter(began, after: before.marks.lastRun)
+        context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
         token = RunToken(locked.location)
     }
 
     /// Another manager that protects the same files and may be waited for; `nil` where nobody does, and ``begin()`` comes next.
     ///
     /// To wait for it, list and lock are given back: its closure may use a manager of this very state.
-    @inline(never)
     func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
         guard let files else { return nil }
         let found = Result { () throws(MigrationError) in
@@ -63,7 +56,7 @@ final class MigrationAttempt {
     /// Copies what is protected, and saves the intent.
     func begin() throws(MigrationError) {
         do {
-            try files?.fill { done, note in
+            try files?.fill { [self] done, note in
                 var event = context.event(.progressed)
                 (event.fraction, event.note, event.isCopying) = (done, note, true)
                 locked.send(event)
@@ -151,7 +144,7 @@ extension MigrationAttempt {
 
     func record() throws(MigrationError) {
         let (known, taken) = (context.writer.began.known, duration ?? .zero)
-        let row = AppliedMigration(known, after: context.previousVersion, at: Platform.now, in: taken)
+        let row = AppliedMigration(known, after: before.marks.lastRun, at: Platform.now, in: taken)
         let recorded = intent.recording(row)
         context.reach(.beforeRecord)
         if let failure = locked.note(recorded) {

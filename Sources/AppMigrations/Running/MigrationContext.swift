@@ -1,13 +1,13 @@
 /// The migration that a closure runs, and the calls that report progress, save checkpoints and sync work to disk.
 public struct MigrationContext: Sendable {
     /// The version of this migration.
-    public let version: AppVersion
+    public var version: AppVersion { writer.began.version }
 
     /// The last-run version, which the data is at now.
-    public let previousVersion: AppVersion
+    public var previousVersion: AppVersion { writer.previousVersion }
 
     /// How many times this closure was begun, this time included: 1, unless a process died in it or it threw.
-    public let attempt: Int
+    public var attempt: Int { writer.began.known.attempts }
 
     /// True if an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
@@ -87,7 +87,7 @@ extension MigrationContext {
     ) throws(MigrationError) {
         try writer.save(value.description, progress: progress.map(Self.fraction), of: self)
         if let progress { reportProgress(progress) }
-        if Task.isCancelled { throw .cancelledAtCheckpoint(version, location) }
+        if Task.isCancelled { throw location.cancelledAtCheckpoint(version) }
     }
 
     /// Syncs files and folders to disk, so that a power cut after the record can't take them back.

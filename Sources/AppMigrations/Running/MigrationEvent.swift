@@ -83,10 +83,18 @@ extension MigrationEvent {
 }
 
 /// Tells the app what a manager does, and a rehearsal at which moments its process could die.
-struct Reporter: Sendable {
+final class Reporter: Sendable {
     let location: StateLocation
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
-    var rehearsal: (any RehearsalHook)?
+    let rehearsal: (any RehearsalHook)?
+
+    init(
+        _ location: StateLocation,
+        _ onEvent: (@Sendable (MigrationEvent) -> Void)? = nil,
+        _ rehearsal: (any RehearsalHook)? = nil
+    ) {
+        (self.location, self.onEvent, self.rehearsal) = (location, onEvent, rehearsal)
+    }
 
     /// A handler that declared a migration of the same state would wait for itself; it gets `nested` instead.
     func send(_ event: MigrationEvent) {
@@ -100,8 +108,9 @@ extension MigrationContext {
 
     /// An event of a closure that is about to run, runs, or has ended.
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        var event = MigrationEvent(kind, location.name, version: version)
-        (event.previousVersion, event.attempt) = (previousVersion, attempt)
+        let began = writer.began
+        var event = MigrationEvent(kind, location.name, version: began.version)
+        (event.previousVersion, event.attempt) = (writer.previousVersion, began.known.attempts)
         return event
     }
 

@@ -36,7 +36,6 @@ enum DefaultLocation {
         throw MigrationError(.unusableDirectory, manager: manager, text)
     }
 
-    @inline(__always)
     static func absolute(_ directory: String, _ manager: String) throws(MigrationError) -> String {
         var directory = directory
         let isPlain = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }

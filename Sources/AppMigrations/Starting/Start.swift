@@ -77,18 +77,19 @@ package struct StartOutcome {
 /// A start of one manager: it reads the state, makes it on the first run, puts back what a killed process left, and saves that
 /// this version was launched.
 struct Start: ~Copyable {
-    let file: StateFile
     let release: AppRelease
-    let reporter: Reporter
     let timeout: Duration?
+    let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
-    private var location: StateLocation { file.location }
+    private var location: StateLocation { release.location }
+    private var file: StateFile { StateFile(location: location) }
+    private var reporter: Reporter { Reporter(location, onEvent) }
 
     /// Where nothing is pending this is one read of the state.
     func outcome(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        guard case .marks(let marks) = try file.readMarks() else { return try first(firstRun) }
+        guard let marks = try file.readMarks() else { return try first(firstRun) }
         // Files that wait to be put back come first: that data is too old is no reason not to write to them.
         if marks.hasLeftover { return try catchUp(marks) }
         let found = try StartOutcome(found: marks, by: release)
@@ -140,7 +141,7 @@ extension Start {
         } catch {
             throw location.protection(.restoring, marks.interruption?.version, error)
         }
-        if case .marks(let now) = try file.readMarks() { marks = now }
+        marks = try file.readMarks() ?? marks
         return marks.hasLeftover
     }
 
@@ -173,7 +174,7 @@ extension Start {
             // A state that another manager would make is its own alone.
             if error.code == .readOnly { return try StartOutcome(first: ask(firstRun), by: release) }
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
-            if error.code == .nested, case .marks(let marks) = try file.readMarks() {
+            if error.code == .nested, let marks = try file.readMarks() {
                 return try StartOutcome(found: marks, by: release)
             }
             throw error

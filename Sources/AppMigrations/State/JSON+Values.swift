@@ -20,24 +20,17 @@ extension JSON {
         return found
     }
 
-    @inline(never)
     func needed(_ key: String) throws(MigrationError) -> JSON {
         guard let value = try member(key) else { throw missing(key) }
         return value
     }
 
-    // Each of these is one call where it is used: the code that passes an error on lies here once.
-
-    @inline(never)
     func version(_ key: String) throws(MigrationError) -> AppVersion { try needed(key).version() }
 
-    @inline(never)
     func versionOrNil(_ key: String) throws(MigrationError) -> AppVersion? { try member(key)?.version() }
 
-    @inline(never)
     func count(_ key: String) throws(MigrationError) -> Int { try needed(key).count() }
 
-    @inline(never)
     func moment(_ key: String) throws(MigrationError) -> Int64 { try needed(key).moment() }
 
     /// The value of a member; `nil` where there is none, and for `null`.
@@ -75,7 +68,6 @@ extension JSON {
     }
 
     /// A number of at most nine digits, which an `Int` of any width holds with the one after it.
-    @inline(never)
     func count() throws(MigrationError) -> Int {
         if case .number(let text) = content, text.utf8.count <= 9, text == String(text.number) {
             return Int(text.number)
@@ -101,7 +93,6 @@ extension JSON {
     /// Above 1e12 seconds a `Double` no longer holds the nanoseconds.
     private static var longestDuration: Double { 999_999_999_999 }
 
-    @inline(never)
     func version() throws(MigrationError) -> AppVersion {
         guard let version = AppVersion(try text()) else { throw expected("a version") }
         return version

@@ -2,8 +2,8 @@
 ///
 /// It is here because a process start was measured: to link Foundation makes one 1.27 times slower, and its first decoding takes
 /// forty times as long as all that a start reads.
-struct JSON {
-    enum Content {
+final class JSON: Sendable {
+    enum Content: Sendable {
         case null
         case flag(Bool)
         case number(String)
@@ -12,7 +12,7 @@ struct JSON {
         case object([Member])
     }
 
-    struct Member {
+    struct Member: Sendable {
         let key: String
         let value: JSON
         /// Where the member stands in the text, without the white space behind it.
@@ -25,18 +25,23 @@ struct JSON {
     let location: StateLocation
 
     static var depthLimit: Int { 64 }
+
+    fileprivate init(_ content: Content, at offset: Int, of location: StateLocation) {
+        (self.content, self.offset, self.location) = (content, offset, location)
+    }
 }
 
 extension JSON {
     /// Reads a whole text.
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted`, which names the first byte that can't be there.
-    init(_ text: [UInt8], at location: StateLocation) throws(MigrationError) {
+    static func read(_ text: [UInt8], at location: StateLocation) throws(MigrationError) -> JSON {
         var reader = JSONReader(bytes: text, location: location)
         reader.passSpace()
-        self = try reader.value(0)
+        let value = try reader.value(0)
         reader.passSpace()
         if reader.index != text.count { throw reader.expected("the end of the text") }
+        return value
     }
 }
 
@@ -79,7 +84,7 @@ private struct JSONReader {
         case UInt8(ascii: "f"): content = try word("false", .flag(false))
         default: throw expected("a value")
         }
-        return JSON(content: content, offset: start, location: location)
+        return JSON(content, at: start, of: location)
     }
 
     private mutating func member(_ depth: Int) throws(MigrationError) -> JSON.Member {
@@ -112,8 +117,8 @@ private struct JSONReader {
     }
 
     private mutating func word(_ text: String, _ word: JSON.Content) throws(MigrationError) -> JSON.Content {
-        guard bytes[index...].starts(with: text.utf8) else { throw expected("a value") }
-        index += text.utf8.count
+        let start = index
+        for byte in text.utf8 where !pass(Unicode.Scalar(byte)) { throw expected("a value", at: start) }
         return word
     }
 

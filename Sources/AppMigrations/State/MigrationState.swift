@@ -1,67 +1,67 @@
 /// The knowledge that a manager keeps between starts.
 ///
 /// It changes by the functions of this file alone, whoever keeps it.
-package struct MigrationState: Equatable, Sendable {
+package final class MigrationState: Sendable {
     static var format: Int { 1 }
     static var historyLimit: Int { 1_000 }
     static var failureLimit: Int { 1_000 }
 
     let name: String
-    package private(set) var marks: StateMarks
-    package private(set) var history: [AppliedMigration] = []
+    package let marks: StateMarks
+    package let history: [AppliedMigration]
     /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
-    package private(set) var unknownMembers: [UInt8] = []
+    package let unknownMembers: [UInt8]
     /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
-    package private(set) var fence = 0
+    package let fence: Int
+
+    package init(
+        _ name: String,
+        _ marks: StateMarks,
+        history: [AppliedMigration] = [],
+        unknownMembers: [UInt8] = [],
+        fence: Int = 0
+    ) {
+        (self.name, self.marks, self.history) = (name, marks, history)
+        (self.unknownMembers, self.fence) = (unknownMembers, fence)
+    }
 }
 
 extension MigrationState {
-    package init(_ name: String, _ marks: StateMarks, unknownMembers: [UInt8] = [], fence: Int = 0) {
-        self.init(name: name, marks: marks, unknownMembers: unknownMembers, fence: fence)
+    private func with(_ marks: StateMarks, _ history: [AppliedMigration]? = nil, fence: Int? = nil)
+        -> MigrationState
+    {
+        let (history, fence) = (history ?? self.history, fence ?? self.fence)
+        return MigrationState(name, marks, history: history, unknownMembers: unknownMembers, fence: fence)
     }
 
-    private func with(_ change: (inout MigrationState) -> Void) -> MigrationState {
-        var next = self
-        change(&next)
-        return next
+    private func with(_ interruption: Interruption?, fence: Int? = nil) -> MigrationState {
+        with(StateMarks(marks, attempts: (interruption, marks.attempted)), fence: fence)
     }
 
     package func replacing(unknownMembers: [UInt8]) -> MigrationState {
-        with { $0.unknownMembers = unknownMembers }
+        MigrationState(name, marks, history: history, unknownMembers: unknownMembers, fence: fence)
     }
 
     package func launched(by version: AppVersion) -> MigrationState {
-        with { $0.marks.launched = version }
+        with(StateMarks(marks, launched: version))
     }
 
     /// The state with a floor, after `baseline` where a fresh install gets that.
     func passing(_ baseline: AppVersion? = nil, minimumAppVersion: AppVersion) -> MigrationState {
-        var next = self
-        next.marks.raiseFloor(to: minimumAppVersion)
-        guard let baseline else { return next }
-        next.marks.baseline = baseline
-        next.marks.pass(baseline)
-        return next
+        let raised = marks.raisingFloor(to: minimumAppVersion)
+        return with(baseline.map { StateMarks(raised.passing($0), baseline: $0) } ?? raised)
     }
 
     /// The state after its mark was set, which leaves only the oldest app that may use the data.
     func set(to marks: StateMarks) -> MigrationState {
-        var next = self
-        next.marks = marks
-        next.marks.raiseFloor(to: self.marks.minimumAppVersion)
-        return next
+        with(marks.raisingFloor(to: self.marks.minimumAppVersion))
     }
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
     package func recording(_ row: AppliedMigration) -> MigrationState {
-        var next = self
-        next.marks.pass(row.version)
-        next.marks.launched = max(marks.launched, row.appVersion)
-        next.history.append(row)
-        if next.history.count > Self.historyLimit {
-            next.history.removeFirst(next.history.count - Self.historyLimit)
-        }
-        return next
+        let launched = max(marks.launched, row.appVersion)
+        let rows = (history + [row]).dropFirst(max(0, history.count + 1 - Self.historyLimit))
+        return with(StateMarks(marks.passing(row.version), launched: launched), Array(rows))
     }
 }
 
@@ -69,12 +69,9 @@ extension MigrationState {
 extension MigrationState {
     /// The state with the intent of an attempt, which is saved before the closure changes anything.
     package func beginning(_ attempt: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
-        var intent = self
-        intent.marks.launched = max(marks.launched, attempt.known.appVersion)
-        intent.marks.raiseFloor(to: minimumAppVersion)
-        intent.marks.begin(attempt)
-        if let lease = attempt.lease { intent.fence = lease.fence }
-        return intent
+        let raised = marks.raisingFloor(to: minimumAppVersion).beginning(attempt)
+        let launched = max(marks.launched, attempt.known.appVersion)
+        return with(StateMarks(raised, launched: launched), fence: attempt.lease?.fence)
     }
 
     /// The state with a checkpoint of the attempt that is under way.
@@ -86,53 +83,55 @@ extension MigrationState {
         progress: Double?,
         after began: AttemptedMigration
     ) -> MigrationState {
-        var next = self
-        next.marks.interruption?.known.checkpoint = Checkpoint(
-            text: text,
-            appVersion: began.appVersion,
-            progress: progress ?? marks.interruption?.known.checkpoint?.progress
+        with(
+            marks.interruption.map { now in
+                let progress = progress ?? now.known.checkpoint?.progress
+                let checkpoint = Checkpoint(text: text, appVersion: began.appVersion, progress: progress)
+                let deaths = began.checkpoint?.text == text ? began.deaths : 0
+                return now.with(now.known.with(deaths: deaths, checkpoint), failure: now.failure, now.lease)
+            }
         )
-        next.marks.interruption?.known.deaths = began.checkpoint?.text == text ? began.deaths : 0
-        return next
     }
 
     /// The state after an attempt failed, whose lease ends with it.
     package func failing(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)
-        var ended = self
         // Scalars, since one character can hold any number of them, and the state has a limit of size.
-        ended.marks.interruption?.failure = String(failure.unicodeScalars.prefix(Self.failureLimit))
-        ended.marks.interruption?.lease = nil
-        return ended
+        let text = String(failure.unicodeScalars.prefix(Self.failureLimit))
+        return with(marks.interruption?.with(failure: text))
     }
 
     /// The state once its files were put back or given up: no start looks for copies any more.
-    func unprotected() -> MigrationState { with { $0.marks.interruption?.isProtecting = false } }
+    func unprotected() -> MigrationState {
+        let ended = marks.interruption
+        return with(ended.map { Interruption($0.known, at: $0.startedAt, failure: $0.failure, $0.lease) })
+    }
 
     /// The state with the next beat of its lease, or the one that was found.
     package func renewing(at beat: Int? = nil) -> MigrationState {
-        with { $0.marks.interruption?.lease?.beat = beat ?? (marks.interruption?.lease?.beat ?? 0) + 1 }
+        with(
+            marks.interruption.map { now in
+                var lease = now.lease
+                lease?.beat = beat ?? (now.lease?.beat ?? 0) + 1
+                return now.with(failure: now.failure, lease)
+            }
+        )
     }
 
     /// The state after a lease of this number that nobody has: the next one has another.
     package func voiding(_ fence: Int) -> MigrationState {
-        var next = self
-        next.marks.interruption?.lease = nil
-        next.fence = fence
-        return next
+        with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
     /// The state without the processes that died in pending migrations; how often these were begun stays.
     package func resettingAttempts() -> MigrationState {
-        var next = self
-        for index in marks.attempted.indices { next.marks.attempted[index].deaths = 0 }
-        guard var interrupted = marks.interruption else { return next }
-        (interrupted.known.deaths, interrupted.lease) = (0, nil)
-        // Without a failure the last process counts as dead.
-        interrupted.failure = interrupted.failure ?? "Its process died; resetAttempts() was called since."
-        next.marks.interruption = interrupted
-        return next
+        let interrupted = marks.interruption.map { now in
+            // Without a failure the last process counts as dead.
+            let failure = now.failure ?? "Its process died; resetAttempts() was called since."
+            return now.with(now.known.with(deaths: 0), failure: failure)
+        }
+        return with(StateMarks(marks, attempts: (interrupted, marks.attempted.map { $0.with(deaths: 0) })))
     }
 }
 

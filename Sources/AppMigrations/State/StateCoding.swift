@@ -11,8 +11,8 @@ extension MigrationState {
     /// Reads the whole text.
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` or `stateFromNewerFormat`.
-    package init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
-        let json = try JSON(document, at: location)
+    package convenience init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
+        let json = try JSON.read(document, at: location)
         let format = try json.needed("format")
         let number = try format.count()
         if number > Self.format {
@@ -26,17 +26,19 @@ extension MigrationState {
         let name = try json.needed("name")
         guard try name.text() == location.name else { throw name.expected("this manager's name") }
         let lastRun = try json.version("lastRunVersion")
-        var marks = StateMarks(
+        let marks = StateMarks(
             lastRun: lastRun,
             baseline: try json.versionOrNil("baseline") ?? lastRun,
             launched: try json.versionOrNil("launchedVersion") ?? lastRun,
-            minimumAppVersion: try json.versionOrNil("minimumAppVersion") ?? .zero
+            minimumAppVersion: try json.versionOrNil("minimumAppVersion"),
+            attempts: (
+                try json.value("interruption").map(Interruption.init),
+                try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
+            )
         )
-        marks.interruption = try json.value("interruption").map(Interruption.init)
-        marks.attempted = try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
         self.init(
-            name: location.name,
-            marks: marks,
+            location.name,
+            marks,
             history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
             unknownMembers: try json.members(except: Self.knownKeys, of: document),
             fence: try json.member("fence")?.count() ?? 0
@@ -70,14 +72,27 @@ extension MigrationState {
     }
 }
 
+extension MigrationState: Equatable {
+    /// True if the two are written the same.
+    package static func == (left: MigrationState, right: MigrationState) -> Bool {
+        left.document == right.document
+    }
+}
+
+extension StateMarks: Equatable {
+    package static func == (left: StateMarks, right: StateMarks) -> Bool {
+        MigrationState("", left) == MigrationState("", right)
+    }
+}
+
 extension Interruption {
-    fileprivate init(_ json: JSON) throws(MigrationError) {
+    fileprivate convenience init(_ json: JSON) throws(MigrationError) {
         self.init(
-            known: try AttemptedMigration(json),
+            try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
-            startedAt: try json.moment("startedAt"),
+            at: try json.moment("startedAt"),
             failure: try json.value("failure")?.text(),
-            lease: try Lease(of: json)
+            try Lease(of: json)
         )
     }
 
@@ -120,13 +135,13 @@ extension Lease {
 }
 
 extension AttemptedMigration {
-    fileprivate init(_ json: JSON) throws(MigrationError) {
+    fileprivate convenience init(_ json: JSON) throws(MigrationError) {
         self.init(
-            version: try json.version("version"),
+            try json.version("version"),
             attempts: try json.count("attempts"),
             deaths: try json.count("deaths"),
-            appVersion: try json.version("appVersion"),
-            checkpoint: try Checkpoint(of: json)
+            by: try json.version("appVersion"),
+            try Checkpoint(of: json)
         )
     }
 

@@ -4,30 +4,17 @@ struct StateFile: Sendable {
 
     static var sizeLimit: Int { 1 << 20 }
 
-    // The path and the head fit the part of the stack that Swift gives without asking the heap.
-    private static var stackSize: Int { 1_024 }
-
-    /// The marks that a start found, or none.
-    ///
-    /// It is no `Optional`, for the reason given at `StateMarks.interruptions`.
-    enum Found {
-        case absent
-        case marks(StateMarks)
-    }
-
-    /// The part of the state that a start needs: `open`, one `read`, `close`, and no allocation.
+    /// The part of the state that a start needs, or `nil` when there is none: `open`, one `read`, `close`.
     ///
     /// Whatever isn't the head that this library writes is read again and in full, which says what is wrong with it.
-    func readMarks() throws(MigrationError) -> Found {
-        let head = withUnsafeTemporaryAllocation(byteCount: Self.stackSize, alignment: 16) { readHead($0) }
-        if let head { return .marks(head) }
-        guard let state = try readState() else { return .absent }
-        return .marks(state.marks)
+    func readMarks() throws(MigrationError) -> StateMarks? {
+        // So many bytes, for the path and the head, are a part of the stack that Swift gives without asking the heap.
+        let head = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead($0) }
+        return if let head { head } else { try readState()?.marks }
     }
 
     private func readHead(_ buffer: UnsafeMutableRawBufferPointer) -> StateMarks? {
-        let path = buffer.assumingMemoryBound(to: UInt8.self)
-        let length = location.writePath(into: path)
+        let length = location.writePath(into: buffer.assumingMemoryBound(to: UInt8.self))
         guard length > 0, let start = buffer.baseAddress else { return nil }
         do throws(SystemCallError) {
             let descriptor = try Platform.openToRead(start.assumingMemoryBound(to: CChar.self))
@@ -79,10 +66,8 @@ struct StateFile: Sendable {
     ///
     /// Only under the lock, as above.
     func remove() throws(SystemCallError) {
-        do throws(SystemCallError) {
+        _ = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
             try Platform.removeFile(location.state)
-        } catch {
-            if error.errorNumber != Platform.noEntry { throw error }
         }
         try Platform.synchronizeDirectory(location.directory)
     }
@@ -99,15 +84,16 @@ package struct StateHead {
     /// The marks, or `nil` where the whole text has to be read.
     package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
         var head = StateHead(bytes: bytes)
-        var marks = StateMarks.nothing
         guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.passName(name), head.pass("\",\n"),
-            head.pass("  \"lastRunVersion\" : \""), head.pass(&marks.lastRun),
-            head.pass("  \"baseline\" : \""), head.pass(&marks.baseline),
-            head.pass("  \"launchedVersion\" : \""), head.pass(&marks.launched)
+            head.pass("  \"lastRunVersion\" : \""), let lastRun = head.version(),
+            head.pass("  \"baseline\" : \""), let baseline = head.version(),
+            head.pass("  \"launchedVersion\" : \""), let launched = head.version()
         else { return nil }
-        if head.pass("  \"minimumAppVersion\" : \""), !head.pass(&marks.minimumAppVersion) { return nil }
-        guard head.pass("  \"history\" : [") || head.pass("  \"fence\" : ") else { return nil }
-        return marks
+        let hasFloor = head.pass("  \"minimumAppVersion\" : \"")
+        let floor = hasFloor ? head.version() : nil
+        guard hasFloor == (floor != nil), head.pass("  \"history\" : [") || head.pass("  \"fence\" : ")
+        else { return nil }
+        return StateMarks(lastRun: lastRun, baseline: baseline, launched: launched, minimumAppVersion: floor)
     }
 
     private mutating func pass(_ text: StaticString) -> Bool {
@@ -127,12 +113,12 @@ package struct StateHead {
         return true
     }
 
-    private mutating func pass(_ version: inout AppVersion) -> Bool {
+    /// Passes a version and the end of its line.
+    private mutating func version() -> AppVersion? {
         let start = index
         while index < bytes.count, bytes[index] != 0x22 { index += 1 }
         var reader = VersionReader()
-        if reader.read(UnsafeBufferPointer(rebasing: bytes[start..<index])) != nil { return false }
-        version = reader.version()
-        return pass("\",\n")
+        if reader.read(UnsafeBufferPointer(rebasing: bytes[start..<index])) != nil { return nil }
+        return pass("\",\n") ? reader.version() : nil
     }
 }

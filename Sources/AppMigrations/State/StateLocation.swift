@@ -12,8 +12,7 @@ package final class StateLocation: Sendable {
     let isReadOnly: Bool
 
     package init(name: String, directory: String, store: String? = nil, isReadOnly: Bool = false) {
-        (self.name, self.directory, self.store) = (name, directory, store)
-        self.isReadOnly = isReadOnly
+        (self.name, self.directory, self.store, self.isReadOnly) = (name, directory, store, isReadOnly)
     }
 
     /// The path of the state file, or what an error calls a state that is no file.
@@ -107,26 +106,20 @@ package final class StateLocation: Sendable {
         // The name's length was checked when the manager was made.
         let limit = buffer.count &- Self.nameLimit &- Self.suffix.utf8CodeUnitCount &- 2
         if directory.isEmpty || directory.utf8.count > limit { return 0 }
-        var (directory, name) = (directory, name)
-        var end = directory.withUTF8 { Self.write($0, into: buffer, at: 0) }
+        var (directory, name, end) = (directory, name, 0)
+        func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+            for index in 0..<bytes.count { buffer[end &+ index] = bytes[index] }
+            end &+= bytes.count
+        }
+        directory.withUTF8(write)
         if buffer[end &- 1] != 0x2F {
             buffer[end] = 0x2F
             end &+= 1
         }
-        end = name.withUTF8 { Self.write($0, into: buffer, at: end) }
-        let suffix = UnsafeBufferPointer(start: Self.suffix.utf8Start, count: Self.suffix.utf8CodeUnitCount)
-        end = Self.write(suffix, into: buffer, at: end)
-        buffer[end] = 0
-        return end &+ 1
-    }
-
-    private static func write(
-        _ bytes: UnsafeBufferPointer<UInt8>,
-        into buffer: UnsafeMutableBufferPointer<UInt8>,
-        at start: Int
-    ) -> Int {
-        for index in 0..<bytes.count { buffer[start &+ index] = bytes[index] }
-        return start &+ bytes.count
+        name.withUTF8(write)
+        // A `StaticString` has a NUL behind it.
+        write(UnsafeBufferPointer(start: Self.suffix.utf8Start, count: Self.suffix.utf8CodeUnitCount &+ 1))
+        return end
     }
 }
 

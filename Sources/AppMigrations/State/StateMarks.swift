@@ -1,29 +1,36 @@
 /// The part of the state that a start needs, without the history.
-package struct StateMarks: Equatable, Sendable {
-    package internal(set) var lastRun: AppVersion
-    package internal(set) var baseline: AppVersion
-    package internal(set) var launched: AppVersion
+///
+/// A state consists of references to constants, like this one. Structs of so many words would be copied in each function that they
+/// pass, and that would be a fifth of this library's code.
+package final class StateMarks: Sendable {
+    package let lastRun: AppVersion
+    package let baseline: AppVersion
+    package let launched: AppVersion
     /// The oldest app that may use the data; zero where every app may.
-    package internal(set) var minimumAppVersion = AppVersion.zero
-    /// None or one.
-    ///
-    /// Not an `Optional`: a start copies the marks, and to copy an `Optional` of a struct of ours makes the runtime build that
-    /// type first, which alone takes longer than all the rest of a start. An array is copied as a reference.
-    var interruptions: [Interruption] = []
-    /// The attempts at pending versions besides the interrupted one.
-    var attempted: [AttemptedMigration] = []
-
-    /// Those of a state in which nothing ran and no app was launched.
-    package static var nothing: StateMarks { StateMarks(lastRun: .zero, baseline: .zero, launched: .zero) }
-
+    package let minimumAppVersion: AppVersion
     /// The migration whose closure was begun last.
-    package var interruption: Interruption? {
-        get { interruptions.first }
-        set { interruptions = newValue.map { [$0] } ?? [] }
+    package let interruption: Interruption?
+    /// The attempts at pending versions besides the interrupted one.
+    let attempted: [AttemptedMigration]
+
+    /// The marks of `base` but for what is given; without a base those of a state in which nothing ran and no app was launched.
+    package init(
+        _ base: StateMarks? = nil,
+        lastRun: AppVersion? = nil,
+        baseline: AppVersion? = nil,
+        launched: AppVersion? = nil,
+        minimumAppVersion: AppVersion? = nil,
+        attempts: (Interruption?, [AttemptedMigration])? = nil
+    ) {
+        self.lastRun = lastRun ?? base?.lastRun ?? .zero
+        self.baseline = baseline ?? base?.baseline ?? .zero
+        self.launched = launched ?? base?.launched ?? .zero
+        self.minimumAppVersion = minimumAppVersion ?? base?.minimumAppVersion ?? .zero
+        (interruption, attempted) = attempts ?? (base?.interruption, base?.attempted ?? [])
     }
 
     /// True if files wait to be put back, or may have to be.
-    var hasLeftover: Bool { interruptions.contains { $0.isProtecting } }
+    var hasLeftover: Bool { interruption?.isProtecting == true }
 }
 
 extension StateMarks {
@@ -46,93 +53,117 @@ extension StateMarks {
         minimumAppVersion.exceeds(current) ? minimumAppVersion : nil
     }
 
-    mutating func raiseFloor(to version: AppVersion) { minimumAppVersion = max(minimumAppVersion, version) }
+    func raisingFloor(to version: AppVersion) -> StateMarks {
+        StateMarks(self, minimumAppVersion: max(minimumAppVersion, version))
+    }
 
     /// The attempts at a pending version; the process that was interrupted in it counts as dead.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
-        if let interruption, interruption.version == version { return AttemptedMigration(interruption) }
+        if let interruption, interruption.version == version { return interruption.outcome }
         return attempted.first { $0.version == version }
     }
 
-    /// Notes a new attempt.
+    /// The marks with a new attempt.
     ///
     /// The version interrupted before is still pending, so what is known of it is kept.
-    mutating func begin(_ attempt: Interruption) {
-        let interrupted = interruption
-        attempted = attempted.filter { $0.version != attempt.version && $0.version != interrupted?.version }
-        if let interrupted, interrupted.version != attempt.version {
-            attempted.append(AttemptedMigration(interrupted))
-        }
-        interruption = attempt
+    func beginning(_ attempt: Interruption) -> StateMarks {
+        var waiting = attempted.filter { $0.version != interruption?.version }
+        if let interruption { waiting.append(interruption.outcome) }
+        return StateMarks(self, attempts: (attempt, waiting.filter { $0.version != attempt.version }))
     }
 
-    /// Raises the mark to `version`; what is known of attempts at versions up to the mark goes.
-    mutating func pass(_ version: AppVersion) {
-        lastRun = max(lastRun, version)
-        if let interruption, interruption.version <= lastRun { self.interruption = nil }
-        let mark = lastRun
-        attempted = attempted.filter { $0.version > mark }
+    /// The marks with one at `version` at least; what is known of attempts at versions up to the mark goes.
+    func passing(_ version: AppVersion) -> StateMarks {
+        let mark = max(lastRun, version)
+        let waiting = interruption.flatMap { $0.version > mark ? $0 : nil }
+        return StateMarks(self, lastRun: mark, attempts: (waiting, attempted.filter { $0.version > mark }))
     }
 }
 
 /// A migration whose closure was begun and isn't recorded.
-package struct Interruption: Equatable, Sendable {
+package final class Interruption: Sendable {
     /// A stand-in for the error of an attempt whose task was cancelled, which is no failure.
     static var cancellation: String { "The task was cancelled." }
 
     /// Its attempts, this one included: `deaths` counts the processes before this one.
-    package internal(set) var known: AttemptedMigration
+    package let known: AttemptedMigration
     /// True if a snapshot holds files that are to be put back; the list in it says which.
-    var isProtecting = false
-    var startedAt: Int64
+    let isProtecting: Bool
+    let startedAt: Int64
     /// The error that ended the attempt; `nil` while the closure runs, or when its process died.
-    package internal(set) var failure: String?
+    package let failure: String?
     /// Which host of a fleet is at work; `nil` where the state is a file, whose lock says that, and where none is.
-    package internal(set) var lease: Lease?
+    package let lease: Lease?
+
+    package init(
+        _ known: AttemptedMigration,
+        isProtecting: Bool = false,
+        at startedAt: Int64,
+        failure: String? = nil,
+        _ lease: Lease? = nil
+    ) {
+        (self.known, self.isProtecting, self.startedAt) = (known, isProtecting, startedAt)
+        (self.failure, self.lease) = (failure, lease)
+    }
 
     package var version: AppVersion { known.version }
-}
 
-extension Interruption {
-    /// The intent of a host of a fleet.
-    package init(_ known: AttemptedMigration, at time: Int64, _ lease: Lease) {
-        self.init(known: known, startedAt: time, lease: lease)
+    /// This attempt, or another count of it, with what ended it or the lease by which it goes on.
+    func with(_ known: AttemptedMigration? = nil, failure: String?, _ lease: Lease? = nil) -> Interruption {
+        Interruption(known ?? self.known, isProtecting: isProtecting, at: startedAt, failure: failure, lease)
     }
+
+    /// The attempts with this one, which has ended: without a failure its process died.
+    var outcome: AttemptedMigration { failure == nil ? known.with(deaths: known.deaths + 1) : known }
 }
 
 /// The attempts at a pending version.
-package struct AttemptedMigration: Equatable, Sendable {
-    package internal(set) var version: AppVersion
+package final class AttemptedMigration: Sendable {
+    package let version: AppVersion
     /// How often its closure was begun.
-    package internal(set) var attempts: Int
+    package let attempts: Int
     /// How many processes of `appVersion` died in it.
-    package internal(set) var deaths: Int
-    package internal(set) var appVersion: AppVersion
+    package let deaths: Int
+    package let appVersion: AppVersion
     /// How far the closure came in the last attempt or an earlier one.
-    package internal(set) var checkpoint: Checkpoint?
-}
+    package let checkpoint: Checkpoint?
 
-extension AttemptedMigration {
-    /// The outcome of an attempt that ended: without a failure its process died.
-    init(_ interrupted: Interruption) {
-        self = interrupted.known
-        if interrupted.failure == nil { deaths += 1 }
+    package init(
+        _ version: AppVersion,
+        attempts: Int = 1,
+        deaths: Int = 0,
+        by appVersion: AppVersion,
+        _ checkpoint: Checkpoint? = nil
+    ) {
+        (self.version, self.attempts, self.deaths) = (version, attempts, deaths)
+        (self.appVersion, self.checkpoint) = (appVersion, checkpoint)
+    }
+
+    /// The next attempt, which counts the deaths of this version of the app alone.
+    func next(by app: AppVersion) -> AttemptedMigration {
+        let deaths = app == appVersion ? deaths : 0
+        return AttemptedMigration(version, attempts: attempts + 1, deaths: deaths, by: app, checkpoint)
+    }
+
+    func with(deaths: Int, _ checkpoint: Checkpoint? = nil) -> AttemptedMigration {
+        let checkpoint = checkpoint ?? self.checkpoint
+        return AttemptedMigration(version, attempts: attempts, deaths: deaths, by: appVersion, checkpoint)
     }
 }
 
 /// How far the closure of a migration came, in its own words.
-package struct Checkpoint: Equatable, Sendable {
-    package internal(set) var text: String
+package struct Checkpoint: Sendable {
+    package let text: String
     /// The version of the app that wrote `text`.
-    package internal(set) var appVersion: AppVersion
+    package let appVersion: AppVersion
     /// How much was done then, from 0 to 1.
-    var progress: Double?
+    let progress: Double?
 
     package static var sizeLimit: Int { 4_096 }
 }
 
 /// Says in the state which host of a fleet runs the interrupted migration, and that it still does.
-package struct Lease: Equatable, Sendable {
+package struct Lease: Sendable {
     /// The host, the process and a random number, which no other holder has.
     package let owner: String
     /// Rises with each renewal.
@@ -150,6 +181,6 @@ extension Lease {
 
     /// True if the two are of one attempt, whatever the beat.
     package func isOfHolder(_ other: Lease) -> Bool {
-        owner.utf8.elementsEqual(other.owner.utf8) && fence == other.fence
+        FilePaths.isSame(owner, other.owner) && fence == other.fence
     }
 }

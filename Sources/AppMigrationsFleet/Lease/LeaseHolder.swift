@@ -73,7 +73,7 @@ final class LeaseHolder: Sendable {
             for _ in 1...5 {
                 let now = progress.withLock { $0 }
                 if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
-                if now.hasEnded { throw .checkpointAfterEnd(version, stored.location) }
+                if now.hasEnded { throw stored.location.checkpointAfterEnd(version) }
                 let next = change(now.state).renewing()
                 let sent = clock.uptime()
                 let revision = now.revision

@@ -17,7 +17,7 @@ internal import Android
 extension Platform {
     /// The status of a path, with links followed; `nil` where there is nothing.
     static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
-        try unlessAbsent { () throws(SystemCallError) in try FileStatus(following: path) }
+        try unlessAbsent { () throws(SystemCallError) in try FileStatus(ofEntry: path, following: true) }
     }
 
     private static func unlessAbsent<Value>(

@@ -139,15 +139,13 @@ struct MigrationDecisionTests {
 
     @Test(arguments: versions + attempts)
     func `each situation has its decision`(row: Row) throws {
-        var marks = StateMarks(
+        let interrupted = row.interrupted.map { Interruption($0.known, at: 0, failure: $0.failure) }
+        let marks = StateMarks(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
-            interruption: row.interrupted.map {
-                Interruption(known: $0.known, startedAt: 0, failure: $0.failure)
-            }
+            attempts: (interrupted, row.attempted.map(\.known))
         )
-        marks.attempted = row.attempted.map(\.known)
         let known = row.known.map {
             StateMarks(
                 lastRun: version($0.lastRun),
@@ -158,15 +156,9 @@ struct MigrationDecisionTests {
         let location = StateLocation(name: "Library", directory: "/d")
         let release = try AppRelease(version(row.current), upgradesFrom: nil, location)
         do throws(MigrationError) {
-            let decision = try MigrationDecision(
-                version(row.version),
-                after: version(row.after),
-                by: release,
-                known: known ?? marks,
-                marks: marks,
-                isFresh: row.isFresh,
-                attemptLimit: row.limit
-            )
+            let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
+            let decision = try Declarations(known ?? marks, isFresh: row.isFresh, release)
+                .decide(pending, marks, after: version(row.after), limit: row.limit)
             if case .run(let next) = decision {
                 let outcome = Outcome.run(attempt: next.attempts, deaths: next.deaths)
                 #expect("\(outcome)" == "\(row.outcome)")

@@ -164,7 +164,7 @@ import Testing
         let manager = try folder.manager(upgradingTo: "1.1")
         let file = StateFile(location: StateLocation(name: "Library", directory: folder.state.path))
         let log = Log()
-        let reporter = Reporter(location: file.location) { event in log.add("\(event.kind)") }
+        let reporter = Reporter(file.location, { event in log.add("\(event.kind)") })
         let locked = try #require(
             try LockedState.take(ifFree: file, reporter, timeout: nil) { () throws(MigrationError) in false }
         )

@@ -52,24 +52,24 @@ import Testing
     @Test func `each pending version has counts of its own`() {
         func attempt(_ text: String, _ attempts: Int, failure: String? = nil) -> Interruption {
             let known = AttemptedMigration(text, attempts, deaths: attempts - 1, by: "1.4")
-            return Interruption(known: known, startedAt: 0, failure: failure)
+            return Interruption(known, at: 0, failure: failure)
         }
-        var marks = StateMarks(lastRun: .zero, baseline: .zero, launched: .zero)
-        marks.begin(attempt("1.3", 3))
-        marks.begin(attempt("1.2", 1))
-        marks.begin(attempt("1.1", 5, failure: "full"))
-        marks.begin(attempt("1.2", 2))
+        var marks = StateMarks()
+            .beginning(attempt("1.3", 3))
+            .beginning(attempt("1.2", 1))
+            .beginning(attempt("1.1", 5, failure: "full"))
+            .beginning(attempt("1.2", 2))
         #expect(marks.attempted.map(\.version) == [version("1.3"), version("1.1")])
         #expect(marks.attempts(at: version("1.1"))?.deaths == 4)
         #expect(marks.attempts(at: version("1.2"))?.deaths == 2)
         #expect(marks.attempts(at: version("1.3"))?.attempts == 3)
         #expect(marks.attempts(at: version("1.4")) == nil)
-        marks.pass(version("1.1"))
+        marks = marks.passing(version("1.1"))
         #expect(marks.interruption != nil)
-        marks.pass(version("1.2"))
+        marks = marks.passing(version("1.2"))
         #expect(marks.interruption == nil)
         #expect(marks.attempted.map(\.version) == [version("1.3")])
-        marks.pass(version("1.3"))
+        marks = marks.passing(version("1.3"))
         #expect(marks.attempted.isEmpty)
     }
 

@@ -4,18 +4,20 @@ import Testing
 @testable import AppMigrations
 
 @Suite struct StateBitFlipTests {
+    static let interruption = Interruption(
+        AttemptedMigration("1.5", 2, deaths: 1, by: "1.5"),
+        isProtecting: true,
+        at: 1_795_233_268,
+        failure: "it \"failed\"\n"
+    )
+
     static let state = MigrationState(
-        name: "Library",
-        marks: StateMarks(
+        "Library",
+        StateMarks(
             lastRun: version("1.4"),
             baseline: version("1.1"),
             launched: version("1.5"),
-            interruption: Interruption(
-                known: AttemptedMigration("1.5", 2, deaths: 1, by: "1.5"),
-                isProtecting: true,
-                startedAt: 1_795_233_268,
-                failure: "it \"failed\"\n"
-            )
+            attempts: (interruption, [])
         ),
         history: [
             AppliedMigration(

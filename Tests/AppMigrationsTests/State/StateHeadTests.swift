@@ -35,8 +35,7 @@ import Testing
 
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
         let state = StateBitFlipTests.state.with(history: []) {
-            $0.interruption = nil
-            $0.minimumAppVersion = version("1.2-3")
+            StateMarks($0, minimumAppVersion: version("1.2-3"), attempts: (nil, []))
         }
         let original = state.document
         var read = 0
@@ -57,10 +56,7 @@ import Testing
         var random = RandomState(generator: SeededGenerator(seed: 22))
         var read = 0
         for _ in 0..<4_000 {
-            let state = random.state(named: "Library").with(fence: 0) {
-                $0.interruption = nil
-                $0.attempted = []
-            }
+            let state = random.state(named: "Library").with(fence: 0) { StateMarks($0, attempts: (nil, [])) }
             let bytes = random.mutated(state.document)
             if let complaint = Self.complaint(bytes) {
                 Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")
@@ -71,7 +67,7 @@ import Testing
     }
 
     @Test func `a text that is cut off within it is read in full`() {
-        let state = StateBitFlipTests.state.with(history: []) { $0.interruption = nil }
+        let state = StateBitFlipTests.state.with(history: []) { StateMarks($0, attempts: (nil, [])) }
         let document = state.document
         let length = document.count - "]\n}\n".utf8.count
         for count in 0...document.count {

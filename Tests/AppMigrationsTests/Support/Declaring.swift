@@ -13,13 +13,11 @@ extension MigrationState {
     func with(
         history: [AppliedMigration]? = nil,
         fence: Int? = nil,
-        _ change: (inout StateMarks) -> Void
+        _ change: (StateMarks) -> StateMarks
     ) -> MigrationState {
-        var marks = marks
-        change(&marks)
-        return MigrationState(
-            name: name,
-            marks: marks,
+        MigrationState(
+            name,
+            change(marks),
             history: history ?? self.history,
             unknownMembers: unknownMembers,
             fence: fence ?? self.fence
@@ -84,9 +82,9 @@ extension Log {
 func version(_ text: String) -> AppVersion { AppVersion(text) ?? .zero }
 
 extension AttemptedMigration {
-    init(_ text: String, _ attempts: Int = 1, deaths: Int = 0, by app: String) {
+    convenience init(_ text: String, _ attempts: Int = 1, deaths: Int = 0, by app: String) {
         let (version, app) = (AppMigrationsTests.version(text), AppMigrationsTests.version(app))
-        self.init(version: version, attempts: attempts, deaths: deaths, appVersion: app)
+        self.init(version, attempts: attempts, deaths: deaths, by: app)
     }
 }
 

@@ -24,28 +24,30 @@ struct RandomState {
     }
 
     mutating func state(named name: String) -> MigrationState {
-        var marks = StateMarks(
+        let marks = StateMarks(
             lastRun: version(),
             baseline: version(),
             launched: version(),
             minimumAppVersion: generator.hits(oneIn: 2) ? version() : .zero,
-            interruption: generator.hits(oneIn: 2) ? interruption() : nil
+            attempts: (generator.hits(oneIn: 2) ? interruption() : nil, waiting())
         )
-        if generator.hits(oneIn: 2) {
-            marks.attempted = (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempted() }
-        }
         let rows = (0..<Int.random(in: 0...3, using: &generator)).map { _ in row() }
         let fence = generator.hits(oneIn: 3) ? Int.random(in: 1...999, using: &generator) : 0
-        return MigrationState(name: name, marks: marks, history: rows, fence: fence)
+        return MigrationState(name, marks, history: rows, fence: fence)
+    }
+
+    private mutating func waiting() -> [AttemptedMigration] {
+        guard generator.hits(oneIn: 2) else { return [] }
+        return (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempted() }
     }
 
     private mutating func interruption() -> Interruption {
         Interruption(
-            known: attempted(),
+            attempted(),
             isProtecting: generator.hits(oneIn: 2),
-            startedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
+            at: Int64.random(in: 0...4_000_000_000, using: &generator),
             failure: generator.hits(oneIn: 2) ? text() : nil,
-            lease: lease()
+            lease()
         )
     }
 
@@ -67,11 +69,11 @@ struct RandomState {
 
     private mutating func attempted() -> AttemptedMigration {
         AttemptedMigration(
-            version: version(),
+            version(),
             attempts: Int.random(in: 0...99, using: &generator),
             deaths: Int.random(in: 0...99, using: &generator),
-            appVersion: version(),
-            checkpoint: checkpoint()
+            by: version(),
+            checkpoint()
         )
     }
 
@@ -89,18 +91,23 @@ struct RandomState {
     /// A state whose numbers and times are what a broken clock or an editor can make of them.
     mutating func extremeState(named name: String) -> MigrationState {
         let state = state(named: name)
-        var marks = state.marks
         let numbers = [Int.min, -1, 0, 1, 999_999_999, 1_000_000_000, .max]
         let times: [Int64] = [.min, -62_167_219_201, -1, 0, 253_402_300_800, .max]
-        marks.interruption?.known.attempts = generator.element(of: numbers)
-        marks.interruption?.known.deaths = generator.element(of: numbers)
-        marks.interruption?.startedAt = generator.element(of: times)
-        marks.attempted = marks.attempted.map {
-            var attempted = $0
-            attempted.attempts = generator.element(of: numbers)
-            attempted.deaths = generator.element(of: numbers)
-            return attempted
+        func extreme(_ known: AttemptedMigration) -> AttemptedMigration {
+            let (attempts, deaths) = (generator.element(of: numbers), generator.element(of: numbers))
+            let (version, app) = (known.version, known.appVersion)
+            return AttemptedMigration(version, attempts: attempts, deaths: deaths, by: app, known.checkpoint)
         }
+        let interruption = state.marks.interruption.map {
+            Interruption(
+                extreme($0.known),
+                isProtecting: $0.isProtecting,
+                at: generator.element(of: times),
+                failure: $0.failure,
+                $0.lease
+            )
+        }
+        let marks = StateMarks(state.marks, attempts: (interruption, state.marks.attempted.map(extreme)))
         let rows = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
             AppliedMigration(
                 version: version(),
@@ -112,7 +119,7 @@ struct RandomState {
                 attempts: generator.element(of: numbers)
             )
         }
-        return MigrationState(name: name, marks: marks, history: rows, fence: state.fence)
+        return MigrationState(name, marks, history: rows, fence: state.fence)
     }
 
     /// Any JSON value.

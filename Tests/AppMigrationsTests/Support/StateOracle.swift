@@ -179,7 +179,7 @@ struct StateOracle: Codable {
 
 extension MigrationState {
     /// The state in a text, or `nil` where it is refused.
-    init?(reading bytes: [UInt8], name: String) {
+    convenience init?(reading bytes: [UInt8], name: String) {
         do throws(MigrationError) {
             try self.init(document: bytes, at: StateLocation(name: name, directory: "/"))
         } catch {
@@ -191,23 +191,5 @@ extension MigrationState {
 extension StateHead {
     static func read(_ bytes: [UInt8], name: String) -> StateMarks? {
         bytes.withUnsafeBufferPointer { read($0, name: name) }
-    }
-}
-
-extension StateMarks {
-    init(
-        lastRun: AppVersion,
-        baseline: AppVersion,
-        launched: AppVersion,
-        minimumAppVersion: AppVersion = .zero,
-        interruption: Interruption?
-    ) {
-        self.init(
-            lastRun: lastRun,
-            baseline: baseline,
-            launched: launched,
-            minimumAppVersion: minimumAppVersion
-        )
-        self.interruption = interruption
     }
 }

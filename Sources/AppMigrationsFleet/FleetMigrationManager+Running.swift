@@ -6,6 +6,11 @@ extension FleetMigrationManager {
         _ minimumAppVersion: String?,
         _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
+        if minimumAppVersion == nil, let version = AppVersion(text),
+            declarations.withLock({ $0.passes(version) })
+        {
+            return false
+        }
         guard let declaration = try await declare(text, minimumAppVersion) else { return false }
         defer { declarations.withLock { $0.end() } }
         var attempt: FleetAttempt?
@@ -78,7 +83,7 @@ extension FleetMigrationManager {
                 return outcome
             }
             if found.isHeld { return nil }
-            let lease = Lease(location.directory, fence: state.fence + 1, length: options.leaseLength)
+            let lease = Lease(place.owner, fence: state.fence + 1, length: options.leaseLength)
             let attempt = Interruption(known, at: clock.now(), lease)
             let intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()

@@ -17,11 +17,15 @@ struct FleetPlace: Sendable {
         let deadline = Deadline(clock: options.clock, limit: options.leaseLength / 2)
         // No other manager has the same.
         let number = String(UInt64.random(in: 0 ... .max), radix: 16)
-        let owner = "\(options.host ?? PlatformHost.name), process \(Platform.process), \(number)"
-        let location = StateLocation(name: name, directory: owner, store: "the fleet's store")
+        let location = StateLocation(name: name, directory: number, store: "the fleet's store")
         stored = StoredState(location, store, deadline)
         release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         self.options = options
+    }
+
+    /// The owner of a lease, for people to read; the word at its end tells managers apart.
+    var owner: String {
+        "\(options.host ?? PlatformHost.name), process \(Platform.process), \(stored.location.directory)"
     }
 
     /// Reads the state, makes it on the fleet's first run, and saves that this version was launched.

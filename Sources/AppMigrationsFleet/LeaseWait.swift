@@ -30,8 +30,8 @@ struct LeaseWait {
             throw location.cancelled(moment, version)
         }
         let found = try await read()
-        if let lease = found.lease,
-            RunToken.enclosing(exactly: StateLocation(name: location.name, directory: lease.owner)) != nil
+        if let number = found.lease?.owner.split(separator: " ").last,
+            RunToken.enclosing(exactly: StateLocation(name: location.name, directory: String(number))) != nil
         {
             throw .nested(location, version)
         }

@@ -14,7 +14,8 @@ final class FleetAttempt: Sendable {
 
     /// An attempt whose lease stands: the intent is in the store.
     init(_ context: FleetMigrationContext) {
-        (self.context, token) = (context, RunToken(context.holder.stored.location))
+        let holder = context.holder
+        (self.context, token) = (context, RunToken(holder.stored.location.token(of: holder.lease.owner)))
     }
 
     /// Calls the closure in a task that is marked, and measures it; its error is given, not thrown.

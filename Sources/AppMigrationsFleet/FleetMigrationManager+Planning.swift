@@ -29,7 +29,7 @@ extension FleetMigrationManager {
         let limit = found.isHeld ? nil : options.attemptLimit
         let plan = Plan(state, limit: limit, isPresumed: found.state == nil)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
-        let token = RunToken(location, isPlan: true)
+        let token = RunToken(place.token, isPlan: true)
         defer {
             token.end()
             manager.declarations.withLock { $0.endPlan() }

@@ -3,15 +3,13 @@ internal import AppMigrations
 extension FleetMigrationManager {
     nonisolated(nonsending) func perform(
         _ text: String,
-        _ minimumAppVersion: String?,
+        _ floor: String?,
         _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
-        if minimumAppVersion == nil, let version = AppVersion(text),
-            declarations.withLock({ $0.passes(version) })
-        {
+        if floor == nil, let version = AppVersion(text), declarations.withLock({ $0.passes(version) }) {
             return false
         }
-        guard let declaration = try await declare(text, minimumAppVersion) else { return false }
+        guard let declaration = try await declare(text, floor) else { return false }
         defer { declarations.withLock { $0.end() } }
         var attempt: FleetAttempt?
         do throws(MigrationError) {
@@ -83,7 +81,7 @@ extension FleetMigrationManager {
                 return outcome
             }
             if found.isHeld { return nil }
-            let lease = Lease(place.owner, fence: state.fence + 1, length: options.leaseLength)
+            let lease = Lease(place.makeOwner(), fence: state.fence + 1, length: options.leaseLength)
             let attempt = Interruption(known, at: clock.now(), lease)
             let intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()

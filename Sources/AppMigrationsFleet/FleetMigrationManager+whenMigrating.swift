@@ -59,10 +59,10 @@ extension FleetMigrationManager {
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        let enclosing = RunToken.enclosing(exactly: location)
-        if let enclosing, enclosing.isPlan { throw .nested(location, AppVersion(text)) }
+        // Inside of a plan a declaration through the manager that was asked for it, and not through the one handed out.
+        if RunToken.enclosing(exactly: place.token) != nil { throw .nested(location, AppVersion(text)) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
+            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: false)
         }
         if let declaration, !options.isReadOnly { return declaration }
         try await look(text, declaration)

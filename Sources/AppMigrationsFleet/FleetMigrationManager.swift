@@ -145,12 +145,8 @@ extension FleetMigrationManager {
             isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
-            self.leaseDuration = leaseDuration
-            self.lockTimeout = lockTimeout
-            self.attemptLimit = attemptLimit
-            self.upgradesFrom = upgradesFrom
-            self.isReadOnly = isReadOnly
-            self.onEvent = onEvent
+            (self.leaseDuration, self.lockTimeout, self.attemptLimit) = (leaseDuration, lockTimeout, attemptLimit)
+            (self.upgradesFrom, self.isReadOnly, self.onEvent) = (upgradesFrom, isReadOnly, onEvent)
         }
 
         var leaseLength: Duration { min(max(leaseDuration, .seconds(1)), .seconds(86_400)) }

@@ -1,7 +1,7 @@
 internal import AppMigrations
 
-/// A manager's place among the hosts of its fleet.
-struct FleetPlace: Sendable {
+/// A manager's place among the hosts of its fleet; one reference, since a start hands it on.
+final class FleetPlace: Sendable {
     let stored: StoredState
     let release: AppRelease
     let options: FleetMigrationManager.Options
@@ -15,18 +15,20 @@ struct FleetPlace: Sendable {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, manager: name)
         let deadline = Deadline(clock: options.clock, limit: options.leaseLength / 2)
-        // No other manager has the same.
-        let number = String(UInt64.random(in: 0 ... .max), radix: 16)
-        let location = StateLocation(name: name, directory: number, store: "the fleet's store")
+        let location = StateLocation(name: name, directory: "", store: "the fleet's store")
         stored = StoredState(location, store, deadline)
         release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
         self.options = options
     }
 
-    /// The owner of a lease, for people to read; the word at its end tells managers apart.
-    var owner: String {
-        "\(options.host ?? PlatformHost.name), process \(Platform.process), \(stored.location.directory)"
+    /// The owner of a new lease, which no other lease has.
+    func makeOwner() -> String {
+        let number = String(UInt64.random(in: 0 ... .max), radix: 16)
+        return "\(options.host ?? PlatformHost.name), process \(Platform.process), \(number)"
     }
+
+    /// Tells the manager from others, as long as it is there, to the code that a plan of it runs.
+    var token: StateLocation { stored.location.token(of: "\(ObjectIdentifier(self))") }
 
     /// Reads the state, makes it on the fleet's first run, and saves that this version was launched.
     ///

@@ -30,9 +30,7 @@ struct LeaseWait {
             throw location.cancelled(moment, version)
         }
         let found = try await read()
-        if let number = found.lease?.owner.split(separator: " ").last,
-            RunToken.enclosing(exactly: StateLocation(name: location.name, directory: String(number))) != nil
-        {
+        if let lease = found.lease, RunToken.enclosing(exactly: location.token(of: lease.owner)) != nil {
             throw .nested(location, version)
         }
         return found

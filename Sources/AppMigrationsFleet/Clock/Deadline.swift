@@ -27,9 +27,7 @@ struct Deadline: Sendable {
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.withLock { $0 = continuation }
-                let task = Task {
-                    do { end(.success(try await call())) } catch { end(.failure(error)) }
-                }
+                let task = Task { end(await Result(of: call)) }
                 let callOff = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
                 leave = {
                     callOff()
@@ -54,12 +52,13 @@ struct Overdue: Error, CustomStringConvertible {
 func uncancelled<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
-    let task = Task { () async -> Result<Value, Failure> in
-        do throws(Failure) { return .success(try await body()) } catch {
-            return .failure(error)
-        }
+    try await Task { await Result(of: body) }.value.get()
+}
+
+extension Result {
+    init(of body: () async throws(Failure) -> Success) async {
+        do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
     }
-    return try await task.value.get()
 }
 
 /// A closure that another task calls, while the task that it belongs to does nothing but wait.

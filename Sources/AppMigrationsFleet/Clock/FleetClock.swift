@@ -30,12 +30,12 @@ package struct FleetClock: Sendable {
 ///
 /// A timer for each would wake a second thread, and take a quarter of the time in which a database reads a row.
 package final class Alarms: Sendable {
-    private typealias Bell = (end: Duration, ring: @Sendable () -> Void)
+    private typealias Bell = (number: Int, end: Duration, ring: @Sendable () -> Void)
 
     static let ofProcess = Alarms(by: FleetClock())
 
     /// With the time at which the timer goes off; one that goes off later ends by itself.
-    private let pending = Guarded((bells: [Int: Bell](), count: 0, timer: Duration?.none))
+    private let pending = Guarded((bells: [Bell](), count: 0, timer: Duration?.none))
     private let clock: FleetClock
 
     package init(by clock: FleetClock) { self.clock = clock }
@@ -44,13 +44,13 @@ package final class Alarms: Sendable {
         let end = clock.awake() + time
         let (number, isFirst) = pending.withLock { pending in
             pending.count += 1
-            pending.bells[pending.count] = (end, ring)
+            pending.bells.append((pending.count, end, ring))
             let isFirst = pending.timer.map { $0 > end } ?? true
             if isFirst { pending.timer = end }
             return (pending.count, isFirst)
         }
         if isFirst { Task.detached { try await self.ring(from: end) } }
-        return { _ = self.pending.withLock { $0.bells.removeValue(forKey: number) } }
+        return { self.pending.withLock { $0.bells.removeAll { $0.number == number } } }
     }
 
     private func ring(from first: Duration) async throws {
@@ -58,13 +58,14 @@ package final class Alarms: Sendable {
         while let end = timer {
             try await clock.timer(end - clock.awake())
             let due = pending.withLock { pending in
-                let due = pending.bells.filter { $0.value.end <= clock.awake() }
-                for number in due.keys { pending.bells[number] = nil }
-                timer = pending.timer == end ? pending.bells.values.map(\.end).min() : nil
+                let now = clock.awake()
+                let due = pending.bells.filter { $0.end <= now }
+                pending.bells.removeAll { $0.end <= now }
+                timer = pending.timer == end ? pending.bells.map(\.end).min() : nil
                 if pending.timer == end { pending.timer = timer }
                 return due
             }
-            for bell in due.values { bell.ring() }
+            for bell in due { bell.ring() }
         }
     }
 }

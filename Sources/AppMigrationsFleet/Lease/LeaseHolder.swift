@@ -52,11 +52,9 @@ final class LeaseHolder: Sendable {
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let task = progress.withLock { progress in
-            let task = Task { [former = progress.turns] () -> Result<Value, Failure> in
+            let task = Task { [former = progress.turns] in
                 await former()
-                do throws(Failure) { return .success(try await body()) } catch {
-                    return .failure(error)
-                }
+                return await Result(of: body)
             }
             progress.turns = { _ = await task.value }
             return task

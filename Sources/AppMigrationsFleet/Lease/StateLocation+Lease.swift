@@ -2,6 +2,11 @@ internal import AppMigrations
 internal import AppMigrationsSQL
 
 extension StateLocation {
+    /// What the code that runs under a lease, or in a plan, is marked with.
+    func token(of owner: String) -> StateLocation {
+        StateLocation(name: name, directory: owner, store: owner)
+    }
+
     func unreadable(_ cause: any Error, _ consequence: Message) -> MigrationError {
         let message: Message = """
             The state of \(self), could not be read: \(MigrationError.sentence(cause)) \

@@ -44,14 +44,24 @@ public struct FleetDocument: Sendable, Hashable {
 ///
 /// The manager only asks whether two are equal.
 public struct FleetRevision: Sendable, Hashable, CustomStringConvertible {
+    /// What is a number is kept as one: nearly no start asks for its text.
+    private let number: Int64?
+    private let text: String
+
     /// The text of the revision, as the store gave it.
-    public let description: String
+    public var description: String { number?.description ?? text }
 
     /// A revision that the store writes as a text, such as an entity tag.
-    public init(_ text: String) { description = text }
+    public init(_ text: String) {
+        number = Int64(text).flatMap { $0.description == text ? $0 : nil }
+        self.text = number == nil ? text : ""
+    }
 
     /// A revision that the store counts.
-    public init(_ number: some BinaryInteger) { description = number.description }
+    public init(_ number: some BinaryInteger) {
+        self.number = Int64(exactly: number)
+        text = self.number == nil ? number.description : ""
+    }
 }
 
 /// A store in the memory of this process, for tests: several managers are several hosts.

@@ -21,7 +21,7 @@ public import AppMigrationsSQL
 public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetStore {
     let table: FleetTable
     private let connect: @Sendable () async throws -> Connection
-    private let kept = Guarded<Connection?>(nil)
+    private let kept = Guarded<(any AsyncSQLConnection & Sendable)?>(nil)
 
     /// Connects to nothing yet.
     ///
@@ -57,41 +57,38 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
     ///
     /// No call waits for another one, which may hang. A connection that was kept may have ended with its server meanwhile, so that
     /// its error is answered by a new one.
-    private func lending<Value>(_ body: (Connection) async throws -> Value) async throws -> Value {
-        let former = kept.withLock { kept in
+    private func lending<Value>(
+        _ body: (any AsyncSQLConnection & Sendable) async throws -> Value
+    ) async throws -> Value {
+        var former = kept.withLock { kept in
             defer { kept = nil }
             return kept
         }
-        if let former {
-            do { return try await lend(former, to: body) } catch {
-                if Task.isCancelled { throw error }
+        while true {
+            let connection =
+                if let former { former } else { try await SQLError.telling(Connection.self, connect) }
+            do {
+                // A call that has missed its deadline is cancelled: a client that goes on all the same ends with its connection.
+                let value = try await withTaskCancellationHandler {
+                    try await body(connection)
+                } onCancel: {
+                    Task { await connection.close() }
+                }
+                let isKept = kept.withLock { kept in
+                    if kept != nil || Task.isCancelled { return false }
+                    kept = connection
+                    return true
+                }
+                if !isKept { await connection.close() }
+                return value
+            } catch {
+                await connection.close()
+                if former == nil || Task.isCancelled {
+                    guard let server = Connection.report(of: error) else { throw error }
+                    throw SQLError.wrapped(error, as: .statementFailed, server: server)
+                }
+                former = nil
             }
-        }
-        return try await lend(try await SQLError.telling(Connection.self, connect), to: body)
-    }
-
-    private func lend<Value>(
-        _ connection: Connection,
-        to body: (Connection) async throws -> Value
-    ) async throws -> Value {
-        do {
-            // A call that has missed its deadline is cancelled: a client that goes on all the same ends with its connection.
-            let value = try await withTaskCancellationHandler {
-                try await body(connection)
-            } onCancel: {
-                Task { await connection.close() }
-            }
-            let isKept = kept.withLock { kept in
-                if kept != nil || Task.isCancelled { return false }
-                kept = connection
-                return true
-            }
-            if !isKept { await connection.close() }
-            return value
-        } catch {
-            await connection.close()
-            guard let server = Connection.report(of: error) else { throw error }
-            throw SQLError.wrapped(error, as: .statementFailed, server: server)
         }
     }
 }

@@ -94,9 +94,9 @@ extension FleetAttempt {
     nonisolated(nonsending) private func record(
         _ db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {
-        let (row, before, stored) = (row, holder.state, holder.stored)
-        let next = before.recording(row)
-        let revision: FleetRevision?
+        let (row, stored) = (row, holder.stored)
+        let next = holder.state.recording(row)
+        let isWritten: Bool
         do {
             let consequence: Message = "Migration \(context.version) was rolled back."
             let document = try stored.text(of: next, context.version, else: consequence)
@@ -105,17 +105,14 @@ extension FleetAttempt {
             _ = try await db.query(PostgresSettings.restoring, db.settings)
             // The server says before the deadline why there is no answer.
             try await db.query("SET LOCAL lock_timeout = \((deadline.limit * 3 / 4).wholeMilliseconds)")
-            revision = try await stored.postgres?.table.replace(
-                stored.location.name,
-                at: holder.revision,
-                with: document,
-                isWaiting: true,
-                on: db
-            )
+            let (name, revision) = (stored.location.name, holder.revision)
+            isWritten =
+                try await stored.postgres?.table
+                .replace(name, at: revision, with: document, isWaiting: true, on: db) != nil
         } catch {
             throw await noteEnd(error, isGone: await db.rollBack())
         }
-        guard let revision else {
+        guard isWritten else {
             _ = await db.rollBack()
             let found = try await uncancelled { () throws(MigrationError) in try await stored.read() }
             if holder.isOfThisHolder(found.lease) { throw await note(SQLError.wrongConnection) }
@@ -123,12 +120,10 @@ extension FleetAttempt {
         }
         do {
             try await db.query("COMMIT")
-            holder.move(to: next, at: revision)
+            holder.move(to: next)
         } catch {
             _ = await db.rollBack()
-            try await uncancelled { () throws(MigrationError) in
-                try await self.settle(row, before, after: error)
-            }
+            try await settle(row, after: error)
         }
     }
 
@@ -136,35 +131,18 @@ extension FleetAttempt {
     ///
     /// The note of the failure settles it. It waits for the document's row, and either finds the record there or takes the lease's
     /// revision, on which the record depended.
-    private func settle(
-        _ row: AppliedMigration,
-        _ before: MigrationState,
-        after cause: any Error
-    ) async throws(MigrationError) {
-        let (stored, version) = (holder.stored, context.version)
-        let began = clock.uptime()
-        // The state before the record, which was written in the transaction only.
-        let ended = before.failing(cause)
-        while true {
-            do throws(MigrationError) {
-                let found = try await stored.read()
-                if let state = found.state, state.history.contains(row) {
-                    return holder.move(to: state, at: found.revision ?? holder.revision)
-                }
-                guard holder.isOfThisHolder(found.lease) else {
-                    throw lost(.taken(by: found.lease?.owner), cause)
-                }
-                let outcome = try await stored.save(ended, version, at: found.revision, else: "")
-                if case .saved = outcome { throw failed(cause) }
-            } catch {
-                if [.leaseLost, .migrationFailed].contains(error.code) { throw error }
-                throw location.commitUnanswered(cause, version, error)
+    private func settle(_ row: AppliedMigration, after cause: any Error) async throws(MigrationError) {
+        do throws(MigrationError) {
+            // The state before the record, which was written in the transaction only.
+            try await holder.release(holder.state.failing(cause), else: "") { $0.history.contains(row) }
+        } catch {
+            if error.code == .leaseLost {
+                throw error.adding("The commit ended with: \(MigrationError.sentence(cause))")
             }
-            if clock.uptime() - began >= holder.lease.length {
-                throw location.commitUnanswered(cause, version)
-            }
-            await holder.pauseBriefly()
+            let second = error.underlyingError == nil ? nil : error
+            throw location.commitUnanswered(cause, context.version, second)
         }
+        if !holder.state.history.contains(row) { throw failed(cause) }
     }
 
     /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length of a lease.

@@ -145,8 +145,9 @@ extension FleetMigrationManager {
             isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
-            (self.leaseDuration, self.lockTimeout, self.attemptLimit) = (leaseDuration, lockTimeout, attemptLimit)
-            (self.upgradesFrom, self.isReadOnly, self.onEvent) = (upgradesFrom, isReadOnly, onEvent)
+            (self.leaseDuration, self.lockTimeout) = (leaseDuration, lockTimeout)
+            (self.attemptLimit, self.upgradesFrom) = (attemptLimit, upgradesFrom)
+            (self.isReadOnly, self.onEvent) = (isReadOnly, onEvent)
         }
 
         var leaseLength: Duration { min(max(leaseDuration, .seconds(1)), .seconds(86_400)) }

@@ -113,12 +113,10 @@ final class LeaseHolder: Sendable {
         }
     }
 
-    /// Takes over what was written in a transaction, which may be rolled back yet.
-    func move(to state: MigrationState, at revision: FleetRevision) {
-        progress.withLock { ($0.state, $0.revision) = (state, revision) }
-    }
+    /// Takes over what was committed with a transaction.
+    func move(to state: MigrationState) { progress.withLock { $0.state = state } }
 
-    /// A transaction that has locked the document is about to end.
+    /// A transaction that has locked the document is about to end, or a store to come back.
     func pauseBriefly() async {
         do { try await clock.pause(.milliseconds(100)) } catch {
             // A cancelled task doesn't pause, and what is saved here is saved for it too.
@@ -126,7 +124,7 @@ final class LeaseHolder: Sendable {
         }
     }
 
-    /// Saves the state without the lease, after ``end()``; waits for a row that somebody has locked, as long as the lease stands.
+    /// Saves the state without the lease, after ``end()``; waits for a locked row or an absent store as long as the lease stands.
     ///
     /// `isRecorded` says whether a state that stands is the one that was to be saved, with what came after it.
     func release(
@@ -136,17 +134,28 @@ final class LeaseHolder: Sendable {
     ) async throws(MigrationError) {
         try await inTurn { [self] () async throws(MigrationError) in
             var left = 5
+            var limit = stored.deadline.limit
+            var rest: Duration { renewed + lease.length - clock.uptime() }
             while left > 0 {
-                switch try await stored.save(next, version, at: revision, else: consequence) {
-                case .saved: return progress.withLock { $0.state = next }
-                case .refused(let found):
-                    if let state = found.state, isRecorded(state) {
-                        return progress.withLock { $0.state = state }
+                do throws(MigrationError) {
+                    let base = revision
+                    switch try await stored.save(next, version, at: base, within: limit, else: consequence) {
+                    case .saved: return progress.withLock { $0.state = next }
+                    case .refused(let found):
+                        if let state = found.state, isRecorded(state) {
+                            return progress.withLock { $0.state = state }
+                        }
+                        let isLocked = found.revision == base
+                        if isLocked { await pauseBriefly() }
+                        if !isLocked || rest <= .zero { left -= 1 }
+                        try adopt(found)
                     }
-                    let isLocked = found.revision == revision
-                    if isLocked { await pauseBriefly() }
-                    if !isLocked || clock.uptime() - renewed >= lease.length { left -= 1 }
-                    try adopt(found)
+                } catch {
+                    // A lease that was lost has no cause, and neither has a state that is too large.
+                    if error.underlyingError == nil { throw error }
+                    await pauseBriefly()
+                    limit = min(limit, rest)
+                    if limit <= .zero { throw error }
                 }
             }
             throw stored.location.notSaved(nil, version, consequence)

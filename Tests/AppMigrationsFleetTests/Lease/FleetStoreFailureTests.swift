@@ -78,10 +78,31 @@ import Testing
 
     @Test func `a record that isn't saved leaves the migration pending`() async throws {
         let migrations = try await fleet.host()
-        fleet.store.onWrite { number, _ in number == 3 ? .fails : .works }
-        #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .stateNotSaved)
+        fleet.store.onWrite { number, _ in number >= 3 ? .fails : .works }
+        let error = await fleet.error { try await migrations.whenMigrating(toVersion: "1.1") {} }
+        #expect(error?.code == .stateNotSaved)
         #expect(fleet.log.lines == ["a started", "a failed"])
         #expect(try #require(try await fleet.store.text()).contains(#""lastRunVersion" : "0""#))
+    }
+
+    /// As where the database is started again.
+    @Test(arguments: [true, false])
+    func `the end of an attempt outlasts a store that is away for a moment`(throwing: Bool) async throws {
+        let migrations = try await fleet.host()
+        let isAway = Guarded(false)
+        fleet.store.onRead { _ in isAway.withLock { $0 } ? .fails : .works }
+        fleet.store.onWrite { number, _ in
+            isAway.withLock { $0 = number == 4 }
+            return (3...5).contains(number) ? .fails : .works
+        }
+        let error = await fleet.error {
+            try await migrations.whenMigrating(toVersion: "1.1") { if throwing { throw TestStore.Failure() } }
+        }
+        #expect(error?.code == (throwing ? .migrationFailed : nil))
+        #expect(error?.description.contains("counts as a death") != true)
+        let status = try await fleet.host("b").status
+        #expect(status.lastRunVersion == AppVersion(throwing ? "0" : "1.1"))
+        #expect(status.interruption?.deaths == (throwing ? 0 : nil))
     }
 
     @Test func `a store that can't be read stops a start, and is no first run`() async throws {

@@ -63,16 +63,6 @@ import Testing
         #expect(try await takeOver { $0.attemptLimit = 1 } == nil)
     }
 
-    @Test func `a host that threw is no death`() async throws {
-        for host in ["a", "b", "c"] {
-            let manager = try await fleet.host(host) { $0.attemptLimit = 1 }
-            #expect(
-                await code { try await manager.whenMigrating(toVersion: "1.1") { throw TestStore.Failure() } }
-                    == .migrationFailed
-            )
-        }
-    }
-
     @Test func `the next attempt goes on at the checkpoint, and deaths are counted from there`() async throws
     {
         try await die("a")

@@ -76,33 +76,25 @@ import Testing
         #expect(try await fleet.host("b").lastRunVersion == AppVersion("1.1"))
     }
 
-    @Test func `a record that isn't saved leaves the migration pending`() async throws {
-        let migrations = try await fleet.host()
-        fleet.store.onWrite { number, _ in number >= 3 ? .fails : .works }
-        let error = await fleet.error { try await migrations.whenMigrating(toVersion: "1.1") {} }
-        #expect(error?.code == .stateNotSaved)
-        #expect(fleet.log.lines == ["a started", "a failed"])
-        #expect(try #require(try await fleet.store.text()).contains(#""lastRunVersion" : "0""#))
-    }
-
     /// As where the database is started again.
-    @Test(arguments: [true, false])
-    func `the end of an attempt outlasts a store that is away for a moment`(throwing: Bool) async throws {
+    @Test(arguments: [5, .max], [true, false])
+    func `the end outlasts a store that is away for a moment`(last: Int, throwing: Bool) async throws {
         let migrations = try await fleet.host()
-        let isAway = Guarded(false)
-        fleet.store.onRead { _ in isAway.withLock { $0 } ? .fails : .works }
+        let isSilent = Guarded(false)
+        fleet.store.onRead { _ in isSilent.withLock { $0 } ? .fails : .works }
         fleet.store.onWrite { number, _ in
-            isAway.withLock { $0 = number == 4 }
-            return (3...5).contains(number) ? .fails : .works
+            isSilent.withLock { $0 = number == 4 }
+            return (3...last).contains(number) ? .fails : .works
         }
-        let error = await fleet.error {
-            try await migrations.whenMigrating(toVersion: "1.1") { if throwing { throw TestStore.Failure() } }
-        }
-        #expect(error?.code == (throwing ? .migrationFailed : nil))
-        #expect(error?.description.contains("counts as a death") != true)
-        let status = try await fleet.host("b").status
-        #expect(status.lastRunVersion == AppVersion(throwing ? "0" : "1.1"))
-        #expect(status.interruption?.deaths == (throwing ? 0 : nil))
+        let run = { @Sendable () throws in if throwing { throw TestStore.Failure() } }
+        let error = await fleet.error { try await migrations.whenMigrating(toVersion: "1.1", run: run) }
+        let isNoted = last == 5
+        #expect(error?.code == (throwing ? .migrationFailed : isNoted ? nil : .stateNotSaved))
+        #expect(fleet.log.lines == ["a started", error == nil ? "a finished" : "a failed"])
+        fleet.store.works()
+        let next = try await fleet.host("b") { $0.attemptLimit = 1 }
+        let second = await fleet.error { try await next.whenMigrating(toVersion: "1.1") {} }
+        #expect(second?.code == (isNoted ? nil : .attemptLimitReached))
     }
 
     @Test func `a store that can't be read stops a start, and is no first run`() async throws {

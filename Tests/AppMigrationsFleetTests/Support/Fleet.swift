@@ -110,12 +110,8 @@ extension Fleet {
         let isDone = Log()
         let task = Task { () async -> MigrationError? in
             defer { isDone.add("done") }
-            do {
-                try await call()
-                return nil
-            } catch {
-                return error as? MigrationError
-            }
+            do { try await call() } catch { return error as? MigrationError }
+            return nil
         }
         let end = clock.now + .seconds(500)
         while isDone.lines.isEmpty {

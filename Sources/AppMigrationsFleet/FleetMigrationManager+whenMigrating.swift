@@ -59,7 +59,7 @@ extension FleetMigrationManager {
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        // Inside of a plan a declaration through the manager that was asked for it, and not through the one handed out.
+        // The manager that was asked for a plan is not the one that the plan hands out.
         if RunToken.enclosing(exactly: place.token) != nil { throw .nested(location, AppVersion(text)) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: false)

@@ -2,7 +2,7 @@ internal import AppMigrations
 internal import AppMigrationsSQL
 
 extension StateLocation {
-    /// What the code that runs under a lease, or in a plan, is marked with.
+    /// The mark of code that runs under a lease, or in a plan.
     func token(of owner: String) -> StateLocation {
         StateLocation(name: name, directory: owner, store: owner)
     }

@@ -44,7 +44,7 @@ public struct FleetDocument: Sendable, Hashable {
 ///
 /// The manager only asks whether two are equal.
 public struct FleetRevision: Sendable, Hashable, CustomStringConvertible {
-    /// What is a number is kept as one: nearly no start asks for its text.
+    /// A revision that is a number is kept as one: nearly no start asks for its text.
     private let number: Int64?
     private let text: String
 

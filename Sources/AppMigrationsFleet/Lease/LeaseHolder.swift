@@ -116,12 +116,10 @@ final class LeaseHolder: Sendable {
     /// Takes over what was committed with a transaction.
     func move(to state: MigrationState) { progress.withLock { $0.state = state } }
 
-    /// A transaction that has locked the document is about to end, or a store to come back.
-    func pauseBriefly() async {
-        do { try await clock.pause(.milliseconds(100)) } catch {
-            // A cancelled task doesn't pause, and what is saved here is saved for it too.
-            return
-        }
+    /// A transaction that has locked the document is about to end, or a store to come back; false where the task can't pause.
+    private func pauseBriefly() async -> Bool {
+        do { try await clock.pause(.milliseconds(100)) } catch { return false }
+        return true
     }
 
     /// Saves the state without the lease, after ``end()``; waits for a locked row or an absent store as long as the lease stands.
@@ -146,14 +144,13 @@ final class LeaseHolder: Sendable {
                             return progress.withLock { $0.state = state }
                         }
                         let isLocked = found.revision == base
-                        if isLocked { await pauseBriefly() }
+                        if isLocked { _ = await pauseBriefly() }
                         if !isLocked || rest <= .zero { left -= 1 }
                         try adopt(found)
                     }
                 } catch {
                     // A lease that was lost has no cause, and neither has a state that is too large.
-                    if error.underlyingError == nil { throw error }
-                    await pauseBriefly()
+                    guard error.underlyingError != nil, await pauseBriefly() else { throw error }
                     limit = min(limit, rest)
                     if limit <= .zero { throw error }
                 }

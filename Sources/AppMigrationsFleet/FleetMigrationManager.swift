@@ -145,9 +145,12 @@ extension FleetMigrationManager {
             isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
-            (self.leaseDuration, self.lockTimeout) = (leaseDuration, lockTimeout)
-            (self.attemptLimit, self.upgradesFrom) = (attemptLimit, upgradesFrom)
-            (self.isReadOnly, self.onEvent) = (isReadOnly, onEvent)
+            self.leaseDuration = leaseDuration
+            self.lockTimeout = lockTimeout
+            self.attemptLimit = attemptLimit
+            self.upgradesFrom = upgradesFrom
+            self.isReadOnly = isReadOnly
+            self.onEvent = onEvent
         }
 
         var leaseLength: Duration { min(max(leaseDuration, .seconds(1)), .seconds(86_400)) }

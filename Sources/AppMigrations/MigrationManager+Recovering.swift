@@ -69,22 +69,21 @@ extension MigrationManager {
         stateDirectory: String? = nil,
         lockTimeout: Duration? = nil
     ) throws(MigrationError) -> String? {
-        let file = StateFile(location: try DefaultLocation.of(name, in: stateDirectory))
+        let location = try DefaultLocation.of(name, in: stateDirectory)
         // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
-        guard let found = try file.readState(), found.marks.hasLeftover else { return nil }
-        let reporter = Reporter(file.location)
-        let locked = try LockedState.take(file, reporter, timeout: lockTimeout, recovering: false)
+        guard try StateFile(location: location).readState()?.marks.hasLeftover == true else { return nil }
+        let locked = try LockedState.take(Reporter(location), timeout: lockTimeout, recovering: false)
         guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
         let kept: String?
         let version = interrupted.version
         do throws(SystemCallError) {
-            kept = try SavedFiles(file.location, for: version).keep(from: interrupted.startedAt)
+            kept = try SavedFiles(location, for: version).keep(from: interrupted.startedAt)
         } catch {
-            throw file.location.protection(.abandoning, version, error)
+            throw location.protection(.abandoning, version, error)
         }
         if let failure = locked.note(state.unprotected()) {
-            throw file.location.protection(.abandoning, version, after: failure)
+            throw location.protection(.abandoning, version, after: failure)
         }
         return kept
     }
@@ -96,6 +95,6 @@ extension MigrationManager {
 
     private func lock() throws(MigrationError) -> LockedState {
         if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
-        return try LockedState.take(file, reporter, timeout: options.lockTimeout)
+        return try LockedState.take(reporter, timeout: options.lockTimeout)
     }
 }

@@ -73,17 +73,17 @@ struct MigrationRun: ~Copyable {
         if rival == nil {
             do throws(MigrationError) {
                 guard let lock = try wait.step() else { return wait.pause }
-                rival = try begin(LockedState(lock, manager.file, manager.reporter))
+                rival = try begin(LockedState(lock, manager.reporter))
             } catch {
                 if error.code != .readOnly { throw error }
                 try look()
             }
         }
         guard let rival else { return nil }
-        try wait.wait(
-            for: "manager \(rival.location.name.quoted), whose migration protects \(rival.place) too",
-            at: rival.place
-        )
+        if wait.isOver() {
+            let name = rival.location.name.quoted
+            throw wait.end("manager \(name), whose migration protects \(rival.place) too", at: rival.place)
+        }
         return wait.pause
     }
 

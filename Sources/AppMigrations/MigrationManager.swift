@@ -33,7 +33,6 @@ public final class MigrationManager: Sendable {
     /// How this start relates to the last one.
     public let launch: Launch
 
-    let file: StateFile
     let release: AppRelease
     let options: Options
     /// Follows a manager that isn't the app's own.
@@ -75,7 +74,6 @@ public final class MigrationManager: Sendable {
         let start = try Start(release: release, timeout: options.lockTimeout, onEvent: options.onEvent)
             .outcome(firstRun)
         launch = start.launch
-        file = StateFile(location: location)
         self.release = release
         self.options = options
         rehearsal = nil
@@ -86,7 +84,6 @@ public final class MigrationManager: Sendable {
     init(like manager: MigrationManager, _ declarations: Declarations, with hook: (any RehearsalHook)? = nil)
     {
         launch = manager.launch
-        file = manager.file
         release = manager.release
         options = manager.options
         rehearsal = hook
@@ -109,7 +106,8 @@ extension MigrationManager {
         declarations.withLock { $0.marks.floor(above: currentVersion) }
     }
 
-    var reporter: Reporter { Reporter(file.location, options.onEvent, rehearsal) }
+    var file: StateFile { StateFile(location: release.location) }
+    var reporter: Reporter { Reporter(release.location, options.onEvent, rehearsal) }
 }
 
 extension MigrationManager {

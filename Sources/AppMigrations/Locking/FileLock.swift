@@ -15,8 +15,8 @@ final class FileLock: Sendable {
     private let isOurs: Bool
     private let hold: Guarded<Hold>
 
-    /// The locks that this process has, with the paths of their files, and whether asynchronous closures run under them.
-    private static let held = Guarded<[(identity: FileIdentity, path: String, isAsynchronous: Bool)]>([])
+    /// The locks under which asynchronous closures of this process run, with the paths of their files.
+    private static let held = Guarded<[(identity: FileIdentity, path: String)]>([])
 
     private init(_ descriptor: Int32, _ status: FileStatus, isOurs: Bool) {
         identity = status.identity
@@ -99,7 +99,7 @@ final class FileLock: Sendable {
                     return .claimed
                 }
                 hold.isTaken = true
-                Self.held.withLock { $0.append((identity, location.lock, isAsynchronous)) }
+                if isAsynchronous { Self.held.withLock { $0.append((identity, location.lock)) } }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
@@ -136,9 +136,7 @@ final class FileLock: Sendable {
     /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
     static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
         held.withLock { held in
-            held.contains {
-                $0.isAsynchronous && ($0.identity == identity || FilePaths.isSame($0.path, location.lock))
-            }
+            held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }
     }
 

@@ -45,8 +45,7 @@ extension Platform {
     static func readHolder(_ descriptor: Int32) -> Int32? {
         withUnsafeTemporaryAllocation(byteCount: 12, alignment: 1) { line in
             do throws(SystemCallError) {
-                // The place at which the line is written stays the first.
-                let count = try retrying("pread") { pread(descriptor, line.baseAddress, line.count, 0) }
+                let count = try fill(line, from: descriptor)
                 let number = String(decoding: line[..<count], as: UTF8.self).number
                 return number == 0 ? nil : Int32(truncatingIfNeeded: number)
             } catch {

@@ -40,8 +40,9 @@ final class CheckpointWriter: Sendable {
             guard let now = attempt else { throw location.checkpointAfterEnd(version) }
             let next = now.intent.reaching(text, progress: progress, after: began.known)
             context.reach(.beforeCheckpoint)
-            if let failure = now.locked.note(next) {
-                if now.locked.isUncertain { attempt?.intent = next }
+            let failure = now.locked.note(next)
+            if failure == nil || now.locked.isUncertain { attempt?.intent = next }
+            if let failure {
                 throw failure.adding(
                     now.locked.isUncertain
                         ? "Migration \(version) goes on at the new checkpoint, after a power failure at the one before."
@@ -50,7 +51,6 @@ final class CheckpointWriter: Sendable {
                     version: version
                 )
             }
-            attempt?.intent = next
             context.reach(.afterCheckpoint)
         }
     }

@@ -44,15 +44,13 @@ struct LockWait: ~Copyable {
         if caller == .synchronous, FileLock.isHeldAsynchronously(lock.identity, location) {
             throw .nested(location, version)
         }
-        try wait(for: "the lock \(location.lock), which \(lock.holder()) holds", at: location.lock)
-        return nil
+        if !isOver() { return nil }
+        throw end("the lock \(location.lock), which \(lock.holder()) holds", at: location.lock)
     }
 
-    /// Tells of the wait when it begins, and sets the pause before the next step.
-    ///
-    /// - Throws: ``MigrationError`` with the code `cancelled`, or `lockTimeout` where the time is over.
-    mutating func wait(for subject: Message, at path: String) throws(MigrationError) {
-        if Task.isCancelled { throw location.cancelled(version, "waited for \(subject)") }
+    /// Tells of the wait when it begins, and sets the pause before the next step; true where the wait is over, without a lock.
+    mutating func isOver() -> Bool {
+        if Task.isCancelled { return true }
         let now = Platform.awake
         let began = began ?? now
         if self.began == nil {
@@ -61,15 +59,22 @@ struct LockWait: ~Copyable {
         }
         pause = nextPause
         nextPause = min(nextPause * 2, Self.longestPause)
-        guard let timeout else { return }
+        guard let timeout else { return false }
         let left = max(timeout, Self.shortestTimeout) - (now - began)
         pause = min(pause, left)
-        if left > .zero { return }
+        return left <= .zero
+    }
+
+    /// The error of a wait that is over, with the code `cancelled` or `lockTimeout`.
+    func end(_ subject: Message, at path: String) -> MigrationError {
+        guard let timeout, !Task.isCancelled else {
+            return location.cancelled(version, "waited for \(subject)")
+        }
         let text: Message = """
             Manager \(location.name.quoted) waited \(timeout.description) for \(subject). Nothing was run and the state is \
             unchanged. Let that process finish and start again.
             """
-        throw location.error(.lockTimeout, version, at: path, text)
+        return location.error(.lockTimeout, version, at: path, text)
     }
 }
 

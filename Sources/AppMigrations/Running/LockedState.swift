@@ -6,7 +6,6 @@
 /// The lock guards only what its path leads to. So before anything is written the locked file has to be the one at the
 /// path: where another file stands there, another process may have the state.
 final class LockedState {
-    let file: StateFile
     let reporter: Reporter
     let lock: FileLock
 
@@ -19,22 +18,16 @@ final class LockedState {
     /// True if the state that was saved last stands, and only its survival of a power failure is uncertain.
     private(set) var isUncertain = false
 
-    var location: StateLocation { file.location }
+    var location: StateLocation { reporter.location }
+    private var file: StateFile { StateFile(location: location) }
 
     /// Takes over a lock that is held.
     ///
     /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up.
-    init(
-        _ lock: FileLock,
-        _ file: StateFile,
-        _ reporter: Reporter,
-        recovering: Bool = true
-    ) throws(MigrationError) {
-        self.file = file
-        self.reporter = reporter
-        self.lock = lock
+    init(_ lock: FileLock, _ reporter: Reporter, recovering: Bool = true) throws(MigrationError) {
+        (self.reporter, self.lock) = (reporter, lock)
         // Knowledge of the state from before the lock was taken may be outdated.
-        state = try file.readState()
+        state = try StateFile(location: reporter.location).readState()
         if recovering { try recover() }
     }
 
@@ -155,7 +148,6 @@ final class LockedState {
 
 extension LockedState {
     static func take(
-        _ file: StateFile,
         _ reporter: Reporter,
         timeout: Duration?,
         recovering: Bool = true
@@ -163,7 +155,7 @@ extension LockedState {
         var wait = LockWait(reporter, nil, timeout: timeout, .synchronous)
         while true {
             if let lock = try wait.step() {
-                return try LockedState(lock, file, reporter, recovering: recovering)
+                return try LockedState(lock, reporter, recovering: recovering)
             }
             Platform.pause(wait.pause)
         }
@@ -171,16 +163,15 @@ extension LockedState {
 
     /// Takes the lock if it is free, or waits on this thread while `isAwaited`; `nil` where neither gives it.
     static func take(
-        ifFree file: StateFile,
-        _ reporter: Reporter,
+        ifFree reporter: Reporter,
         timeout: Duration?,
         orWhile isAwaited: () throws(MigrationError) -> Bool
     ) throws(MigrationError) -> LockedState? {
-        if let lock = try FileLock.ifFree(file.location) { return try LockedState(lock, file, reporter) }
+        if let lock = try FileLock.ifFree(reporter.location) { return try LockedState(lock, reporter) }
         if try !isAwaited() { return nil }
         var wait = LockWait(reporter, nil, timeout: timeout, .start)
         repeat {
-            if let lock = try wait.step() { return try LockedState(lock, file, reporter) }
+            if let lock = try wait.step() { return try LockedState(lock, reporter) }
             Platform.pause(wait.pause)
         } while try isAwaited()
         return nil

@@ -105,7 +105,7 @@ extension Start {
     private func catchUp(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         var marks = found
         do throws(MigrationError) {
-            let locked = try LockedState.take(ifFree: file, reporter, timeout: timeout) {
+            let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
                 () throws(MigrationError) in try awaitsRestore(&marks)
             }
             if let locked { return try settle(locked) }
@@ -169,7 +169,7 @@ extension Start {
         try DefaultLocation.refuseEscapes(location)
         let locked: LockedState
         do throws(MigrationError) {
-            locked = try LockedState.take(file, reporter, timeout: timeout)
+            locked = try LockedState.take(reporter, timeout: timeout)
         } catch {
             // A state that another manager would make is its own alone.
             if error.code == .readOnly { return try StartOutcome(first: ask(firstRun), by: release) }

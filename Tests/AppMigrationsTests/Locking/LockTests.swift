@@ -166,7 +166,7 @@ import Testing
         let log = Log()
         let reporter = Reporter(file.location, { event in log.add("\(event.kind)") })
         let locked = try #require(
-            try LockedState.take(ifFree: file, reporter, timeout: nil) { () throws(MigrationError) in false }
+            try LockedState.take(ifFree: reporter, timeout: nil) { () throws(MigrationError) in false }
         )
         let state = try locked.existing()
         // With the lock this restore would remove the file.

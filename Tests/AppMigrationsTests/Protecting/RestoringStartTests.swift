@@ -57,7 +57,7 @@ import Testing
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, file) = try Self.lock(scratch)
         let reporter = Reporter(file.location)
-        let locked = try LockedState(lock, file, reporter, recovering: false)
+        let locked = try LockedState(lock, reporter, recovering: false)
         let start = Start(scratch)
         start.waits.wait()
         try locked.recover()

@@ -102,32 +102,25 @@ struct StoreLook {
     /// statement is one that a later release will understand.
     private func isOfNewerSchema(_ error: SQLError) throws(SQLError) -> Bool {
         guard error.message.hasPrefix("malformed database schema"),
-            !error.message.hasSuffix("invalid rootpage")
+            !["invalid rootpage", "orphan index"].contains(where: error.message.hasSuffix)
         else { return false }
         do throws(SQLError) {
             let db = try open()
             defer { db.close() }
             db.setUnreadableSchemaAllowed()
-            let rows = try db.query("SELECT type, name, tbl_name, rootpage, sql FROM sqlite_master")
-            return Self.isSound(rows)
+            // A sound row has a kind, a name, its table, and a statement that makes something.
+            let rows = try db.query(
+                """
+                SELECT type IN ('table', 'index', 'view', 'trigger') AND name <> '' AND typeof(rootpage) = 'integer'
+                AND EXISTS (SELECT 1 FROM sqlite_master WHERE name = object.tbl_name COLLATE NOCASE)
+                AND CASE WHEN sql IS NULL THEN type = 'index' ELSE sql LIKE 'CREATE %' END, name, sql
+                FROM sqlite_master AS object
+                """
+            )
+            return rows.allSatisfy { $0[0] == 1 }
         } catch let failure {
             if failure.code == .damaged || failure.code == .invalidText { return false }
             throw failure
-        }
-    }
-
-    /// True if every row of a schema has a kind, a name, a statement that makes something, and its table.
-    private static func isSound(_ schema: [[SQLValue]]) -> Bool {
-        let names = Set(
-            schema.compactMap { row in if case .text(let name) = row[1] { SQLName(name) } else { nil } }
-        )
-        return schema.allSatisfy { row in
-            guard case .text(let type) = row[0], case .text(let name) = row[1], !name.isEmpty,
-                case .text(let table) = row[2], case .integer = row[3],
-                ["table", "index", "view", "trigger"].contains(type), names.contains(SQLName(table))
-            else { return false }
-            if case .text(let sql) = row[4] { return sql.uppercased().hasPrefix("CREATE ") }
-            return type == "index" && row[4] == .null
         }
     }
 }

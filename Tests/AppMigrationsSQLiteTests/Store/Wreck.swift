@@ -76,7 +76,7 @@ struct Wreck: Sendable, CustomTestStringConvertible {
             let db = try SQLiteConnection(path: $0)
             defer { db.close() }
             try db.query("PRAGMA writable_schema = ON")
-            try db.query(sql)
+            try db.execute(script: sql)
         }
     }
 
@@ -127,13 +127,16 @@ struct Wreck: Sendable, CustomTestStringConvertible {
             "damaged 11",
             "UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'note'"
         ),
-        Wreck("an index without a page", "damaged 11") {
-            let db = try SQLiteConnection(path: $0)
-            defer { db.close() }
-            try db.query("CREATE TABLE note(body UNIQUE)")
-            try db.query("PRAGMA writable_schema = ON")
-            try db.query("UPDATE sqlite_master SET rootpage = 0 WHERE type = 'index'")
-        },
+        edited(
+            "an index without a page",
+            "damaged 11",
+            "CREATE TABLE u(a UNIQUE); UPDATE sqlite_master SET rootpage = 0 WHERE tbl_name = 'u' AND type = 'index'"
+        ),
+        edited(
+            "an index of no constraint",
+            "damaged 11",
+            "CREATE TABLE u(a UNIQUE); UPDATE sqlite_master SET sql = 'CREATE TABLE u(a)' WHERE name = 'u'"
+        ),
         edited("an index without its table", "damaged 11", "DELETE FROM sqlite_master WHERE name = 'note'"),
         edited(
             "what is no statement at all",

@@ -58,7 +58,7 @@ extension RowDecoder {
             switch try statement.value(at: column) {
             case .integer(let value): Double(exactly: value)
             case .real(let value): value
-            case .text(let text): try dates().secondsSince1970(text)
+            case .text(let text): try dates.get().secondsSince1970(text)
             case .null, .blob: nil
             }
         guard let seconds else { throw try misfit(column, "Date") }

@@ -12,7 +12,8 @@ final class RowDecoder: Decoder {
     private var places: [String: Int] = [:]
     private var place = 0
     private var row = 0
-    private var dateText: DateText?
+    /// The reader of dates, made for the first one.
+    private(set) lazy var dates = Result { () throws(SQLError) in try DateText(statement.connection) }
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -21,14 +22,6 @@ final class RowDecoder: Decoder {
         self.rowType = rowType
         self.statement = statement
         names = (0..<statement.columnCount).map(statement.columnName)
-    }
-
-    /// The reader of dates, made for the first one.
-    func dates() throws(SQLError) -> DateText {
-        if let dateText { return dateText }
-        let new = try DateText(statement.connection)
-        dateText = new
-        return new
     }
 
     /// Reads the row that the statement went to.

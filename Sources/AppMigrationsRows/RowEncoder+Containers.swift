@@ -108,7 +108,7 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContai
     func encode(_ value: Float) throws { try row.set(real: Double(value), for: key) }
 
     func encode(_ value: Double) throws {
-        if case .date = kind { return try row.set(real: value + DateText.from1970To2001, for: key) }
+        if case .date = kind { return try row.set(date: value, for: key) }
         try row.set(real: value, for: key)
     }
 

@@ -2,13 +2,15 @@ internal import AppMigrationsSQLite
 
 /// Takes the columns of rows from values of Swift, one row after the other.
 final class RowEncoder: Encoder {
-    /// The columns of the row, in the order in which the type encodes them, which is mostly that of the last
-    /// row.
+    /// The columns of the row, in the order in which the type encodes them.
     private(set) var names: [String] = []
     private(set) var values: [SQLValue] = []
 
+    private let db: SQLiteConnection
+    private let table: String
     private var kinds = ValueKind.Known()
-    private var place = 0
+    /// The columns that were found to keep a date as the number that it is.
+    private var dates = Set<String>()
     private var row = 0
     /// Why the row can't be inserted, where the call that found out can't throw.
     private var refusal: SQLError?
@@ -16,41 +18,25 @@ final class RowEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
+    init(_ db: SQLiteConnection, _ table: String) { (self.db, self.table) = (db, table) }
+
     /// Encodes a row into `names` and `values`.
     ///
     /// - Returns: True if the columns are the ones of the row before.
     func encode<Row: Encodable>(_ value: Row) throws(SQLError) -> Bool {
         row += 1
-        place = 0
-        let count = names.count
-        hasOtherColumns = false
+        let former = names
+        (names, values) = ([], [])
+        names.reserveCapacity(former.count)
+        values.reserveCapacity(former.count)
         try encode(at: nil) { try value.encode(to: self) }
-        if place == 0 { throw failure("\(Row.self) encodes no column", at: nil) }
-        if place < count, !hasOtherColumns { cut() }
-        return !hasOtherColumns
-    }
-
-    private var hasOtherColumns = false
-
-    private func cut() {
-        names.removeLast(names.count - place)
-        values.removeLast(values.count - place)
-        hasOtherColumns = true
+        if names.isEmpty { throw failure("\(Row.self) encodes no column", at: nil) }
+        return names == former
     }
 
     func set(_ value: SQLValue, for key: String) {
-        if place < names.count {
-            if names[place] == key {
-                values[place] = value
-                place += 1
-                return
-            }
-            cut()
-        }
-        hasOtherColumns = true
         names.append(key)
         values.append(value)
-        place += 1
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -79,14 +65,34 @@ final class RowEncoder: Encoder {
         set(SQLValue(value), for: key)
     }
 
+    /// Sets a date, given in seconds since 2001.
+    func set(date value: Double, for key: String) throws(SQLError) {
+        if dates.insert(key).inserted {
+            // "Determination Of Column Affinity" ("Datatypes In SQLite", section 3.1).
+            let sql = """
+                SELECT type FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE
+                AND upper(type) NOT LIKE '%INT%'
+                AND (upper(type) LIKE '%CHAR%' OR upper(type) LIKE '%CLOB%' OR upper(type) LIKE '%TEXT%')
+                """
+            if case .text(let type) = try db.query(sql, [.text(table), .text(key)]).first?.first {
+                throw failure(
+                    "a Date is a number of seconds, which a column of type \(type) keeps as digits that nothing"
+                        + " reads as a Date; declare it REAL, or encode a text",
+                    at: key
+                )
+            }
+        }
+        try set(real: value + DateText.from1970To2001, for: key)
+    }
+
     func set<Value: Encodable>(value: Value, for key: String) throws(SQLError) {
         let kind = kinds[Value.self]
-        let before = place
+        let before = names.count
         switch kind {
         case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
         default: try encode(at: key) { try value.encode(to: CellEncoder(row: self, key: key, kind: kind)) }
         }
-        if place == before { throw failure("\(Value.self) encodes no value", at: key) }
+        if names.count == before { throw failure("\(Value.self) encodes no value", at: key) }
     }
 
     /// Runs the code of a type, which may have been refused something without an error.
@@ -118,7 +124,7 @@ final class RowEncoder: Encoder {
     }
 
     /// The `INSERT` for the columns of the row.
-    func statement(_ table: String) throws(SQLError) -> String {
+    func statement() throws(SQLError) -> String {
         let columns = names.map { SQLName($0) }
         var seen = Set<SQLName>()
         for column in columns where !seen.insert(column).inserted {

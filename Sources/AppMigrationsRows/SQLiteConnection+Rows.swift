@@ -50,7 +50,7 @@ extension SQLiteConnection {
     }
 
     private func insertAll<Row: Encodable>(_ rows: [Row], into table: String) throws(SQLError) {
-        let encoder = RowEncoder()
+        let encoder = RowEncoder(self, table)
         var statement: Statement?
         for row in rows {
             let hasSameColumns = try encoder.encode(row)
@@ -58,7 +58,7 @@ extension SQLiteConnection {
             if hasSameColumns, let statement {
                 insertion = statement
             } else {
-                insertion = try prepare(encoder.statement(table))
+                insertion = try prepare(encoder.statement())
                 statement = insertion
             }
             do throws(SQLError) {

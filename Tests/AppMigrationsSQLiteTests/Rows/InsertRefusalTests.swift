@@ -21,6 +21,7 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
         init(_ a: Value) { self.a = a }
     }
     struct Pair: Encodable { var x = 1, y = 2 }
+    struct Day: Encodable { var X: Date? = Date(timeIntervalSince1970: 0) }
     struct Silent: Encodable { func encode(to encoder: any Encoder) {} }
     struct Refusing: Encodable {
         struct Refused: Error {}
@@ -38,19 +39,23 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
     static let several =
         "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
 
+    static let nan = "SQLite would store NaN as NULL; encode nil"
+
     static let unwritable = [
         Unwritable(
             Of(UInt64.max),
             ", column a: 18446744073709551615 does not fit SQLite's integers of 64 bits; encode it as a text"
         ),
-        Unwritable(Of(Double.nan), ", column a: SQLite would store NaN as NULL; encode nil"),
-        Unwritable(Of(-Float.nan), ", column a: SQLite would store NaN as NULL; encode nil"),
+        Unwritable(Of(Double.nan), ", column a: \(nan)"),
+        Unwritable(Of(-Float.nan), ", column a: \(nan)"),
         Unwritable(Of(Decimal(1)), ", column a: \(several)"),
-        Unwritable(
-            Of(Date(timeIntervalSince1970: .nan)),
-            ", column a: SQLite would store NaN as NULL; encode nil"
-        ),
+        Unwritable(Of(Date(timeIntervalSince1970: .nan)), ", column a: \(nan)"),
         Unwritable(Of(URL(string: "https://example.org/")), ", column a: \(several)"),
+        Unwritable(
+            Day(),
+            ", column X: a Date is a number of seconds, which a column of type VarChar(9) keeps as digits that nothing reads"
+                + " as a Date; declare it REAL, or encode a text"
+        ),
         Unwritable(Of(["x"]), ", column a: \(several)"),
         Unwritable(Of([String]()), ", column a: \(several)"),
         Unwritable(Of(["x": 1]), ", column a: \(several)"),
@@ -71,7 +76,7 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
     @Test(arguments: unwritable) func `a value that no row can hold is named, and nothing is inserted`(
         row: Unwritable
     ) throws {
-        let db = try database("CREATE TABLE t(a, x, y)")
+        let db = try database("CREATE TABLE t(a, x VarChar(9), y)")
         let error = try sqlError { try row.write(db) }
         #expect(error.code == .unwritableRow)
         #expect(error.message == "Row 1\(row.message)")

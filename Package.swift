@@ -48,7 +48,11 @@ let package = Package(
         ),
         .systemLibrary(name: "CAppMigrationsLinux"),
         .target(name: "AppMigrationsGate", dependencies: ["AppMigrations"], swiftSettings: settings),
-        .target(name: "AppMigrationsSQL", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .target(
+            name: "AppMigrationsSQL",
+            dependencies: ["AppMigrations", "AppMigrationsSystem"],
+            swiftSettings: settings
+        ),
         .systemLibrary(
             name: "CAppMigrationsSQLite",
             providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite3"])]
@@ -73,7 +77,9 @@ let package = Package(
         ),
         .target(
             name: "AppMigrationsSchema",
-            dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
+            dependencies: [
+                "AppMigrationsSystem", "AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite",
+            ],
             swiftSettings: settings
         ),
         .target(name: "AppMigrationsPostgreSQL", dependencies: ["AppMigrationsSQL"], swiftSettings: settings),

@@ -1,14 +1,5 @@
 internal import AppMigrations
-
-#if canImport(Darwin)
-internal import Darwin
-#elseif canImport(Glibc)
-internal import Glibc
-#elseif canImport(Musl)
-internal import Musl
-#elseif canImport(Android)
-internal import Android
-#endif
+internal import AppMigrationsSystem
 
 extension SQLMigration {
     /// The `.sql` files of a folder, named `<version>.sql` or `<version>_<name>.sql`.

@@ -6,32 +6,27 @@ internal import AppMigrationsSQLite
 /// nothing about the file: "CHECK and NOT NULL constraints" are checked, too (PRAGMA integrity_check), and rows that
 /// break them were written by an older schema, with the constraints off, or by SQLite itself.
 struct Complaints {
-    private struct Group {
-        var count = 0
-        /// The first ones, word for word.
-        var examples = [String]()
-    }
-
-    /// By the text without its numbers, since pages and rows get others when a copy is migrated.
-    private var damaged: [String: Group] = [:]
+    /// How many there are of each damage, and the first ones, word for word: by the text without its numbers, since
+    /// pages and rows get others when a copy is migrated.
+    private var damaged: [String: (count: Int, examples: [String])] = [:]
     /// By the text, which names the table or the column.
     private var broken: [String: Int] = [:]
 
-    /// Runs a check to its end.
+    /// Runs a check to its end; that a database is too broken for it is a complaint, too.
     init(_ check: SQLiteStore.Check, of db: SQLiteConnection) throws(SQLError) {
         if check == .off { return }
         let pragma = check == .quick ? "quick_check" : "integrity_check"
         let session = SQLiteSession(SQLConversation(db))
-        try session.values(of: "PRAGMA \(pragma)(\(Int32.max))") { value throws(SQLError) in
-            guard case .text(let text) = value else {
-                throw SQLError(.statementFailed, "PRAGMA \(pragma) gave a row without a text: \(value)")
+        do throws(SQLError) {
+            try session.values(of: "PRAGMA \(pragma)(\(Int32.max))") { value throws(SQLError) in
+                add(try value.value(as: String.self))
             }
-            add(text)
+            try dropFalseOnes(of: db)
+        } catch {
+            if error.code != .damaged { throw error }
+            (damaged, broken) = ([error.message: (1, [error.message])], [:])
         }
     }
-
-    /// A database that is too broken to be checked.
-    init(_ error: SQLError) { addDamage(error.message[...]) }
 
     private mutating func add(_ text: String) {
         if text == "ok" { return }
@@ -45,9 +40,9 @@ struct Complaints {
         let words = line.split(separator: " ").map { word in
             word.allSatisfy { $0.isNumber || ":,".contains($0) } ? "#" : word
         }
-        var group = damaged[words.joined(separator: " "), default: Group()]
+        var group = damaged[words.joined(separator: " ")] ?? (0, [])
         group.count += 1
-        if group.examples.count < 3 { group.examples.append(String(line)) }
+        if group.count <= 3 { group.examples.append(String(line)) }
         damaged[words.joined(separator: " ")] = group
     }
 
@@ -59,9 +54,7 @@ struct Complaints {
         + ["BLOB", "INT", "INTEGER", "REAL", "TEXT"].map { "non-\($0) value in " }
 
     /// The first complaints that tell of damage; `nil` where there are none.
-    var damage: String? { Self.told(damaged) }
-
-    private static func told(_ damaged: [String: Group]) -> String? {
+    var damage: String? {
         let examples = damaged.sorted { $0.key < $1.key }.flatMap(\.value.examples)
         return examples.isEmpty ? nil : examples.prefix(3).joined(separator: "; ")
     }
@@ -71,7 +64,7 @@ struct Complaints {
     /// Drops what SQLite complains about and is not so.
     ///
     /// SQLite 3.40 reports a NULL in a sound table WITHOUT ROWID that has a column before its key.
-    mutating func dropFalseOnes(of db: SQLiteConnection) throws(SQLError) {
+    private mutating func dropFalseOnes(of db: SQLiteConnection) throws(SQLError) {
         for text in broken.keys.filter({ $0.hasPrefix(Self.constraints[0]) }) {
             let column = SQLValue.text(String(text.dropFirst(Self.constraints[0].count)))
             // SQLite takes `IS NULL` of a NOT NULL column for false and reads nothing.
@@ -93,9 +86,10 @@ struct Complaints {
     ///
     /// Rows that break a constraint are counted over all tables, which may have got other names.
     func excess(over before: Complaints) -> SQLError? {
-        let new = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }
-        if let new = Self.told(new) {
-            let message = "The migrated copy is damaged, and was not put in the store's place: \(new)"
+        var new = self
+        new.damaged = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }
+        if let damage = new.damage {
+            let message = "The migrated copy is damaged, and was not put in the store's place: \(damage)"
             return SQLError(.damaged, message)
         }
         for constraint in Self.constraints where count(of: constraint) > before.count(of: constraint) {

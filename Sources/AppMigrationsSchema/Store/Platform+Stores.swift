@@ -24,20 +24,17 @@ extension Platform {
     ///
     /// A link that leads to nothing is followed, too: SQLite makes the database where it leads.
     static func resolvedPath(of path: String) throws(SystemCallError) -> String {
-        var path = path
-        // As many links in a row as Linux follows (path_resolution).
-        for _ in 0..<40 {
-            guard let target = try linkTarget(of: path) else {
-                let above = folder(of: path)
-                guard
-                    let folder = try unlessAbsent({ () throws(SystemCallError) in try resolved(above) })
-                else { return path }
-                let name = FilePaths.last(path)
-                return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-            }
-            path = target.utf8.first == UInt8(ascii: "/") ? target : "\(folder(of: path))/\(target)"
+        if let path = try resolvedIfThere(path) { return path }
+        let above = folder(of: path)
+        if let target = try linkTarget(of: path) {
+            return try resolvedPath(of: target.utf8.first == UInt8(ascii: "/") ? target : "\(above)/\(target)")
         }
-        throw SystemCallError(call: "readlink", errorNumber: ELOOP)
+        guard let folder = try resolvedIfThere(above) else { return path }
+        return "\(folder == "/" ? "" : folder)/\(FilePaths.last(path))"
+    }
+
+    private static func resolvedIfThere(_ path: String) throws(SystemCallError) -> String? {
+        try unlessAbsent { () throws(SystemCallError) in try resolved(path) }
     }
 
     /// Where a link leads, `nil` for what is no link or isn't there.

@@ -80,34 +80,20 @@ extension SQLiteConnection {
     /// `mayGoOn` must not use the connection: it is called in the midst of a statement.
     func asking(while body: () throws(SQLError) -> Void, _ mayGoOn: () -> Bool) throws(SQLError) {
         try withoutActuallyEscaping(mayGoOn) { (mayGoOn) throws(SQLError) in
-            let question = StatementQuestion(mayGoOn)
-            unlessClosed {
-                sqlite3_progress_handler(
-                    handle,
-                    4_000,
-                    { question in
-                        guard let question else { return 0 }
-                        return Unmanaged<StatementQuestion>.fromOpaque(question).takeUnretainedValue()
-                            .asksToStop() ? 1 : 0
-                    },
-                    Unmanaged.passUnretained(question).toOpaque()
-                )
+            var mustStop = { Task<Never, Never>.isCancelled || !mayGoOn() }
+            try withUnsafeMutablePointer(to: &mustStop) { (mustStop) throws(SQLError) in
+                // A million instructions of SQLite's machine take some tenths of a second.
+                unlessClosed {
+                    sqlite3_progress_handler(
+                        handle,
+                        1_000_000,
+                        { $0?.assumingMemoryBound(to: (() -> Bool).self).pointee() == true ? 1 : 0 },
+                        mustStop
+                    )
+                }
+                defer { unlessClosed { installProgressHandler() } }
+                try body()
             }
-            defer { unlessClosed { installProgressHandler() } }
-            try withExtendedLifetime(question) { () throws(SQLError) in try body() }
         }
-    }
-}
-
-/// Asks each time that SQLite's machine has run a million instructions, which takes some tenths of a second.
-private final class StatementQuestion {
-    private let mayGoOn: () -> Bool
-    private var calls = 0
-
-    init(_ mayGoOn: @escaping () -> Bool) { self.mayGoOn = mayGoOn }
-
-    func asksToStop() -> Bool {
-        calls += 1
-        return Task<Never, Never>.isCancelled || calls.isMultiple(of: 250) && !mayGoOn()
     }
 }

@@ -103,17 +103,3 @@ extension SQLiteStore {
         case full
     }
 }
-
-extension SQLiteStore.Check {
-    /// All that SQLite complains about, and is so.
-    func complaints(about db: SQLiteConnection) throws(SQLError) -> Complaints {
-        do throws(SQLError) {
-            var complaints = try Complaints(self, of: db)
-            try complaints.dropFalseOnes(of: db)
-            return complaints
-        } catch {
-            if error.code == .damaged { return Complaints(error) }
-            throw error
-        }
-    }
-}

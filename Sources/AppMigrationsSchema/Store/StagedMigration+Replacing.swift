@@ -2,8 +2,6 @@ internal import AppMigrations
 internal import AppMigrationsSQLite
 
 extension StagedMigration {
-    private enum Outcome { case replaced, unchanged, overtaken }
-
     /// How many copies are made at most: a further one is needed when another process commits while the lock is free.
     private static var attemptLimit: Int { 10 }
 
@@ -26,7 +24,7 @@ extension StagedMigration {
                 },
                 body
             )
-            if outcome == .overtaken {
+            guard let isReplaced = outcome else {
                 try files.removeLeftovers()
                 continue
             }
@@ -34,7 +32,7 @@ extension StagedMigration {
             last.fraction = 1
             // No answer can end anything any more.
             _ = progress(last)
-            return outcome == .replaced
+            return isReplaced
         }
         throw SQLError(
             .busy,
@@ -42,7 +40,8 @@ extension StagedMigration {
         )
     }
 
-    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
+    /// Makes one copy; `nil` where another process wrote to the store before the copy could replace it.
+    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool? {
         let isThere = try files.hasBytes
         let live = try open(files.store, .making)
         defer { live.close() }
@@ -53,7 +52,7 @@ extension StagedMigration {
         let backup = hasTables ? backup : nil
         let copy = try copyStore(to: files.copy, .copying, progress)
         defer { copy.close() }
-        guard try migrate(copy, progress, body) else { return .unchanged }
+        guard try migrate(copy, progress, body) else { return false }
         try checkPageSize(of: copy, live)
         if backup != nil { try copyStore(to: files.newBackup, .backingUp, progress).close() }
         let schemaVersion = try live.query("PRAGMA schema_version")
@@ -67,13 +66,13 @@ extension StagedMigration {
         defer { replacing.finish() }
         // Takes the write lock, for which it waits as long as the connection does, and copies nothing yet.
         _ = try replacing.step(0)
-        if try live.dataVersion() != version { return .overtaken }
+        if try live.dataVersion() != version { return nil }
         try report(SQLiteStore.Progress(.replacing), progress)
         while replacing.remainingPages > Self.pagesPerStep, try replacing.step(Self.pagesPerStep) {
             try report(replacing, .replacing, progress)
         }
         try finish(replacing, backup, schemaVersion)
-        return .replaced
+        return true
     }
 
     /// Puts the backup in its place, writes the last pages and commits.
@@ -89,8 +88,16 @@ extension StagedMigration {
             while try replacing.step(Self.pagesPerStep) {}
         } catch {
             replacing.finish()
-            if try isReplaced(since: schemaVersion, error) { throw error.following("The store was replaced") }
-            throw error
+            // A lock that can't be given back is one that comes too late. A backup gives its destination the schema
+            // version after the destination's own, so that every connection reads the schema again.
+            let now: [[SQLValue]]
+            do throws(SQLError) {
+                let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+                now = try store.query("PRAGMA schema_version")
+            } catch let failure {
+                throw error.adding(failure, of: "finding out whether the store was replaced")
+            }
+            throw now == schemaVersion ? error : error.following("The store was replaced")
         }
     }
 
@@ -102,20 +109,6 @@ extension StagedMigration {
             for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }
             try Platform.replace(backup, with: files.newBackup)
             try Platform.synchronizeDirectory(Platform.folder(of: backup))
-        }
-    }
-
-    /// True if the store is the new one although its commit came back with an error.
-    ///
-    /// A lock that can't be given back is one that comes too late. A backup gives its destination the schema
-    /// version after the destination's own, so that every connection reads the schema again.
-    private func isReplaced(since schemaVersion: [[SQLValue]], _ error: SQLError) throws(SQLError) -> Bool {
-        do throws(SQLError) {
-            let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
-            defer { store.close() }
-            return try store.query("PRAGMA schema_version") != schemaVersion
-        } catch let failure {
-            throw error.adding(failure, of: "finding out whether the store was replaced")
         }
     }
 }

@@ -143,11 +143,11 @@ struct StagedMigration {
 
     /// Complaints of the check that the store does not have.
     private func checkComplaints(about copy: SQLiteConnection) throws(SQLError) {
-        let complaints = try check.complaints(about: copy)
+        let complaints = try Complaints(check, of: copy)
         if complaints.isEmpty { return }
         let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { store.close() }
-        guard let error = complaints.excess(over: try check.complaints(about: store)) else { return }
+        guard let error = complaints.excess(over: try Complaints(check, of: store)) else { return }
         throw error.with { $0.path = files.store }
     }
 

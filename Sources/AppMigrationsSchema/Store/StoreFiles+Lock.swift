@@ -19,11 +19,10 @@ extension StoreFiles {
     ) throws(SQLError) -> Value {
         let file = try waitForLock(wait)
         defer { Platform.unlock(file) }
-        let result: Result<Value, SQLError>
-        do throws(SQLError) {
+        let result = Result { () throws(SQLError) in
             try removeLeftovers()
-            result = .success(try body())
-        } catch { result = .failure(error) }
+            return try body()
+        }
         do throws(SQLError) { try removeLeftovers(andLock: true) } catch {
             switch result {
             case .success(let value): throw done(value).map(error.following) ?? error
@@ -52,19 +51,12 @@ extension StoreFiles {
     private func takeLock() throws(SQLError) -> Int32? {
         try SQLError.ofFile(lock, "The lock beside the store could not be taken") { path in
             let file = try Platform.openLock(path)
-            do {
-                // The last holder removed the file, and the next one makes another.
-                if try Platform.tryLock(file),
-                    try Platform.status(path)?.identity == FileStatus(file).identity
-                {
-                    return file
-                }
-            } catch {
-                Platform.unlock(file)
-                throw error
-            }
-            Platform.unlock(file)
-            return nil
+            var isTaken = false
+            defer { if !isTaken { Platform.unlock(file) } }
+            if try !Platform.tryLock(file) { return nil }
+            // The last holder removed the file, and the next one makes another.
+            isTaken = try Platform.status(path)?.identity == FileStatus(file).identity
+            return isTaken ? file : nil
         }
     }
 }

@@ -27,7 +27,8 @@ extension Platform {
         if let path = try resolvedIfThere(path) { return path }
         let above = folder(of: path)
         if let target = try linkTarget(of: path) {
-            return try resolvedPath(of: target.utf8.first == UInt8(ascii: "/") ? target : "\(above)/\(target)")
+            let isWhole = target.utf8.first == UInt8(ascii: "/")
+            return try resolvedPath(of: isWhole ? target : "\(above)/\(target)")
         }
         guard let folder = try resolvedIfThere(above) else { return path }
         return "\(folder == "/" ? "" : folder)/\(FilePaths.last(path))"
@@ -95,7 +96,4 @@ extension Platform {
         let read = try retrying("pread") { pread(file, &bytes, count, 0) }
         return Array(bytes[..<read])
     }
-
-    /// The date and the time in UTC, as in `20261121T035428Z`.
-    static func universalTime() -> String { Timestamp.text(now).filter { $0 != "-" && $0 != ":" } }
 }

@@ -19,11 +19,13 @@ extension SQLiteConnection {
             if pointer == nil { throw destination.error(sqlite3_extended_errcode(destination.handle)) }
         }
 
-        deinit { finish() }
-
-        /// The pages of the source; known after the first step, and asked for before the copy is finished.
-        var pageCount: Int { Int(sqlite3_backup_pagecount(pointer)) }
+        /// The pages of the source that are not copied yet; known after the first step, until the copy is finished.
         var remainingPages: Int { Int(sqlite3_backup_remaining(pointer)) }
+
+        func progress(of phase: SQLiteStore.Progress.Phase) -> SQLiteStore.Progress {
+            let total = Int(sqlite3_backup_pagecount(pointer))
+            return SQLiteStore.Progress(phase, total - remainingPages, of: total)
+        }
 
         /// Copies some pages; `false` says that all are there and committed.
         ///
@@ -36,7 +38,7 @@ extension SQLiteConnection {
             throw destination.error(result)
         }
 
-        /// Ends the copy, and takes back one that did not come to its end.
+        /// Ends the copy, and takes back one that did not come to its end; to be called in every case.
         func finish() {
             sqlite3_backup_finish(pointer)
             pointer = nil

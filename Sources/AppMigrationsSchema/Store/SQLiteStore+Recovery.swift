@@ -113,7 +113,6 @@ extension SQLiteStore {
                 // With its first page a store is not to be recovered again; SQLite would delete an orphan with it.
                 if try !files.hasBytes, try files.orphan() == nil {
                     let db = try SQLiteConnection(path: files.store, .making, busyTimeout)
-                    defer { db.close() }
                     try db.query("BEGIN IMMEDIATE")
                     try db.query("COMMIT")
                 }

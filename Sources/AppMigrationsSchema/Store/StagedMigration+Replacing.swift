@@ -2,9 +2,6 @@ internal import AppMigrations
 internal import AppMigrationsSQLite
 
 extension StagedMigration {
-    /// How many copies are made at most: a further one is needed when another process commits while the lock is free.
-    private static var attemptLimit: Int { 10 }
-
     /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
     func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
         if let backup, let status = try StoreFiles.status(backup), status.kind != .file {
@@ -14,7 +11,8 @@ extension StagedMigration {
         // SQLite would delete them with the first page of a new database.
         if let orphan = try files.orphan() { throw orphan }
         var last = SQLiteStore.Progress(.copying)
-        for _ in 0..<Self.attemptLimit {
+        // A further copy is needed when another process commits while the lock is free.
+        for _ in 0..<10 {
             let outcome = try attempt(
                 { told in
                     let highest = last.fraction
@@ -69,7 +67,7 @@ extension StagedMigration {
         if try live.dataVersion() != version { return nil }
         try report(SQLiteStore.Progress(.replacing), progress)
         while replacing.remainingPages > Self.pagesPerStep, try replacing.step(Self.pagesPerStep) {
-            try report(replacing, .replacing, progress)
+            try report(replacing.progress(of: .replacing), progress)
         }
         try finish(replacing, backup, schemaVersion)
         return true

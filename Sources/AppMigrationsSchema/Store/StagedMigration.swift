@@ -43,18 +43,8 @@ struct StagedMigration {
         let copying = try SQLiteConnection.Backup(from: reader, to: db)
         defer { copying.finish() }
         try report(SQLiteStore.Progress(phase), progress)
-        while try copying.step(Self.pagesPerStep) { try report(copying, phase, progress) }
+        while try copying.step(Self.pagesPerStep) { try report(copying.progress(of: phase), progress) }
         return db
-    }
-
-    /// Tells how far a copy is.
-    func report(
-        _ copying: SQLiteConnection.Backup,
-        _ phase: SQLiteStore.Progress.Phase,
-        _ progress: Progress
-    ) throws(SQLError) {
-        let total = copying.pageCount
-        try report(SQLiteStore.Progress(phase, total - copying.remainingPages, of: total), progress)
     }
 
     /// Ends everything where the caller or its task wants that.
@@ -91,9 +81,13 @@ struct StagedMigration {
         try report(SQLiteStore.Progress(.checking), progress)
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
         let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
-        defer { reader.close() }
         try telling(.checking, on: reader, pages, progress) { () throws(SQLError) in
-            try checkComplaints(about: reader)
+            let complaints = try Complaints(check, of: reader)
+            if !complaints.isEmpty {
+                let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+                let excess = complaints.excess(over: try Complaints(check, of: store))
+                if let excess { throw excess.with { $0.path = files.store } }
+            }
             if let references, let error = try Orphans.found(in: reader).excess(over: references) {
                 throw error
             }
@@ -139,16 +133,6 @@ struct StagedMigration {
 
     private func refusal(_ code: SQLError.Code, _ message: String) -> SQLError {
         SQLError(code, "\(message). The store was not replaced").with { $0.path = files.store }
-    }
-
-    /// Complaints of the check that the store does not have.
-    private func checkComplaints(about copy: SQLiteConnection) throws(SQLError) {
-        let complaints = try Complaints(check, of: copy)
-        if complaints.isEmpty { return }
-        let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
-        defer { store.close() }
-        guard let error = complaints.excess(over: try Complaints(check, of: store)) else { return }
-        throw error.with { $0.path = files.store }
     }
 
     /// Refuses a copy that SQLite can't write into the store.

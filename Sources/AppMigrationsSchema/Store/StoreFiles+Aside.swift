@@ -39,7 +39,6 @@ extension StoreFiles {
     /// Renames a sound store that no other connection has in use.
     func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
         let db = try SQLiteConnection(path: store, .writing, lockTimeout)
-        defer { db.close() }
         // "The database connection does not release file-locks at the conclusion of each transaction", and
         // before the first access in WAL mode it means that no other process can have the file open.
         try db.query("PRAGMA locking_mode = EXCLUSIVE")
@@ -103,7 +102,8 @@ extension StoreFiles {
 
     /// A name that nothing has, neither for the store nor beside it.
     private func freePath() throws(SQLError) -> String {
-        let time = prefix + Platform.universalTime()
+        // In UTC, as in `20261121T035428Z`.
+        let time = prefix + Timestamp.text(Platform.now).filter { $0 != "-" && $0 != ":" }
         var path = time
         var number = 1
         while try !isFree(path) {

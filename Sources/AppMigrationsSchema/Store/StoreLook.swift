@@ -106,7 +106,6 @@ struct StoreLook {
         else { return false }
         do throws(SQLError) {
             let db = try open()
-            defer { db.close() }
             db.setUnreadableSchemaAllowed()
             // A sound row has a kind, a name, its table, and a statement that makes something.
             let rows = try db.query(

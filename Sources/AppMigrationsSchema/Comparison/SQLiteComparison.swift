@@ -30,8 +30,7 @@ public struct SQLiteComparison: Sendable {
 
     /// The first difference between two databases, in plain words.
     ///
-    /// Both are opened as an app opens them, so that what a killed process left in a journal counts. Whole tables are
-    /// read into memory.
+    /// Both are opened as an app opens them, so that what a killed process left in a journal counts.
     ///
     /// - Parameters:
     ///   - expected: The path of the database as it should be.
@@ -42,10 +41,12 @@ public struct SQLiteComparison: Sendable {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)
         if let difference = try schemaDifference(wanted, given) { return difference }
-        let tables = wanted.schema.objects.filter { $0.kind == .table }.map(\.name.text)
-            .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        for table in tables where !ignored.contains(Self.folded(table)) && table != "app_migrations" {
-            if let difference = try rowDifference(in: table, wanted, given) { return difference }
+        let tables = wanted.schema.objects.filter { $0.kind == .table }.map(\.name)
+            .sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+        try wanted.db.query("ATTACH ? AS found", [.text(given.db.path)])
+        for table in tables {
+            if ignored.contains(Self.folded(table.text)) || table.text == "app_migrations" { continue }
+            if let difference = try rowDifference(in: table, wanted) { return difference }
         }
         return nil
     }
@@ -73,18 +74,28 @@ public struct SQLiteComparison: Sendable {
         return nil
     }
 
-    private func rowDifference(in table: String, _ expected: SQLiteContents, _ found: SQLiteContents)
-        throws(SQLError) -> String?
-    {
+    /// The first difference from the rows in the attached database `found`.
+    private func rowDifference(in table: SQLName, _ expected: SQLiteContents) throws(SQLError) -> String? {
         let columns = try expected.columns(of: table).filter { column in
             let name = Self.folded("\(table).\(column)")
             return !ignored.contains(name) && name != "schema_migrations.applied_at"
         }
         if columns.isEmpty { return nil }
-        let wanted = try expected.rows(of: table, columns)
-        let given = try found.rows(of: table, columns)
-        let missing = SQLiteContents.first(of: wanted, notIn: given)
-        let extra = SQLiteContents.first(of: given, notIn: wanted)
+        // By bytes, whatever the collation of a column, and each value with its type.
+        let names = columns.map { SQLName($0).quoted }
+        let keys = names.map { "\($0) COLLATE BINARY" } + names.map { "typeof(\($0))" }
+        let values = keys.joined(separator: ", ")
+        let rows = ["main", "found"].map { schema in
+            // Rows that are equal get numbers, so that one too many counts.
+            "SELECT \(values), row_number() OVER (PARTITION BY \(values)) FROM \(schema).\(table.quoted)"
+        }
+        let order = columns.indices.map { "\($0 + 1)" }.joined(separator: ", ")
+        func first(_ rows: String, notIn others: String) throws(SQLError) -> [String]? {
+            try expected.db.query("\(rows) EXCEPT \(others) ORDER BY \(order) LIMIT 1").first?
+                .prefix(columns.count).map(\.description)
+        }
+        let missing = try first(rows[0], notIn: rows[1])
+        let extra = try first(rows[1], notIn: rows[0])
         switch (missing, extra) {
         case (nil, nil): return nil
         case (let row?, nil): return "lacks a row of \(table): \(SQLiteContents.shown(row, columns))"

@@ -2,9 +2,6 @@ internal import AppMigrationsSQLite
 
 /// The contents of a database, for a comparison.
 struct SQLiteContents {
-    /// A row as texts that are equal when the values are, type and all.
-    typealias Row = [String]
-
     let schema: SchemaSnapshot
     let db: SQLiteConnection
 
@@ -15,46 +12,19 @@ struct SQLiteContents {
         schema = try SchemaSnapshot(of: db)
     }
 
-    func columns(of table: String) throws(SQLError) -> [String] {
-        let pragma = "pragma_table_xinfo(\(SQLValue.text(table)))"
+    func columns(of table: SQLName) throws(SQLError) -> [String] {
+        let pragma = "pragma_table_xinfo(\(SQLValue.text(table.text)))"
         return try db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")
-    }
-
-    /// All rows, sorted.
-    func rows(of table: String, _ columns: [String]) throws(SQLError) -> [Row] {
-        let list = columns.map { SQLName($0).quoted }.joined(separator: ", ")
-        return try db.query("SELECT \(list) FROM main.\(SQLName(table).quoted)")
-            .map { $0.map(\.description) }
-            .sorted(by: Self.precedes)
-    }
-
-    // By bytes: equal strings of Swift may differ in their accents.
-    private static func precedes(_ first: Row, _ second: Row) -> Bool {
-        for (one, other) in zip(first, second) where !one.utf8.elementsEqual(other.utf8) {
-            return one.utf8.lexicographicallyPrecedes(other.utf8)
-        }
-        return false
-    }
-
-    /// The first of the sorted rows that is in `others` fewer times.
-    static func first(of rows: [Row], notIn others: [Row]) -> Row? {
-        var index = others.startIndex
-        for row in rows {
-            while index < others.endIndex, precedes(others[index], row) { index += 1 }
-            guard index < others.endIndex, !precedes(row, others[index]) else { return row }
-            index += 1
-        }
-        return nil
     }
 }
 
 extension SQLiteContents {
-    static func shown(_ row: Row, _ columns: [String]) -> String {
+    static func shown(_ row: [String], _ columns: [String]) -> String {
         "(\(zip(columns, row).map { "\($0) \(cut($1))" }.joined(separator: ", ")))"
     }
 
     /// The columns that differ in two rows, each with both values.
-    static func changes(from old: Row, to new: Row, _ columns: [String]) -> [String] {
+    static func changes(from old: [String], to new: [String], _ columns: [String]) -> [String] {
         columns.indices.filter { !old[$0].utf8.elementsEqual(new[$0].utf8) }
             .map { "\(columns[$0]) \(change(from: old[$0], to: new[$0]))" }
     }

@@ -66,15 +66,17 @@ package final class SQLConversation {
     }
 
     /// Runs `body` in a savepoint, to which an error goes back.
-    func inSavepoint(_ body: SQLRules) throws(SQLError) {
+    package func inSavepoint(_ body: SQLRules) throws(SQLError) {
         try query("SAVEPOINT app_migrations_step")
-        do throws(SQLError) { try body() } catch {
+        do throws(SQLError) {
+            try body()
+            try query("RELEASE SAVEPOINT app_migrations_step")
+        } catch {
             throw undoing("the rollback", after: error) { () throws(SQLError) in
                 try query("ROLLBACK TO SAVEPOINT app_migrations_step")
                 try query("RELEASE SAVEPOINT app_migrations_step")
             }
         }
-        try query("RELEASE SAVEPOINT app_migrations_step")
     }
 
     /// Runs `body`, and `undo` in every case.

@@ -154,8 +154,6 @@ extension SQLSession {
 extension Duration {
     /// Milliseconds, at least 1 and at most what databases take.
     package var wholeMilliseconds: Int32 {
-        let (seconds, attoseconds) = components
-        guard seconds < Int64(Int32.max) / 1_000 else { return .max }
-        return max(1, Int32(seconds * 1_000 + attoseconds / 1_000_000_000_000_000))
+        Int32(max(1, min(self / .milliseconds(1), Double(Int32.max))))
     }
 }

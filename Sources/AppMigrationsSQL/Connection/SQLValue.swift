@@ -68,14 +68,20 @@ extension SQLValue: CustomStringConvertible {
     /// The value as an error names it.
     package var shown: String {
         switch self {
-        case .null: return "NULL"
-        case .integer(let value): return "\(value)"
-        case .real(let value): return "\(value)"
         case .text(let text):
             // Enough to know the value, and an error stays a line in a log.
             let limit = 60
             return text.count > limit ? "the text \"\(text.prefix(limit))…\"" : "the text \"\(text)\""
         case .blob(let bytes): return "a blob of \(bytes.count) bytes"
+        default: return description
         }
+    }
+}
+
+extension [SQLValue] {
+    /// The text in a column of a row, counted from 0, of which this library knows that it has one.
+    package func text(_ column: Int) throws(SQLError) -> String {
+        if indices.contains(column), case .text(let text) = self[column] { return text }
+        throw SQLError(.statementFailed, "A row has no text in its column \(column + 1): \(self)")
     }
 }

@@ -40,11 +40,8 @@ package class LedgerTable {
         // The schema in which a search path has found it.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
         for row in rows {
-            guard row.count > 1, case .text(let column) = row[0] else {
-                throw unreadable("The columns of the table \(name) can't be told")
-            }
-            columns.append(column.lowercased())
-            if case .text(let type) = row[1], columns.last == "version" { versionType = type }
+            columns.append(try row.text(0).lowercased())
+            if columns.last == "version" { versionType = try row.text(1) }
         }
         if !exists { return }
         let names = ["dirty": "golang-migrate's", "inserted_at": "Ecto's", "installed_rank": "Flyway's"]

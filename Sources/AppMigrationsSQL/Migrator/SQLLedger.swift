@@ -71,10 +71,7 @@ final class SQLLedger: LedgerTable {
         guard columns.contains("checksum") else { return }
         let sql = "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
         for row in try session.db.query(sql) {
-            guard row.count == 2, case .text(let checksum) = row[1] else {
-                throw unreadable("The checksum of a row is not a text: \(row)")
-            }
-            checksums[try version(row[0])] = checksum
+            checksums[try version(row[0])] = try row.text(1)
         }
     }
 

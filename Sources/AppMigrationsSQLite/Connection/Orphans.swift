@@ -29,17 +29,14 @@ package struct Orphans {
     package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
         let check = ReferenceCheck(SQLiteSession(SQLConversation(db)))
         try check.readAll()
-        return check.orphans ?? Orphans()
+        return check.orphans
     }
 
     /// Takes over which tables there are now, and gives the names of those that came, went or changed.
     mutating func replaceTables(_ tableRows: [[SQLValue]]) throws(SQLError) -> Set<SQLName> {
         var now = [SQLName: Table]()
         for row in tableRows {
-            guard row.count == 3, case .text(let name) = row[0] else {
-                throw SQLError(.statementFailed, "sqlite_master has a table without a name: \(row)")
-            }
-            now[SQLName(name)] = Table(number: row[1], sql: row[2])
+            now[SQLName(try row.text(0))] = Table(number: row[1], sql: row[2])
         }
         var changed: Set<SQLName> = []
         for (name, table) in now where table != tables[name] { changed.insert(name) }
@@ -55,13 +52,8 @@ package struct Orphans {
     mutating func note(_ violations: [[SQLValue]], of name: SQLName? = nil) throws(SQLError) {
         if let name { (rows[name], complaints[name]) = (nil, nil) }
         for row in violations {
-            guard row.count >= 4, case .text(let table) = row[0], case .text(let parent) = row[2] else {
-                throw SQLError(
-                    .statementFailed,
-                    "PRAGMA foreign_key_check gave a row without a table: \(row)"
-                )
-            }
-            rows[SQLName(table), default: []].append(Row(rowID: row[1], parent: parent, reference: row[3]))
+            let orphan = Row(rowID: row[1], parent: try row.text(2), reference: row[3])
+            rows[SQLName(try row.text(0)), default: []].append(orphan)
         }
     }
 

@@ -6,25 +6,25 @@ internal import AppMigrationsSQL
 /// that refer to them. A connection that doesn't tell which these are has all of them checked.
 final class ReferenceCheck {
     private let session: SQLiteSession
-    private(set) var orphans: Orphans?
+    private(set) var orphans = Orphans()
     /// The tables that each one refers to.
     private var parents: [SQLName: Set<SQLName>] = [:]
     /// The tables that refer to each one.
     private var children: [SQLName: Set<SQLName>] = [:]
-    /// "PRAGMA data_version" changes with what other connections commit.
-    private var dataVersion: Int64 = 0
+    /// "PRAGMA data_version" changes with what other connections commit; `nil` until all was read.
+    private var dataVersion: Int64?
 
     init(_ session: SQLiteSession) { self.session = session }
 
     /// Runs `body`, and refuses what leads nowhere afterwards and did not before; tells of what does still.
     func checking(_ body: SQLRules) throws(SQLError) -> [String] {
         let now = try session.number(of: "data_version")
-        if now != dataVersion || orphans == nil { try readAll() }
+        if now != dataVersion { try readAll() }
         dataVersion = now
-        let before = orphans ?? Orphans()
+        let before = orphans
         if let written = try session.writes(of: body) { try readAgain(after: written) } else { try readAll() }
-        if let error = orphans?.excess(over: before) { throw error }
-        return orphans?.sentences ?? []
+        if let error = orphans.excess(over: before) { throw error }
+        return orphans.sentences
     }
 
     /// The text is compared and not read, and may hold bytes that are no UTF-8.
@@ -33,11 +33,11 @@ final class ReferenceCheck {
 
     func readAll() throws(SQLError) {
         orphans = Orphans()
-        let names = try orphans?.replaceTables(session.db.query(Self.tables)) ?? []
+        let names = try orphans.replaceTables(session.db.query(Self.tables))
         (parents, children) = ([:], [:])
         if session.tellsOfWrites { try readParents(of: names) }
         do throws(SQLError) {
-            try orphans?.note(session.db.query("PRAGMA foreign_key_check"))
+            try orphans.note(session.db.query("PRAGMA foreign_key_check"))
         } catch {
             if !error.isOfReference { throw error }
             try readParents(of: names)
@@ -50,12 +50,9 @@ final class ReferenceCheck {
             for parent in parents[name] ?? [] { children[parent]?.remove(name) }
             parents[name] = nil
             for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
-                guard row.count > 2, case .text(let text) = row[2] else {
-                    let message = "PRAGMA foreign_key_list gave a row without a table: \(row)"
-                    throw SQLError(.statementFailed, message)
-                }
-                parents[name, default: []].insert(SQLName(text))
-                children[SQLName(text), default: []].insert(name)
+                let parent = SQLName(try row.text(2))
+                parents[name, default: []].insert(parent)
+                children[parent, default: []].insert(name)
             }
         }
     }
@@ -65,10 +62,8 @@ final class ReferenceCheck {
         var changed = writes.names
         // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
-        if writes.areAltering || orphans?.isEmpty == false {
-            for name in try orphans?.replaceTables(session.db.query(Self.tables)) ?? [] {
-                changed.insert(name)
-            }
+        if writes.areAltering || !orphans.isEmpty {
+            changed.formUnion(try orphans.replaceTables(session.db.query(Self.tables)))
         }
         try readParents(of: changed)
         var concerned: Set<SQLName> = []
@@ -81,10 +76,10 @@ final class ReferenceCheck {
 
     private func check(_ name: SQLName) throws(SQLError) {
         do throws(SQLError) {
-            try orphans?.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)
+            try orphans.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)
         } catch {
             if !error.isOfReference { throw error }
-            orphans?.note(error, of: name)
+            orphans.note(error, of: name)
         }
     }
 }

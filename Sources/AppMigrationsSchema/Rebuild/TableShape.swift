@@ -23,33 +23,26 @@ struct TableShape {
     init(of statement: CreateStatement, in schema: String, _ db: some SQLConnection) throws(SQLError) {
         name = statement.name
         let list = try db.rows("PRAGMA \(schema).table_list(\(name.quoted))")
-        guard let row = list.first, row.count >= 6 else {
-            throw SQLError(.statementFailed, "PRAGMA table_list(\(name)) gave no table: \(list)")
+        guard let row = list.first else {
+            throw SQLError(.statementFailed, "PRAGMA table_list(\(name)) gave no table")
         }
         (isWithoutRowID, isStrict) = (row[4].number == 1, row[5].number == 1)
         hasAutoincrement = statement.hasAutoincrement
-        var columns = [Column]()
-        for row in try db.rows("PRAGMA \(schema).table_xinfo(\(name.quoted))") {
-            guard row.count >= 7, case .text(let name) = row[1], case .text(let type) = row[2],
-                let notNull = row[3].number, let keyPart = row[5].number, let hidden = row[6].number
-            else {
-                let words = "PRAGMA table_xinfo(\(name)) gave a row that this library cannot read: \(row)"
-                throw SQLError(.statementFailed, words)
-            }
-            var hasDefault = row[4] != .null
-            if case .text(let text) = row[4] { hasDefault = SQLName(text) != SQLName("NULL") }
-            let column = Column(
-                name: SQLName(name),
-                type: type,
-                isNotNull: notNull != 0,
-                hasDefault: hasDefault,
-                isInPrimaryKey: keyPart != 0,
-                // 2 is virtual, 3 is stored ("PRAGMA table_xinfo").
-                isGenerated: hidden == 2 || hidden == 3
+        // As generated, 2 is virtual and 3 is stored ("PRAGMA table_xinfo").
+        let sql = """
+            SELECT name, type, "notnull" <> 0, coalesce(dflt_value <> 'NULL' COLLATE NOCASE, 0), pk <> 0, hidden IN (2, 3)
+            FROM pragma_table_xinfo(?, ?)
+            """
+        columns = try db.rows(sql, [.text(name.text), .text(schema)]).map { row throws(SQLError) in
+            Column(
+                name: SQLName(try row.text(0)),
+                type: try row.text(1),
+                isNotNull: row[2].number == 1,
+                hasDefault: row[3].number == 1,
+                isInPrimaryKey: row[4].number == 1,
+                isGenerated: row[5].number == 1
             )
-            columns.append(column)
         }
-        self.columns = columns
         // "INTEGER PRIMARY KEY DESC" is none, for reasons of history; an index of its own gives it away.
         let key = columns.filter { $0.isInPrimaryKey }
         let isAlias = key.count == 1 && SQLName(key[0].type) == SQLName("INTEGER") && !isWithoutRowID

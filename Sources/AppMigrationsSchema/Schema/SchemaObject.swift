@@ -21,18 +21,14 @@ struct SchemaObject {
         let list = schema == "main" ? "sqlite_master" : "sqlite_temp_master"
         var objects = [SchemaObject]()
         for row in try db.rows("SELECT type, name, tbl_name, sql FROM \(list) ORDER BY rowid") {
-            guard row.count == 4, case .text(let type) = row[0], let kind = Kind(rawValue: type),
-                case .text(let name) = row[1], case .text(let table) = row[2]
-            else {
+            guard let kind = Kind(rawValue: try row.text(0)) else {
                 throw SQLError(.statementFailed, "\(list) has a row that this library cannot read: \(row)")
             }
-            var sql: String?
-            if case .text(let text) = row[3] { sql = text }
             let object = SchemaObject(
                 kind: kind,
-                name: SQLName(name),
-                table: SQLName(table),
-                sql: sql,
+                name: SQLName(try row.text(1)),
+                table: SQLName(try row.text(2)),
+                sql: row[3] == .null ? nil : try row.text(3),
                 schema: schema
             )
             objects.append(object)
@@ -85,14 +81,7 @@ extension SQLConnection {
 
     /// The texts that a query gives, one a row.
     func texts(_ sql: String) throws(SQLError) -> [String] {
-        var texts = [String]()
-        for row in try rows(sql) {
-            guard case .text(let text)? = row.first else {
-                throw SQLError(.statementFailed, "\(sql) gave a row without a text: \(row)")
-            }
-            texts.append(text)
-        }
-        return texts
+        try rows(sql).map { row throws(SQLError) in try row.text(0) }
     }
 
     /// Runs `body` in a savepoint that is taken back.

@@ -48,18 +48,7 @@ enum SchemaTransaction {
                     + " transaction, or in a migration, which turns them off before"
             )
         }
-        try session.db.query("SAVEPOINT app_migrations_schema")
-        do throws(SQLError) {
-            try withLegacyRenaming(session, db, body)
-            try session.db.query("RELEASE app_migrations_schema")
-        } catch {
-            throw session.db.undoing("the rollback", after: error) { () throws(SQLError) in
-                // Where SQLite ended the transaction, the savepoint is gone with it.
-                guard try session.isInTransaction() else { return }
-                try session.db.query("ROLLBACK TO app_migrations_schema")
-                try session.db.query("RELEASE app_migrations_schema")
-            }
-        }
+        try session.db.inSavepoint { () throws(SQLError) in try withLegacyRenaming(session, db, body) }
     }
 
     /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone.

@@ -1,34 +1,23 @@
 internal import AppMigrationsSQLite
 
 extension RowDecoder {
-    func bool(at column: Int) throws(SQLError) -> Bool {
-        switch statement.integer(at: column) {
-        case 0: return false
-        case 1: return true
-        default: throw try misfit(column, "Bool")
-        }
-    }
-
-    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at column: Int) throws(SQLError) -> Value {
-        guard let integer = statement.integer(at: column), let value = Value(exactly: integer) else {
-            throw try misfit(column, "\(type)")
-        }
+    /// A value that is read as `SQLValue.value(as:)` reads it.
+    func plain<Value: SQLReadable>(at column: Int) throws(SQLError) -> Value {
+        let value = Value.reading(try statement.value(at: column))
+        guard let value else { throw try misfit(column, "\(Value.self)") }
         return value
     }
 
-    func double(at column: Int) throws(SQLError) -> Double {
-        guard let value = statement.real(at: column) else { throw try misfit(column, "Double") }
+    func integer<Value: FixedWidthInteger>(_ type: Value.Type, at column: Int) throws(SQLError) -> Value {
+        let integer = Int64.reading(try statement.value(at: column))
+        guard let integer, let value = Value(exactly: integer) else { throw try misfit(column, "\(type)") }
         return value
     }
 
     func float(at column: Int) throws(SQLError) -> Float {
-        guard let double = statement.real(at: column) else { throw try misfit(column, "Float") }
+        let double = Double.reading(try statement.value(at: column))
+        guard let double else { throw try misfit(column, "Float") }
         guard let value = Float(exactly: double) else { throw try misfit(column, "Float", Misfit.rounded) }
-        return value
-    }
-
-    func string(at column: Int) throws(SQLError) -> String {
-        guard let value = try statement.string(at: column) else { throw try misfit(column, "String") }
         return value
     }
 
@@ -120,26 +109,23 @@ struct DateText {
         if whole.utf8.contains(0) { return nil }
         try reading.bind([.text(whole)])
         defer { reading.reset() }
-        guard try reading.step(), let seconds = reading.integer(at: 0) else { return nil }
+        guard try reading.step(), case .integer(let seconds) = try reading.value(at: 0) else { return nil }
         return Double(seconds) + fraction
     }
 }
 
-/// How values of a type are kept in a column.
+/// How values of a type are kept in a column, where it is not the number or the text that the type encodes by itself.
 ///
 /// Foundation's types are known by their names, so that the library does not bring Foundation into a
 /// program that has none. What they encode is part of their documented formats: a `Date` is a number of
 /// seconds since 2001, a `UUID` a text.
 enum ValueKind {
-    /// The value that the type encodes by itself: a number or a text.
-    case plain
-
     /// A `BLOB`: `Data`, `[UInt8]` and other collections of bytes.
     case bytes(any RangeReplaceableCollection<UInt8>.Type)
 
     case date, uuid
 
-    init(of type: any Any.Type) {
+    init?(of type: any Any.Type) {
         if let bytes = type as? any RangeReplaceableCollection<UInt8>.Type {
             self = .bytes(bytes)
             return
@@ -148,15 +134,15 @@ enum ValueKind {
         switch String(reflecting: type) {
         case "Foundation.Date", "FoundationEssentials.Date": self = .date
         case "Foundation.UUID", "FoundationEssentials.UUID": self = .uuid
-        default: self = .plain
+        default: return nil
         }
     }
 
     /// The kinds of the types that were met, since to find one out takes its time.
     struct Known {
-        private var kinds: [ObjectIdentifier: ValueKind] = [:]
+        private var kinds: [ObjectIdentifier: ValueKind?] = [:]
 
-        subscript(type: any Any.Type) -> ValueKind {
+        subscript(type: any Any.Type) -> ValueKind? {
             mutating get {
                 if let kind = kinds[ObjectIdentifier(type)] { return kind }
                 let kind = ValueKind(of: type)
@@ -164,10 +150,5 @@ enum ValueKind {
                 return kind
             }
         }
-    }
-
-    /// True if the type would otherwise ask a row for something that only a column has.
-    var isOneValue: Bool {
-        if case .plain = self { false } else { true }
     }
 }

@@ -4,7 +4,7 @@ internal import AppMigrationsSQLite
 final class RowDecoder: Decoder {
     let statement: SQLiteConnection.Statement
     private let rowType: any Any.Type
-    private let names: [String]
+    let names: [String]
     var kinds = ValueKind.Known()
 
     /// The keys in the order in which the type asks for them, which is the same for every row.
@@ -29,7 +29,8 @@ final class RowDecoder: Decoder {
         row += 1
         place = 0
         do {
-            if names.count == 1, kinds[type].isOneValue { return try value(type, at: 0) }
+            // Such a type would ask the row for something that only a column has.
+            if names.count == 1, kinds[type] != nil { return try value(type, at: 0) }
             return try type.init(from: self)
         } catch {
             throw error as? SQLError ?? failure("Row \(row): \(Self.words(of: error))", error)
@@ -48,10 +49,8 @@ final class RowDecoder: Decoder {
         guard names.count == 1 else {
             throw failure("Row \(row): \(rowType) is one value, and the row has \(names.count) columns")
         }
-        return CellDecoder(row: self, column: 0, kind: .plain)
+        return CellDecoder(row: self, column: 0, kind: nil)
     }
-
-    func keys<Key: CodingKey>() -> [Key] { names.compactMap { Key(stringValue: $0) } }
 
     /// Where the value for a key is.
     enum Column {
@@ -121,7 +120,7 @@ struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let row: RowDecoder
 
     var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { row.keys() }
+    var allKeys: [Key] { row.names.compactMap { Key(stringValue: $0) } }
 
     // A name of several columns is an error when its value is asked for.
     func contains(_ key: Key) -> Bool {
@@ -130,9 +129,9 @@ struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { row.statement.isNull(at: try column(key)) }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try row.bool(at: column(key)) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try row.string(at: column(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try row.double(at: column(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try row.plain(at: column(key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try row.plain(at: column(key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try row.plain(at: column(key)) }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try row.float(at: column(key)) }
 
     // The two that nearly every row has are not left to the generic one, which the compiler does not specialize.
@@ -173,7 +172,7 @@ struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
 struct CellDecoder: Decoder, SingleValueDecodingContainer {
     let row: RowDecoder
     let column: Int
-    let kind: ValueKind
+    let kind: ValueKind?
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -187,18 +186,18 @@ struct CellDecoder: Decoder, SingleValueDecodingContainer {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Misfit.several }
 
     func decodeNil() -> Bool { row.statement.isNull(at: column) }
-    func decode(_ type: Bool.Type) throws -> Bool { try row.bool(at: column) }
+    func decode(_ type: Bool.Type) throws -> Bool { try row.plain(at: column) }
 
     func decode(_ type: String.Type) throws -> String {
         if case .uuid = kind { return try row.uuid(at: column) }
-        return try row.string(at: column)
+        return try row.plain(at: column)
     }
 
     func decode(_ type: Float.Type) throws -> Float { try row.float(at: column) }
 
     func decode(_ type: Double.Type) throws -> Double {
         if case .date = kind { return try row.date(at: column) }
-        return try row.double(at: column)
+        return try row.plain(at: column)
     }
 
     func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {

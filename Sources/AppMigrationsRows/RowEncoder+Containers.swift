@@ -53,17 +53,17 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
         keyedBy type: Nested.Type,
         forKey key: Key
     ) -> KeyedEncodingContainer<Nested> {
-        CellEncoder(row: row, key: key.stringValue, kind: .plain).container(keyedBy: type)
+        CellEncoder(row: row, key: key.stringValue, kind: nil).container(keyedBy: type)
     }
 
     func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        CellEncoder(row: row, key: key.stringValue, kind: .plain).unkeyedContainer()
+        CellEncoder(row: row, key: key.stringValue, kind: nil).unkeyedContainer()
     }
 
     func superEncoder() -> any Encoder { row }
 
     func superEncoder(forKey key: Key) -> any Encoder {
-        CellEncoder(row: row, key: key.stringValue, kind: .plain)
+        CellEncoder(row: row, key: key.stringValue, kind: nil)
     }
 }
 
@@ -77,7 +77,7 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContai
 
     let row: RowEncoder
     let key: String
-    let kind: ValueKind
+    let kind: ValueKind?
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }

@@ -45,12 +45,12 @@ final class RowEncoder: Encoder {
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
         refuse("the value encodes a list, and a row has columns with names", at: nil)
-        return CellEncoder(row: self, key: "", kind: .plain)
+        return CellEncoder(row: self, key: "", kind: nil)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
         refuse("the value has no names for its columns", at: nil)
-        return CellEncoder(row: self, key: "", kind: .plain)
+        return CellEncoder(row: self, key: "", kind: nil)
     }
 
     func set<Value: BinaryInteger>(integer value: Value, for key: String) throws(SQLError) {

@@ -72,14 +72,9 @@ package struct SQLTokens: Sendable {
     /// True if a token is the keyword, given in capitals; a quoted one never is.
     package func isWord(_ index: Int, _ keyword: StaticString) -> Bool {
         guard tokens.indices.contains(index), tokens[index].kind == .word else { return false }
-        let range = tokens[index].range
-        guard range.count == keyword.utf8CodeUnitCount else { return false }
-        for (position, offset) in range.enumerated() {
-            guard SQLName.folded(bytes[offset]) == SQLName.folded(keyword.utf8Start[position]) else {
-                return false
-            }
+        return keyword.withUTF8Buffer { letters in
+            bytes[tokens[index].range].elementsEqual(letters) { SQLName.folded($0) == SQLName.folded($1) }
         }
-        return true
     }
 
     package func isSign(_ index: Int, _ sign: Unicode.Scalar) -> Bool {

@@ -153,12 +153,10 @@ final class SQLMigrationRun {
 
     /// Fails where the closure for progress gave an answer that ends the run.
     func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
-        guard answer == end, end == .rollBack || isIncomplete else { return }
+        let isComplete = report.applied.count >= pending.count - appliedByOthers
+        if answer != end || end == .stop && isComplete { return }
         throw failed(SQLError(.stopped, "The progress closure answered .\(answer)"), at: nil)
     }
-
-    /// True if a migration is still to be run.
-    private var isIncomplete: Bool { report.applied.count < pending.count - appliedByOthers }
 
     /// Adds to an error which migration failed, what stays applied, and what was edited.
     func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {

@@ -49,20 +49,16 @@ public struct MigrationBatch: Sendable {
         /// Throws where the next batch could not go on at the cursor.
         func check(after place: AppMigrationsTable.Place, of version: AppVersion) throws(SQLError) {
             guard let cursor else { return }
+            var problem: String?
+            if cursor.utf8.count > Self.cursorLimit {
+                problem = "a cursor of \(cursor.utf8.count) bytes, and \(Self.cursorLimit) are the most"
+            }
             // Strings are equal where they only look the same: two titles, one of which has its accents apart.
             if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {
-                throw SQLError(
-                    .invalidCursor,
-                    "A batch of version \(version) ended at the cursor at which it began, \"\(cursor)\""
-                )
+                problem = "the cursor at which it began, \"\(cursor)\""
             }
-            if cursor.utf8.count > Self.cursorLimit {
-                throw SQLError(
-                    .invalidCursor,
-                    "A batch of version \(version) ended at a cursor of \(cursor.utf8.count) bytes, and"
-                        + " \(Self.cursorLimit) are the most"
-                )
-            }
+            guard let problem else { return }
+            throw SQLError(.invalidCursor, "A batch of version \(version) ended at \(problem)")
         }
     }
 }

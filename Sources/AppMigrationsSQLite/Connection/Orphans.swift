@@ -22,9 +22,6 @@ package struct Orphans {
     /// SQLite's words for tables whose references it can't check.
     private var complaints = [SQLName: SQLError]()
 
-    /// None.
-    package init() {}
-
     /// The orphans of a whole database.
     package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
         let check = ReferenceCheck(SQLiteSession(SQLConversation(db)))

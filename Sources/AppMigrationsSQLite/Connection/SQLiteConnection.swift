@@ -136,13 +136,6 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     @discardableResult
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
 
-    /// Runs one statement that has no parameters, and gives the first value of each of its rows.
-    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
-        let statement = try prepare(sql)
-        try statement.bind([])
-        while try statement.step() { try body(try statement.value(at: 0)) }
-    }
-
     /// The purpose of a connection, by the flags with which SQLite opens it.
     package enum Access: Int32 {
         /// `SQLITE_OPEN_READONLY`.

@@ -27,8 +27,11 @@ package struct SQLiteSession: SQLSession {
     package var goesOnAfterErrors: Bool { true }
 
     package func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
-        if let own { return try own.values(of: sql, body) }
-        for row in try db.query(sql) { for value in row { try body(value) } }
+        guard let statement = try own?.prepare(sql) else {
+            for row in try db.query(sql) { for value in row { try body(value) } }
+            return
+        }
+        while try statement.step() { try body(try statement.value(at: 0)) }
     }
 
     package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {

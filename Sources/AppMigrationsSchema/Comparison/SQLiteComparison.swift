@@ -25,7 +25,7 @@ public struct SQLiteComparison: Sendable {
     /// - Parameter names: Tables (`cache`) and columns (`notes.changed_at`) whose rows and values may differ; their
     ///   `CREATE` texts may not.
     public init(ignoring names: [String] = []) {
-        ignored = Set(names.map { Self.folded($0) })
+        ignored = Set(names.map { $0.lowercased() })
     }
 
     /// The first difference between two databases, in plain words.
@@ -45,7 +45,7 @@ public struct SQLiteComparison: Sendable {
             .sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
         try wanted.db.query("ATTACH ? AS found", [.text(given.db.path)])
         for table in tables {
-            if ignored.contains(Self.folded(table.text)) || table.text == "app_migrations" { continue }
+            if ignored.contains(table.text.lowercased()) || table.text == "app_migrations" { continue }
             if let difference = try rowDifference(in: table, wanted) { return difference }
         }
         return nil
@@ -76,8 +76,10 @@ public struct SQLiteComparison: Sendable {
 
     /// The first difference from the rows in the attached database `found`.
     private func rowDifference(in table: SQLName, _ expected: SQLiteContents) throws(SQLError) -> String? {
-        let columns = try expected.columns(of: table).filter { column in
-            let name = Self.folded("\(table).\(column)")
+        let pragma = "pragma_table_xinfo(\(SQLValue.text(table.text)))"
+        let all = try expected.db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")
+        let columns = all.filter { column in
+            let name = "\(table).\(column)".lowercased()
             return !ignored.contains(name) && name != "schema_migrations.applied_at"
         }
         if columns.isEmpty { return nil }
@@ -109,8 +111,6 @@ public struct SQLiteComparison: Sendable {
             return "has the row of \(table) \(new) and not \(old)"
         }
     }
-
-    private static func folded(_ name: String) -> String { name.lowercased() }
 }
 
 extension SQLMigrator where Connection == SQLiteConnection {

@@ -6,19 +6,11 @@ struct SQLiteContents {
     let db: SQLiteConnection
 
     init(ofFile path: String) throws(SQLError) {
-        // The first connection refuses to make a database where there is none; the second reads what a journal holds.
-        try SQLiteConnection(path: path, readOnly: true).close()
-        db = try SQLiteConnection(path: path)
+        // It makes no database where there is none, and reads what a journal holds.
+        db = try SQLiteConnection(path: path, .writing, .seconds(5))
         schema = try SchemaSnapshot(of: db)
     }
 
-    func columns(of table: SQLName) throws(SQLError) -> [String] {
-        let pragma = "pragma_table_xinfo(\(SQLValue.text(table.text)))"
-        return try db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")
-    }
-}
-
-extension SQLiteContents {
     static func shown(_ row: [String], _ columns: [String]) -> String {
         "(\(zip(columns, row).map { "\($0) \(cut($1))" }.joined(separator: ", ")))"
     }

@@ -3,19 +3,11 @@ internal import AppMigrationsSQLite
 /// The objects of a database's schema that have a text.
 struct SchemaSnapshot {
     let objects: [SchemaObject]
-    private let places: [Key: Int]
-
-    private struct Key: Hashable {
-        let kind: SchemaObject.Kind
-        let name: SQLName
-    }
+    private var places = [SchemaObject.Kind: [SQLName: Int]]()
 
     init(_ objects: [SchemaObject]) {
         self.objects = objects
-        places = Dictionary(
-            objects.enumerated().map { (Key(kind: $1.kind, name: $1.name), $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        for (place, object) in objects.enumerated() { places[object.kind, default: [:]][object.name] = place }
     }
 
     init(of db: some SQLConnection) throws(SQLError) {
@@ -39,7 +31,7 @@ struct SchemaSnapshot {
     }
 
     subscript(kind: SchemaObject.Kind, name: SQLName) -> SchemaObject? {
-        places[Key(kind: kind, name: name)].map { objects[$0] }
+        places[kind]?[name].map { objects[$0] }
     }
 
     /// True if both have the same objects, to the last byte and in any order.

@@ -142,23 +142,16 @@ extension TableRebuild {
     private func checkValues(_ old: TableShape, _ new: TableShape) throws(SQLError) {
         var given = Set<SQLName>()
         for (column, expression) in values {
-            guard let target = new[column] else {
-                throw refusal(
-                    "There is a value for \(column), which is no column of the new table",
-                    correction
-                )
-            }
-            if target.isGenerated {
-                throw refusal("There is a value for \(column), which is a generated column", correction)
-            }
-            if !given.insert(column).inserted {
-                throw refusal("There are two values for the column \(column)", correction)
-            }
-            if SQLTokens(expression).tokens.isEmpty {
-                throw refusal("The value for \(column) is empty", correction)
-            }
+            let problem: String? =
+                switch new[column] {
+                case nil: "There is a value for \(column), which is no column of the new table"
+                case let target? where target.isGenerated:
+                    "There is a value for \(column), which is a generated column"
+                case _ where !given.insert(column).inserted: "There are two values for the column \(column)"
+                case _ where SQLTokens(expression).tokens.isEmpty: "The value for \(column) is empty"
+                default: nil
+                }
+            if let problem { throw refusal(problem, "Correct values:") }
         }
     }
-
-    private var correction: String { "Correct values:" }
 }

@@ -7,10 +7,6 @@ internal import AppMigrationsSQL
 final class ReferenceCheck {
     private let session: SQLiteSession
     private(set) var orphans = Orphans()
-    /// The tables that each one refers to.
-    private var parents: [SQLName: Set<SQLName>] = [:]
-    /// The tables that refer to each one.
-    private var children: [SQLName: Set<SQLName>] = [:]
     /// "PRAGMA data_version" changes with what other connections commit; `nil` until all was read.
     private var dataVersion: Int64?
 
@@ -27,33 +23,45 @@ final class ReferenceCheck {
         return orphans.sentences
     }
 
-    /// The text is compared and not read, and may hold bytes that are no UTF-8.
-    private static let tables =
-        "SELECT name, rowid, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
-
     func readAll() throws(SQLError) {
         orphans = Orphans()
-        let names = try orphans.replaceTables(session.db.query(Self.tables))
-        (parents, children) = ([:], [:])
+        let names = try readTables()
         if session.tellsOfWrites { try readParents(of: names) }
         do throws(SQLError) {
-            try orphans.note(session.db.query("PRAGMA foreign_key_check"))
+            for row in try session.db.query("PRAGMA foreign_key_check") {
+                orphans.tables[SQLName(try row.text(0)), default: Orphans.Table()].orphans.append(row)
+            }
         } catch {
             if !error.isOfReference { throw error }
-            try readParents(of: names)
-            for name in parents.keys { try check(name) }
+            for name in names where !name.isInternal { try check(name) }
         }
+    }
+
+    /// Reads which tables there are, and gives the names of those that came, went or changed.
+    private func readTables() throws(SQLError) -> Set<SQLName> {
+        var (tables, changed) = ([SQLName: Orphans.Table](), Set<SQLName>())
+        // The text is compared and not read, and may hold bytes that are no UTF-8.
+        let sql = "SELECT name, rowid, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
+        for row in try session.db.query(sql) {
+            let name = SQLName(try row.text(0))
+            var table = orphans.tables[name] ?? Orphans.Table()
+            if table.number != row[1] || table.sql != row[2] { changed.insert(name) }
+            (table.number, table.sql) = (row[1], row[2])
+            tables[name] = table
+        }
+        for name in orphans.tables.keys where tables[name] == nil { changed.insert(name) }
+        orphans.tables = tables
+        return changed
     }
 
     private func readParents(of names: Set<SQLName>) throws(SQLError) {
         for name in names where !name.isInternal {
-            for parent in parents[name] ?? [] { children[parent]?.remove(name) }
-            parents[name] = nil
-            for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
-                let parent = SQLName(try row.text(2))
-                parents[name, default: []].insert(parent)
-                children[parent, default: []].insert(name)
-            }
+            let rows = try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))")
+            if rows.isEmpty, orphans.tables[name] == nil { continue }
+            var table = orphans.tables[name] ?? Orphans.Table()
+            table.parents = try rows.map { row throws(SQLError) in SQLName(try row.text(2)) }
+            (table.orphans, table.complaint) = ([], nil)
+            orphans.tables[name] = table
         }
     }
 
@@ -62,25 +70,23 @@ final class ReferenceCheck {
         var changed = writes.names
         // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
-        if writes.areAltering || !orphans.isEmpty {
-            changed.formUnion(try orphans.replaceTables(session.db.query(Self.tables)))
-        }
+        if writes.areAltering || !orphans.isEmpty { changed.formUnion(try readTables()) }
         try readParents(of: changed)
-        var concerned: Set<SQLName> = []
-        for name in changed {
-            if parents[name] != nil { concerned.insert(name) }
-            for child in children[name] ?? [] { concerned.insert(child) }
+        for (name, table) in orphans.tables where !table.parents.isEmpty {
+            if changed.contains(name) || table.parents.contains(where: changed.contains) { try check(name) }
         }
-        for name in concerned { try check(name) }
     }
 
     private func check(_ name: SQLName) throws(SQLError) {
+        var (rows, complaint) = (SQLRows(), nil as SQLError?)
         do throws(SQLError) {
-            try orphans.note(session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))"), of: name)
+            rows = try session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))")
         } catch {
             if !error.isOfReference { throw error }
-            orphans.note(error, of: name)
+            complaint = error
         }
+        orphans.tables[name]?.orphans = rows
+        orphans.tables[name]?.complaint = complaint
     }
 }
 

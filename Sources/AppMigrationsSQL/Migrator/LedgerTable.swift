@@ -44,13 +44,19 @@ package class LedgerTable {
             if columns.last == "version" { versionType = try row.text(1) }
         }
         if !exists { return }
-        let names = ["dirty": "golang-migrate's", "inserted_at": "Ecto's", "installed_rank": "Flyway's"]
-        let foreign = columns.filter { !ownColumns.contains($0) }
-        if let column = foreign.first(where: { names[$0] != nil }) ?? foreign.first {
-            let owner = names[column] ?? "another tool's"
+        var foreign: (column: String, owner: String)?
+        for column in columns where !ownColumns.contains(column) {
+            switch column {
+            case "dirty": foreign = (column, "golang-migrate's")
+            case "inserted_at": foreign = (column, "Ecto's")
+            case "installed_rank": foreign = (column, "Flyway's")
+            default: foreign = foreign ?? (column, "another tool's")
+            }
+        }
+        if let (column, owner) = foreign {
             throw SQLError(.foreignLedger, "The table \(name) is \(owner): it has a column \(column)")
         }
-        if let column = required.first(where: { !columns.contains($0) }) {
+        for column in required where !columns.contains(column) {
             throw unreadable("The table \(name) has no column \(column)")
         }
     }
@@ -59,12 +65,13 @@ package class LedgerTable {
     ///
     /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
     /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
+    ///
+    /// - Returns: True if the row is there; otherwise it is to be looked for.
     func insert(
         _ values: [(column: String, value: SQLValue)],
         of version: String,
-        counting isCounted: Bool,
-        isThere: () throws(SQLError) -> Bool
-    ) throws(SQLError) {
+        counting isCounted: Bool
+    ) throws(SQLError) -> Bool {
         let values = values.filter { columns.contains($0.column) }
         let names = values.map(\.column).joined(separator: ", ")
         let places = values.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
@@ -73,9 +80,8 @@ package class LedgerTable {
             "INSERT INTO \(table) (\(names)) VALUES (\(places))",
             values.map(\.value)
         )
-        if hasChangedOne, !isCounted { return }
-        let after = isCounted ? try count() : 1
-        if try !isThere() || after != before + 1 { throw notKept(version) }
+        if isCounted, try count() != before + 1 { throw notKept(version) }
+        return hasChangedOne && !isCounted
     }
 
     private func count() throws(SQLError) -> Int64 { try session.db.number("SELECT count(*) FROM \(table)") }

@@ -53,15 +53,14 @@ final class SQLLedger: LedgerTable {
     }
 
     private func selectVersions() throws(SQLError) {
-        var (found, isInOrder) = ([Int64](), true)
+        var found = [Int64]()
         // In order, SQLite reads the index of the versions alone.
         try session.values(of: "SELECT version FROM \(table) ORDER BY version") { value throws(SQLError) in
             let version = try version(value)
-            isInOrder = isInOrder && found.last ?? .min <= version
-            found.append(version)
+            // Texts have another order than numbers.
+            let isNext = found.last ?? .min <= version
+            found.insert(version, at: isNext ? found.count : found.firstIndex { $0 > version } ?? found.count)
         }
-        // Texts have another order than numbers; the first sort of a process costs as much as the rest of an idle check.
-        if !isInOrder { found.sort() }
         versions = found
     }
 
@@ -130,9 +129,8 @@ final class SQLLedger: LedgerTable {
             ("applied_at", .text(Timestamp.text(Platform.now))),
         ]
         // A ledger that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
-        try insert(values, of: "\(version)", counting: !isOwn) { () throws(SQLError) in
-            try hasApplied(version)
-        }
+        let isThere = try insert(values, of: "\(version)", counting: !isOwn)
+        if !isThere, try !hasApplied(version) { throw notKept("\(version)") }
     }
 
     /// Reads the ledger, and the files of every migration that is applied.

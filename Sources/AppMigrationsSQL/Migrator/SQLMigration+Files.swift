@@ -27,12 +27,12 @@ extension SQLMigration {
         for name in names.sorted() where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
             let (version, title) = try parse(name, path)
-            steps.append(SQLStep(version: version, name: title, source: .file(path)))
+            steps.append(SQLStep(version: version, name: title, file: path))
         }
         if steps.isEmpty {
             throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
         }
-        return steps.sorted { $0.version < $1.version }.map { SQLMigration($0) }
+        return SQLStep.inOrder(steps).map { SQLMigration($0) }
     }
 
     private static func parse(

@@ -42,7 +42,7 @@ public struct SQLMigration<Connection>: Sendable {
     ///     for instance. It is recorded after it has run, so it runs **at least once**: write it so that it can run twice. A
     ///     file has `-- app-migrations: no transaction` as its first line instead.
     public init(version: Int64, name: String? = nil, sql: String, inTransaction: Bool = true) {
-        step = SQLStep(version: version, name: name, source: .text(sql), isAlone: !inTransaction)
+        step = SQLStep(version: version, name: name, script: sql, isAlone: !inTransaction)
         code = nil
     }
 
@@ -80,7 +80,7 @@ extension SQLMigration where Connection: SQLConnection {
         name: String? = nil,
         run: @escaping @Sendable (Connection, Report) throws -> Void
     ) {
-        step = SQLStep(version: version, name: name, source: nil)
+        step = SQLStep(version: version, name: name)
         code = .direct(run)
     }
 }
@@ -96,7 +96,7 @@ extension SQLMigration where Connection: AsyncSQLConnection {
         name: String? = nil,
         run: nonisolated(nonsending) @escaping @Sendable (Connection, Report) async throws -> Void
     ) {
-        step = SQLStep(version: version, name: name, source: nil)
+        step = SQLStep(version: version, name: name)
         code = .awaited(run)
     }
 }

@@ -69,7 +69,7 @@ public struct SQLMigrator<Connection>: Sendable {
             last = migration.version
         }
         // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
-        if !isInOrder { all.sort { $0.version < $1.version } }
+        if !isInOrder { all = SQLStep.inOrder(all) }
         self.migrations = isInOrder ? migrations : migrations.sorted { $0.version < $1.version }
         steps = SQLSteps(
             all: all,

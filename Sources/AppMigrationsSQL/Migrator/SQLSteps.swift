@@ -84,25 +84,26 @@ struct SQLSteps: Sendable {
 final class SQLStep: Sendable {
     let version: Int64
     let name: String?
-    /// `nil` for a closure.
-    let source: Source?
+    /// The SQL, where it isn't in a file.
+    let script: String?
+    /// The path of the file that holds the SQL, where there is one; a closure has neither.
+    let file: String?
     /// True if its statement runs outside of a transaction; a script can say so as well.
     let isAlone: Bool
 
-    init(version: Int64, name: String?, source: Source?, isAlone: Bool = false) {
-        (self.version, self.name, self.source, self.isAlone) = (version, name, source, isAlone)
+    init(
+        version: Int64,
+        name: String?,
+        script: String? = nil,
+        file: String? = nil,
+        isAlone: Bool = false
+    ) {
+        (self.version, self.name, self.isAlone) = (version, name, isAlone)
+        (self.script, self.file) = (script, file)
     }
 
-    /// Where the SQL of a migration is.
-    enum Source: Sendable {
-        case text(String)
-        case file(String)
-    }
-
-    /// The path of the file that holds the SQL, where there is one.
-    var file: String? {
-        if case .file(let path) = source { path } else { nil }
-    }
+    /// One sort for all who need one: each is a copy of its code.
+    static func inOrder(_ steps: [SQLStep]) -> [SQLStep] { steps.sorted { $0.version < $1.version } }
 
     /// The version with the name or the file, for an error.
     var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
@@ -134,25 +135,21 @@ final class SQLStep: Sendable {
 
     /// Reads the SQL; `nil` for a closure.
     func text() throws(SQLError) -> String? {
-        switch source {
-        case nil: return nil
-        case .text(let text): return text
-        case .file(let path):
-            let content: [UInt8]?
-            do { content = try Platform.bytes(ofFile: path) } catch {
-                throw located(SQLError(.fileFailure, "\(error). Nothing was run"))
-            }
-            guard let bytes = content else {
-                throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
-            }
-            if let text = String(validUTF8: bytes) { return text }
-            let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
-            let valid = String(decoding: bytes, as: UTF8.self).utf8
-            // The repaired text is the same up to the first byte that was not UTF-8.
-            let offset = zip(bytes, valid).prefix { $0 == $1 }.count
-            let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
-            throw located(script.error(.fileFailure, message, at: script.count))
+        guard let file else { return script }
+        let content: [UInt8]?
+        do { content = try Platform.bytes(ofFile: file) } catch {
+            throw located(SQLError(.fileFailure, "\(error). Nothing was run"))
         }
+        guard let bytes = content else {
+            throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
+        }
+        if let text = String(validUTF8: bytes) { return text }
+        let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
+        let valid = String(decoding: bytes, as: UTF8.self).utf8
+        // The repaired text is the same up to the first byte that was not UTF-8.
+        let offset = zip(bytes, valid).prefix { $0 == $1 }.count
+        let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
+        throw located(script.error(.fileFailure, message, at: script.count))
     }
 
     /// The fingerprint of the SQL; `nil` for a closure, which has none.

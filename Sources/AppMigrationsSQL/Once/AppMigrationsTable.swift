@@ -72,9 +72,8 @@ package final class AppMigrationsTable: LedgerTable {
             ("manager", .text(manager)), ("version", .text(Self.text(of: version))),
             ("cursor", SQLValue(cursor)),
         ]
-        try insert(values, of: "\(version)", counting: true) { () throws(SQLError) in
-            try isThere(version, at: cursor)
-        }
+        _ = try insert(values, of: "\(version)", counting: true)
+        if try !isThere(version, at: cursor) { throw notKept("\(version)") }
     }
 
     /// Moves the row of a version to another cursor, or to its end.

@@ -32,7 +32,7 @@ package struct SQLName: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// True if the name is one that SQLite keeps for itself.
-    package var isInternal: Bool { key.starts(with: "sqlite_".utf8) }
+    package var isInternal: Bool { text.lowercased().hasPrefix("sqlite_") }
 
     /// True if the two are the same to the last byte.
     package func isWritten(like other: SQLName) -> Bool { text.utf8.elementsEqual(other.text.utf8) }

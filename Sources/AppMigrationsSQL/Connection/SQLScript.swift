@@ -9,15 +9,13 @@ package struct SQLScript {
         var bytes = [UInt8]()
         bytes.reserveCapacity(text.utf8.count + 1)
         bytes += text.utf8
-        if bytes.starts(with: Self.byteOrderMark) { bytes.removeFirst(Self.byteOrderMark.count) }
+        if text.unicodeScalars.first == "\u{FEFF}" { bytes.removeFirst(3) }
         bytes.append(0)
         self.bytes = bytes
     }
 
     /// The number of bytes of the text.
     package var count: Int { bytes.count - 1 }
-
-    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
     /// The line and the column of a byte, both from 1; a column is a Unicode scalar.
     package func position(at offset: Int) -> (line: Int, column: Int) {

@@ -47,7 +47,7 @@ extension SQLMigration {
         guard !digits.isEmpty, fileName.hasSuffix(".sql"), isComplete else {
             throw fileError(.invalidFileName, "The name of the file has not the form of a migration's", path)
         }
-        guard digits.count <= 18, let version = Int64(digits) else {
+        guard digits.count <= 18, let version = Int64(String(digits)) else {
             throw fileError(.invalidVersion, "The version \(digits) has more than 18 digits", path)
         }
         return (version, hasName ? String(name) : nil)

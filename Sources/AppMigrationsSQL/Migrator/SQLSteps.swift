@@ -120,13 +120,14 @@ final class SQLStep: Sendable {
     func runsAlone(_ script: String) throws(SQLError) -> Bool {
         let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
         // Few begin with a comment, and words take longer than all else that is done with a script before it runs.
-        guard line.first(where: { !SQLScript.isBlank($0) }) == UInt8(ascii: "-") else { return isAlone }
-        let words = line.split(whereSeparator: SQLScript.isBlank).map {
-            String(decoding: $0, as: UTF8.self).lowercased()
-        }
-        guard words.starts(with: ["--", "app-migrations:"]) else { return isAlone }
-        let request = words.dropFirst(2).joined(separator: " ")
-        if request == "no transaction" { return true }
+        guard let start = line.firstIndex(where: { !SQLScript.isBlank($0) }), line[start] == UInt8(ascii: "-")
+        else { return isAlone }
+        let words = SQLTokens(String(decoding: line[start...].dropFirst(2), as: UTF8.self))
+        guard words.isWord(0, "APP"), words.isSign(1, "-"), words.isWord(2, "MIGRATIONS"),
+            words.isSign(3, ":")
+        else { return isAlone }
+        let request = words.tokens.indices.dropFirst(4).map(words.text).joined(separator: " ")
+        if request.lowercased() == "no transaction" { return true }
         throw SQLError(
             .invalidScript,
             "The first line asks for \"\(request)\", and there is only \"no transaction\""

@@ -107,10 +107,11 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// One text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
     static func text(of version: AppVersion) -> String {
-        let parts = version.description.split(separator: "-", maxSplits: 1)
-        var release = parts[0].split(separator: ".")
-        while release.count > 1, release.last == "0" { release.removeLast() }
-        return ([release.joined(separator: ".")] + parts.dropFirst().map(String.init)).joined(separator: "-")
+        let text = version.description
+        let end = text.firstIndex(of: "-") ?? text.endIndex
+        var release = text[..<end]
+        while release.hasSuffix(".0") { release.removeLast(2) }
+        return "\(release)\(text[end...])"
     }
 
     /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already; tells whether it

@@ -62,8 +62,10 @@ extension SQLiteConnection {
     /// True if `sql` rolls a transaction back that SQLite has ended already, so that there is nothing to run.
     func acknowledgesEndedTransaction(_ sql: String) throws(SQLError) -> Bool {
         guard state.withLock({ $0.endedBy != nil && !$0.isClosed }) else { return false }
-        let words = sql.uppercased().split { $0.isWhitespace || $0 == ";" }
-        guard words == ["ROLLBACK"] || words == ["ROLLBACK", "TRANSACTION"] else { return false }
+        let tokens = SQLTokens(sql)
+        let end = tokens.isWord(1, "TRANSACTION") ? 2 : 1
+        let isAlone = tokens.tokens.indices.dropFirst(end).allSatisfy { tokens.isSign($0, ";") }
+        guard tokens.isWord(0, "ROLLBACK"), isAlone else { return false }
         state.withLock { $0.endedBy = nil }
         return true
     }

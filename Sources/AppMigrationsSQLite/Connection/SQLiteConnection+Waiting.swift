@@ -44,9 +44,9 @@ extension SQLiteConnection {
     /// SQLite would put its own wait, which no cancellation ends, in the place of this one.
     func busyTimeout(bySQL sql: String) throws(SQLError) -> [[SQLValue]]? {
         let pragma = "PRAGMA busy_timeout"
-        guard sql.utf8.starts(with: pragma.utf8), !isBorrowed else { return nil }
-        let rest = sql.utf8.dropFirst(pragma.utf8.count)
-        if rest.starts(with: " = ".utf8), let milliseconds = Int64(Substring(rest.dropFirst(3))) {
+        guard sql.hasPrefix(pragma), !isBorrowed else { return nil }
+        let rest = sql.dropFirst(pragma.count)
+        if rest.hasPrefix(" = "), let milliseconds = Int64(String(rest.dropFirst(3))) {
             try checkUsable()
             _ = exchangeBusyTimeout(.milliseconds(max(0, milliseconds)))
             installHandlers()

@@ -154,8 +154,9 @@ public final class SQLiteConnection: SQLConnection, Sendable {
             ).with { $0.path = path }
         }
         var handle: OpaquePointer?
-        // A library built with SQLITE_USE_URI takes each name that begins so for a URI.
-        let name = path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
+        // A library built with SQLITE_USE_URI takes each name that begins with "file:" for a URI.
+        let isRelative = path.utf8.first != UInt8(ascii: "/") && path != ":memory:"
+        let name = isRelative ? "./\(path)" : path
         let result = sqlite3_open_v2(name, &handle, access.rawValue | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
             var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))

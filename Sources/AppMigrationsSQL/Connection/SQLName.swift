@@ -12,7 +12,9 @@ package struct SQLName: Hashable, Sendable, CustomStringConvertible {
 
     package init(_ text: String) {
         self.text = text
-        key = text.utf8.map(Self.folded)
+        var key = Array(text.utf8)
+        for index in key.indices { key[index] = Self.folded(key[index]) }
+        self.key = key
     }
 
     package static func folded(_ byte: UInt8) -> UInt8 {

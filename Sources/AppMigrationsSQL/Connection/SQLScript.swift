@@ -9,7 +9,8 @@ package struct SQLScript {
         var bytes = [UInt8]()
         bytes.reserveCapacity(text.utf8.count + 1)
         bytes += text.utf8
-        if text.unicodeScalars.first == "\u{FEFF}" { bytes.removeFirst(3) }
+        let isMarked = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+        if isMarked { bytes = Array(bytes[3...]) }
         bytes.append(0)
         self.bytes = bytes
     }

@@ -7,9 +7,6 @@ final class SQLLedger: LedgerTable {
     /// Every version applied, in order.
     private(set) var versions = [Int64]()
 
-    /// The versions whose checksum is known, with it.
-    private(set) var checksums = [Int64: String]()
-
     /// The versions whose SQL is another one than when it was applied, once the ledger is compared.
     var changed = [Int64]()
 
@@ -62,16 +59,6 @@ final class SQLLedger: LedgerTable {
             found.insert(version, at: isNext ? found.count : found.firstIndex { $0 > version } ?? found.count)
         }
         versions = found
-    }
-
-    /// Reads the checksums, once the columns are known.
-    func readChecksums() throws(SQLError) {
-        checksums = [:]
-        guard columns.contains("checksum") else { return }
-        let sql = "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
-        for row in try session.db.query(sql) {
-            checksums[try version(row[0])] = try row.text(1)
-        }
     }
 
     /// The checksum of a version, where the ledger has one.
@@ -137,18 +124,15 @@ final class SQLLedger: LedgerTable {
     func compare(with steps: [SQLStep]) throws(SQLError) {
         try read()
         try readVersions()
-        try readChecksums()
         (changed, hasOwnRow) = ([], false)
-        for step in applied(of: steps) {
-            // A row without a checksum could be anybody's.
-            guard let then = checksums[step.version] else { continue }
-            if try step.checksum() == then { hasOwnRow = true } else { changed.append(step.version) }
+        guard columns.contains("checksum") else { return }
+        // A row without a checksum could be anybody's.
+        let sql = "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
+        for row in try session.db.query(sql) {
+            let (version, then) = (try version(row[0]), try row.text(1))
+            guard let step = steps.first(where: { $0.version == version }) else { continue }
+            if try step.checksum() == then { hasOwnRow = true } else { changed.append(version) }
         }
-    }
-
-    private func applied(of steps: [SQLStep]) -> [SQLStep] {
-        let versions = Set(versions)
-        return steps.filter { versions.contains($0.version) }
     }
 
     /// Refuses a ledger that another migrator wrote: its rows have none of the texts, and the database none of the
@@ -159,7 +143,7 @@ final class SQLLedger: LedgerTable {
         try compare(with: steps)
         guard let version = changed.first, !hasOwnRow else { return }
         var made = [SQLName]()
-        for step in applied(of: steps) {
+        for step in steps where versions.contains(step.version) {
             if let text = try step.text() { Self.follow(text, &made) }
         }
         let tables = try session.db.query(session.tables)

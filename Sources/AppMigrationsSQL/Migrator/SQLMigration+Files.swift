@@ -32,7 +32,9 @@ extension SQLMigration {
         if steps.isEmpty {
             throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
         }
-        return SQLStep.inOrder(steps).map { SQLMigration($0) }
+        var migrations = [SQLMigration]()
+        for step in SQLStep.inOrder(steps) { migrations.append(SQLMigration(step)) }
+        return migrations
     }
 
     private static func parse(

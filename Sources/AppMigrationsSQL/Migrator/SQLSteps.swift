@@ -146,9 +146,9 @@ final class SQLStep: Sendable {
         }
         if let text = String(validUTF8: bytes) { return text }
         let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
-        let valid = String(decoding: bytes, as: UTF8.self).utf8
+        let valid = Array(String(decoding: bytes, as: UTF8.self).utf8)
         // The repaired text is the same up to the first byte that was not UTF-8.
-        let offset = zip(bytes, valid).prefix { $0 == $1 }.count
+        let offset = bytes.indices.first { $0 >= valid.count || bytes[$0] != valid[$0] } ?? bytes.count
         let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
         throw located(script.error(.fileFailure, message, at: script.count))
     }

@@ -108,10 +108,10 @@ package final class AppMigrationsTable: LedgerTable {
     /// One text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
     static func text(of version: AppVersion) -> String {
         let text = version.description
-        let end = text.firstIndex(of: "-") ?? text.endIndex
-        var release = text[..<end]
+        let rest = text.drop { $0 != "-" }
+        var release = String(text.dropLast(rest.count))
         while release.hasSuffix(".0") { release.removeLast(2) }
-        return "\(release)\(text[end...])"
+        return release + rest
     }
 
     /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already; tells whether it

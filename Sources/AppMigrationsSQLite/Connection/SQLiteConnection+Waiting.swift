@@ -45,7 +45,7 @@ extension SQLiteConnection {
     func busyTimeout(bySQL sql: String) throws(SQLError) -> [[SQLValue]]? {
         let pragma = "PRAGMA busy_timeout"
         guard sql.hasPrefix(pragma), !isBorrowed else { return nil }
-        let rest = sql.dropFirst(pragma.count)
+        let rest = String(sql.dropFirst(pragma.count))
         if rest.hasPrefix(" = "), let milliseconds = Int64(String(rest.dropFirst(3))) {
             try checkUsable()
             _ = exchangeBusyTimeout(.milliseconds(max(0, milliseconds)))

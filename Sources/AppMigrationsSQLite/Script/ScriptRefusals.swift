@@ -50,7 +50,7 @@ final class ScriptRefusals {
     }
 
     /// The pragmas whose argument says what to read.
-    private static let reading: Set<String> = [
+    private static let reading = [
         "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
         "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",
     ]

@@ -42,10 +42,8 @@ extension SQLiteConnection {
     /// - Throws: `SQLError` with the row, counted from 1: with the code `SQLError.Code.unwritableRow` for a
     ///   value that a column can't hold; what SQLite says of a row otherwise, such as one whose key is taken.
     public func insert<Row: Encodable>(_ rows: [Row], into table: String) throws(SQLError) {
-        do throws(SQLError) {
-            try SQLError.wrapping { try transaction { try insertAll(rows, into: table) } }
-        } catch {
-            throw naming(error)
+        do { try transaction { try insertAll(rows, into: table) } } catch {
+            throw naming(SQLError.wrapped(error, as: .statementFailed))
         }
     }
 

@@ -1,12 +1,4 @@
 extension SQLError {
-    /// Runs what a connection of any library does, and makes its error one of this library.
-    @discardableResult
-    package static func wrapping<Value>(_ body: () throws -> Value) throws(SQLError) -> Value {
-        do { return try body() } catch {
-            throw wrapped(error, as: .statementFailed, findingLocks: true)
-        }
-    }
-
     /// Makes an error of any library one of this library.
     ///
     /// Its code is told by the SQLSTATE of the server. Without one, and with `findingLocks`, the text of the error may tell that

@@ -36,7 +36,9 @@ extension SQLConnection {
     /// The rows of a query, with the errors of this library.
     @discardableResult
     package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> [[SQLValue]] {
-        try SQLError.wrapping { try query(sql, arguments) }
+        do { return try query(sql, arguments) } catch {
+            throw SQLError.wrapped(error, as: .statementFailed, findingLocks: true)
+        }
     }
 }
 

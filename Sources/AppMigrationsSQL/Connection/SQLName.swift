@@ -25,25 +25,11 @@ package struct SQLName: Hashable, Sendable, CustomStringConvertible {
 
     package func hash(into hasher: inout Hasher) { key.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    /// True if small letters of ASCII stand in it, in any case.
-    package func contains(_ letters: StaticString) -> Bool {
-        let count = letters.utf8CodeUnitCount
-        return key.indices.dropLast(count - 1).contains { start in
-            (0..<count).allSatisfy { key[start + $0] == letters.utf8Start[$0] }
-        }
-    }
-
     /// True if the name is one that SQLite keeps for itself.
     package var isInternal: Bool { text.lowercased().hasPrefix("sqlite_") }
 
-    /// True if the two are the same to the last byte.
-    package func isWritten(like other: SQLName) -> Bool { text.utf8.elementsEqual(other.text.utf8) }
-
     /// The name in double quotes.
     package var quoted: String { text.quoted(with: "\"") }
-
-    /// The name as text, in backticks, which never stand for a string where there is no such column.
-    package var alwaysName: String { text.quoted(with: "`") }
 }
 
 extension String {

@@ -106,32 +106,6 @@ package struct SQLTokens: Sendable {
         }
     }
 
-    /// The text with every name in double quotes in backticks.
-    ///
-    /// SQLite takes a name in double quotes for a text where there is no such column ("Double-quoted String
-    /// Literals Are Accepted"), and never one in backticks.
-    package var inBackticks: String {
-        var text = ""
-        var offset = 0
-        for index in tokens.indices where tokens[index].kind == .quoted {
-            guard let name = name(index) else { continue }
-            text += self.text(in: offset..<tokens[index].range.lowerBound) + name.alwaysName
-            offset = tokens[index].range.upperBound
-        }
-        return text + self.text(in: offset..<count)
-    }
-
-    /// The index after the closing parenthesis that belongs to the opening one at `index`; `nil` without one.
-    package func end(ofParenthesisAt index: Int) -> Int? {
-        var depth = 0
-        for position in index..<tokens.count {
-            if isSign(position, "(") { depth += 1 }
-            if isSign(position, ")") { depth -= 1 }
-            if depth == 0 { return position + 1 }
-        }
-        return nil
-    }
-
     package static func isOfWord(_ byte: UInt8) -> Bool { isOfName(byte) || byte == UInt8(ascii: "$") }
 
     static func isOfName(_ byte: UInt8) -> Bool {

@@ -2,8 +2,8 @@
 ///
 /// It notes the table's columns and rows as they are read.
 package class LedgerTable {
-    let session: any SQLSession
-    let name: String
+    final let session: any SQLSession
+    final let name: String
 
     /// The columns of a table that this library made, in lower case.
     private let ownColumns: [String]
@@ -11,13 +11,13 @@ package class LedgerTable {
     private let required: ArraySlice<String>
 
     /// The table as it stands in a statement.
-    private(set) var table: String
+    private(set) final var table: String
 
     /// The names of its columns in lower case, none where there is no such table.
-    private(set) var columns = [String]()
+    private(set) final var columns = [String]()
 
     /// The declared type of its versions, empty for none.
-    private(set) var versionType = ""
+    private(set) final var versionType = ""
 
     init(_ session: any SQLSession, named name: String, columns: [String], required: Int) {
         self.session = session
@@ -26,10 +26,10 @@ package class LedgerTable {
         table = session.quoted(name)
     }
 
-    var exists: Bool { !columns.isEmpty }
+    final var exists: Bool { !columns.isEmpty }
 
     /// True if its columns are those that this library gives it.
-    var isOwn: Bool { columns == ownColumns }
+    final var isOwn: Bool { columns == ownColumns }
 
     /// Reads which columns there are, and refuses the table of another tool, whose numbers would pass for migrations of the app
     /// that have run.
@@ -67,7 +67,7 @@ package class LedgerTable {
     /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
     ///
     /// - Returns: True if the row is there; otherwise it is to be looked for.
-    func insert(
+    final func insert(
         _ values: [(column: String, value: SQLValue)],
         of version: String,
         counting isCounted: Bool
@@ -86,9 +86,9 @@ package class LedgerTable {
 
     private func count() throws(SQLError) -> Int64 { try session.db.number("SELECT count(*) FROM \(table)") }
 
-    func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
+    final func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
 
-    func notKept(_ version: String) -> SQLError {
+    final func notKept(_ version: String) -> SQLError {
         unreadable("The table \(name) did not keep the row of version \(version), or lost another")
     }
 }

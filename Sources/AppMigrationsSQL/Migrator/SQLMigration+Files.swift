@@ -24,16 +24,16 @@ extension SQLMigration {
             throw fileError(.fileFailure, "The folder can't be read: \(error). Nothing was run", folder)
         }
         var steps = [SQLStep]()
-        for name in names.sorted() where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
+        for name in names where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
             let (version, title) = try parse(name, path)
-            steps.append(SQLStep(version: version, name: title, file: path))
+            steps.insertInOrder(SQLStep(version: version, name: title, file: path))
         }
         if steps.isEmpty {
             throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
         }
         var migrations = [SQLMigration]()
-        for step in SQLStep.inOrder(steps) { migrations.append(SQLMigration(step)) }
+        for step in steps { migrations.append(SQLMigration(step)) }
         return migrations
     }
 

@@ -61,15 +61,12 @@ public struct SQLMigrator<Connection>: Sendable {
         lockTimeout: Duration = .seconds(60),
         changed: ChangedRule = .reported
     ) throws(SQLError) {
-        var (all, last, isInOrder) = ([SQLStep](), -1 as Int64, true)
+        var (all, isInOrder) = ([SQLStep](), true)
         all.reserveCapacity(migrations.count)
         for migration in migrations {
-            all.append(migration.step)
-            isInOrder = isInOrder && last < migration.version
-            last = migration.version
+            isInOrder = isInOrder && all.last?.version ?? -1 <= migration.version
+            all.insertInOrder(migration.step)
         }
-        // Mostly they are, and the first sort of a process costs as much as all the rest of an idle check.
-        if !isInOrder { all = SQLStep.inOrder(all) }
         self.migrations = isInOrder ? migrations : migrations.sorted { $0.version < $1.version }
         steps = SQLSteps(
             all: all,

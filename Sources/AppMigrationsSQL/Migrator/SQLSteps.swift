@@ -102,9 +102,6 @@ final class SQLStep: Sendable {
         (self.script, self.file) = (script, file)
     }
 
-    /// One sort for all who need one: each is a copy of its code.
-    static func inOrder(_ steps: [SQLStep]) -> [SQLStep] { steps.sorted { $0.version < $1.version } }
-
     /// The version with the name or the file, for an error.
     var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
 
@@ -155,4 +152,15 @@ final class SQLStep: Sendable {
 
     /// The fingerprint of the SQL; `nil` for a closure, which has none.
     func checksum() throws(SQLError) -> String? { try text().map(SQLChecksum.of) }
+}
+
+extension [SQLStep] {
+    /// Puts a migration behind those of lower versions, and of two files of one version behind the one that is named first.
+    ///
+    /// Mostly they come in order, and the first sort of a process costs as much as all the rest of an idle check.
+    mutating func insertInOrder(_ step: SQLStep) {
+        if last?.version ?? .min < step.version { return append(step) }
+        let former = lastIndex { ($0.version, $0.file ?? "") <= (step.version, step.file ?? "") }
+        insert(step, at: former.map { $0 + 1 } ?? 0)
+    }
 }

@@ -30,11 +30,12 @@ package struct Orphans {
 
     /// The tables whose references lead nowhere or can't be checked, by name.
     private var lacking: [(name: SQLName, table: Table)] {
-        var names = [String]()
+        var lacking = [(name: SQLName, table: Table)]()
         for (name, table) in tables where table.complaint != nil || !table.orphans.isEmpty {
-            names.append(name.text)
+            let place = lacking.firstIndex { name.text < $0.name.text } ?? lacking.count
+            lacking.insert((name, table), at: place)
         }
-        return names.sorted().map { (SQLName($0), tables[SQLName($0)] ?? Table()) }
+        return lacking
     }
 
     /// Orphans that `before` did not have; `nil` when there are none.

@@ -137,13 +137,15 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
 
     /// The purpose of a connection, by the flags with which SQLite opens it.
-    package enum Access: Int32 {
+    package struct Access {
+        fileprivate let flags: Int32
+
         /// `SQLITE_OPEN_READONLY`.
-        case reading = 1
+        package static var reading: Access { Access(flags: 1) }
         /// Writing to a file that is there: `SQLITE_OPEN_READWRITE`.
-        case writing = 2
+        package static var writing: Access { Access(flags: 2) }
         /// Writing to a file that is made where there is none: with `SQLITE_OPEN_CREATE`.
-        case making = 6
+        package static var making: Access { Access(flags: 6) }
     }
 
     static func open(_ path: String, _ access: Access) throws(SQLError) -> OpaquePointer {
@@ -157,7 +159,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         // A library built with SQLITE_USE_URI takes each name that begins with "file:" for a URI.
         let isRelative = path.utf8.first != UInt8(ascii: "/") && path != ":memory:"
         let name = isRelative ? "./\(path)" : path
-        let result = sqlite3_open_v2(name, &handle, access.rawValue | SQLITE_OPEN_FULLMUTEX, nil)
+        let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
             var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
             // "Whether or not an error occurs when it is opened, resources should be released"

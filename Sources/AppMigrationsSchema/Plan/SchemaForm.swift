@@ -107,6 +107,17 @@ extension SQLName {
         return isOfGrammar || ["rowid", "stored", "strict"].contains { word.elementsEqual($0.utf8) }
     }
 
+    /// True if small letters of ASCII stand in it, in any case.
+    func contains(_ letters: StaticString) -> Bool {
+        let count = letters.utf8CodeUnitCount
+        return key.indices.dropLast(count - 1).contains { start in
+            (0..<count).allSatisfy { key[start + $0] == letters.utf8Start[$0] }
+        }
+    }
+
+    /// The name as text, in backticks, which never stand for a string where there is no such column.
+    var alwaysName: String { text.quoted(with: "`") }
+
     /// The name as a person writes it in SQL: without quotes where it needs none.
     var written: String {
         let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false

@@ -35,7 +35,7 @@ package struct PostgresStatements {
     package init(_ script: String) throws(SQLError) {
         self.script = SQLScript(script)
         try self.script.refuseZeroBytes(for: "PostgreSQL")
-        tokens = SQLTokens(self.script, .postgres)
+        tokens = SQLTokens(self.script, isPostgres: true)
         for index in tokens.tokens.indices { try follow(index) }
         if let opening = tokens.unended { throw unended(opening) }
         endStatement(at: tokens.tokens.count)

@@ -15,7 +15,7 @@ extension SQLTokens {
         case _ where SQLScript.isBlank(byte):
             offset += 1
             return nil
-        case 0xEF where rules == .sqlite && ahead(1) == 0xBB && ahead(2) == 0xBF:
+        case 0xEF where !isPostgres && ahead(1) == 0xBB && ahead(2) == 0xBF:
             offset += 3
             return nil
         case _ where has("--"):
@@ -26,7 +26,7 @@ extension SQLTokens {
             return nil
         case UInt8(ascii: "'"): return quoted(.text, byte)
         case UInt8(ascii: "\""): return quoted(.quoted, byte)
-        default: return rules == .sqlite ? ofSQLite(byte) : ofPostgres(byte)
+        default: return isPostgres ? ofPostgres(byte) : ofSQLite(byte)
         }
     }
 
@@ -60,7 +60,7 @@ extension SQLTokens {
     private mutating func word() -> Kind {
         let first = bytes[offset]
         offset += 1
-        guard Self.isOfWord(first), rules == .sqlite || !Self.isDigit(first) else { return .other }
+        guard Self.isOfWord(first), !isPostgres || !Self.isDigit(first) else { return .other }
         while Self.isOfWord(ahead(0)) { offset += 1 }
         return Self.isDigit(first) ? .other : .word
     }
@@ -68,7 +68,7 @@ extension SQLTokens {
     /// Leaves the end of the line to be read.
     private mutating func skipLine() {
         while offset < count, ahead(0) != UInt8(ascii: "\n"),
-            rules == .sqlite || ahead(0) != UInt8(ascii: "\r")
+            !isPostgres || ahead(0) != UInt8(ascii: "\r")
         {
             offset += 1
         }
@@ -79,7 +79,7 @@ extension SQLTokens {
         let start = offset
         var depth = 0
         while offset < count {
-            if has("/*"), depth == 0 || rules == .postgres {
+            if has("/*"), depth == 0 || isPostgres {
                 depth += 1
                 offset += 2
             } else if has("*/") {

@@ -4,8 +4,6 @@
 /// ("Lexical Structure") with `standard_conforming_strings` on. What it cannot read, such as a text without an end, becomes a
 /// sign of its own: two statements are then different sooner than equal.
 package struct SQLTokens: Sendable {
-    package enum Rules: Sendable { case sqlite, postgres }
-
     package enum Kind: Hashable, Sendable {
         /// A keyword or a name without quotes.
         case word
@@ -31,7 +29,8 @@ package struct SQLTokens: Sendable {
     package private(set) var tokens: [Token] = []
     /// Where a text, a name or a comment begins that has no end: its opening bytes.
     package internal(set) var unended: Range<Int>?
-    let rules: Rules
+    /// True if the text is read as PostgreSQL reads it, and not as SQLite does.
+    let isPostgres: Bool
     /// Where the next one begins, while they are read.
     var offset: Int
     /// True behind a text of PostgreSQL with escapes, which go on in a further one.
@@ -40,20 +39,20 @@ package struct SQLTokens: Sendable {
     var hasEscapes = false
 
     /// The tokens of a script from a byte on, none of which is read yet.
-    package init(unread script: SQLScript, from offset: Int = 0, _ rules: Rules = .sqlite) {
+    package init(unread script: SQLScript, from offset: Int = 0, isPostgres: Bool = false) {
         (bytes, count) = (script.bytes, script.count)
-        (self.offset, self.rules) = (offset, rules)
+        (self.offset, self.isPostgres) = (offset, isPostgres)
     }
 
-    package init(_ script: SQLScript, _ rules: Rules) {
-        self.init(unread: script, rules)
+    package init(_ script: SQLScript, isPostgres: Bool = false) {
+        self.init(unread: script, isPostgres: isPostgres)
         tokens.reserveCapacity(count / 4)
         while let (kind, range) = next() {
             if let kind { tokens.append(Token(kind: kind, range: range)) }
         }
     }
 
-    package init(_ text: String) { self.init(SQLScript(text), .sqlite) }
+    package init(_ text: String) { self.init(SQLScript(text)) }
 
     /// Reads one token, or one blank or comment without a kind; `nil` at the end.
     package mutating func next() -> (kind: Kind?, range: Range<Int>)? {

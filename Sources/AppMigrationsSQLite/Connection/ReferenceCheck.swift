@@ -38,23 +38,23 @@ final class ReferenceCheck {
     }
 
     /// Reads which tables there are, and gives the names of those that came, went or changed.
-    private func readTables() throws(SQLError) -> Set<SQLName> {
-        var (tables, changed) = ([SQLName: Orphans.Table](), Set<SQLName>())
+    private func readTables() throws(SQLError) -> [SQLName] {
+        var (tables, changed) = ([SQLName: Orphans.Table](), [SQLName]())
         // The text is compared and not read, and may hold bytes that are no UTF-8.
         let sql = "SELECT name, rowid, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
         for row in try session.db.query(sql) {
             let name = SQLName(try row.text(0))
             var table = orphans.tables[name] ?? Orphans.Table()
-            if table.number != row[1] || table.sql != row[2] { changed.insert(name) }
+            if table.number != row[1] || table.sql != row[2] { changed.append(name) }
             (table.number, table.sql) = (row[1], row[2])
             tables[name] = table
         }
-        for name in orphans.tables.keys where tables[name] == nil { changed.insert(name) }
+        for name in orphans.tables.keys where tables[name] == nil { changed.append(name) }
         orphans.tables = tables
         return changed
     }
 
-    private func readParents(of names: Set<SQLName>) throws(SQLError) {
+    private func readParents(of names: [SQLName]) throws(SQLError) {
         for name in names where !name.isInternal {
             let rows = try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))")
             if rows.isEmpty, orphans.tables[name] == nil { continue }
@@ -70,7 +70,7 @@ final class ReferenceCheck {
         var changed = writes.names
         // An ALTER tells neither the new name nor which other tables' texts it rewrites. To tell a table that was made again from
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
-        if writes.areAltering || !orphans.isEmpty { changed.formUnion(try readTables()) }
+        if writes.areAltering || !orphans.isEmpty { changed += try readTables() }
         try readParents(of: changed)
         for (name, table) in orphans.tables where !table.parents.isEmpty {
             if changed.contains(name) || table.parents.contains(where: changed.contains) { try check(name) }

@@ -9,7 +9,8 @@ internal import CAppMigrationsSQLite
 final class StatementWatch {
     fileprivate var refusals: ScriptRefusals?
 
-    private(set) var names: Set<SQLName> = []
+    /// The tables; few are written between two looks, and each is in here once.
+    private(set) var names = [SQLName]()
     /// True if a statement alters a table.
     private(set) var areAltering = false
     /// The columns that statements read; `nil` where nobody asks.
@@ -49,7 +50,8 @@ final class StatementWatch {
     /// SQLite's own tables refer to none, and its list of all is written by each CREATE.
     private func note(_ name: UnsafePointer<CChar>?) {
         guard let name, sqlite3_strnicmp(name, "sqlite_", 7) != 0 else { return }
-        names.insert(SQLName(String(cString: name)))
+        let table = SQLName(String(cString: name))
+        if !names.contains(table) { names.append(table) }
     }
 
     private func note(_ table: UnsafePointer<CChar>?, _ column: UnsafePointer<CChar>?) {

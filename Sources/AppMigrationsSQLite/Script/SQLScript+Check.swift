@@ -63,7 +63,7 @@ extension SQLScript {
     /// C interface to ask.
     func awaitedStatements() throws(SQLError) -> [Statement] {
         var statements = [Statement]()
-        let tokens = SQLTokens(self, .sqlite)
+        let tokens = SQLTokens(self)
         var start: Int?
         for (index, token) in tokens.tokens.enumerated() {
             let (offset, end) = (token.range.lowerBound, token.range.upperBound)

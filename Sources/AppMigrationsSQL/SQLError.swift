@@ -41,6 +41,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     private init(_ facts: Facts) { box = Box(facts) }
 
+    // Once, and not wherever it is called.
+    @inline(never)
     package init(_ code: Code, _ message: String) { self.init(Facts(code: code, message: message)) }
 
     private var facts: Facts { box.facts }

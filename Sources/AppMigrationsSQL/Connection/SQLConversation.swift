@@ -42,7 +42,8 @@ package final class SQLConversation {
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
     /// Runs one statement.
-    @discardableResult
+    // Once, and not wherever it is called.
+    @discardableResult @inline(never)
     package func query(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> SQLRows {
         try ask(uncancelled > 0 ? .undo(sql, arguments) : .query(mark + sql, arguments))
     }

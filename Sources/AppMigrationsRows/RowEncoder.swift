@@ -2,7 +2,7 @@ internal import AppMigrationsSQLite
 
 /// Takes the columns of rows from values of Swift, one row after the other.
 final class RowEncoder: Encoder {
-    /// The columns of the row, in the order in which the type encodes them.
+    /// The columns of the row, in the order in which the type encodes them, which is mostly that of the last row.
     private(set) var names: [String] = []
     private(set) var values: [SQLValue] = []
 
@@ -10,8 +10,10 @@ final class RowEncoder: Encoder {
     private let table: String
     private var kinds = ValueKind.Known()
     /// The columns that were found to keep a date as the number that it is.
-    private var dates = Set<String>()
+    private var dates = [String]()
     private var row = 0
+    /// True if the row has the columns of the row before, as far as it was encoded.
+    private var isAlike = true
     /// Why the row can't be inserted, where the call that found out can't throw.
     private var refusal: SQLError?
 
@@ -25,18 +27,26 @@ final class RowEncoder: Encoder {
     /// - Returns: True if the columns are the ones of the row before.
     func encode<Row: Encodable>(_ value: Row) throws(SQLError) -> Bool {
         row += 1
-        let former = names
-        (names, values) = ([], [])
-        names.reserveCapacity(former.count)
-        values.reserveCapacity(former.count)
+        isAlike = true
+        values.removeAll(keepingCapacity: true)
         try encode(at: nil) { try value.encode(to: self) }
-        if names.isEmpty { throw failure("\(Row.self) encodes no column", at: nil) }
-        return names == former
+        if values.isEmpty { throw failure("\(Row.self) encodes no column", at: nil) }
+        if values.count < names.count { keepNames() }
+        return isAlike
     }
 
     func set(_ value: SQLValue, for key: String) {
-        names.append(key)
+        if values.count == names.count || names[values.count] != key {
+            keepNames()
+            names.append(key)
+        }
         values.append(value)
+    }
+
+    /// Lets the row have no more of the columns of the row before than have got values.
+    private func keepNames() {
+        names.removeLast(names.count - values.count)
+        isAlike = false
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -67,7 +77,8 @@ final class RowEncoder: Encoder {
 
     /// Sets a date, given in seconds since 2001.
     func set(date value: Double, for key: String) throws(SQLError) {
-        if dates.insert(key).inserted {
+        if !dates.contains(key) {
+            dates.append(key)
             // "Determination Of Column Affinity" ("Datatypes In SQLite", section 3.1).
             let sql = """
                 SELECT type FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE
@@ -87,12 +98,12 @@ final class RowEncoder: Encoder {
 
     func set<Value: Encodable>(value: Value, for key: String) throws(SQLError) {
         let kind = kinds[Value.self]
-        let before = names.count
+        let before = values.count
         switch kind {
         case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
         default: try encode(at: key) { try value.encode(to: CellEncoder(row: self, key: key, kind: kind)) }
         }
-        if names.count == before { throw failure("\(Value.self) encodes no value", at: key) }
+        if values.count == before { throw failure("\(Value.self) encodes no value", at: key) }
     }
 
     /// Runs the code of a type, which may have been refused something without an error.

@@ -36,7 +36,7 @@ public struct SQLiteComparison: Sendable {
     ///   - expected: The path of the database as it should be.
     ///   - found: The path of the one that is looked at.
     /// - Returns: The rest of a sentence that begins with the file's path; `nil` where nothing differs.
-    /// - Throws: `SQLError` when one of them isn't there or can't be read.
+    /// - Throws: `SQLError` when one of them isn't there or can't be read, or has another encoding: SQLite attaches none then.
     public func difference(expected: String, found: String) throws(SQLError) -> String? {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)

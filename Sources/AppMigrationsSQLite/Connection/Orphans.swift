@@ -1,22 +1,25 @@
 internal import AppMigrationsSQL
 
-/// The tables of a database at one moment, with the rows that refer to none.
+/// The rows of a database that refer to none at one moment, with its tables.
 package struct Orphans {
-    struct Table {
+    struct Table: Equatable {
         /// Its row in `sqlite_master`, another one once the table was made again; with `auto_vacuum` its root page moves when
         /// another table is dropped.
-        var number = SQLValue.null
-        var sql = SQLValue.null
-        /// The tables that it refers to.
-        var parents = [SQLName]()
+        let number: SQLValue
+        let sql: SQLValue
+    }
+
+    struct Lack {
         /// The rows of `PRAGMA foreign_key_check`: the table, the row id, the parent, and the number of the reference in the table,
         /// since two may lead to one parent.
-        var orphans = SQLRows()
+        var rows = SQLRows()
         /// SQLite's words where it can't check the references.
         var complaint: SQLError?
     }
 
     var tables = [SQLName: Table]()
+    /// The tables whose references lead nowhere or can't be checked.
+    var lacks = [SQLName: Lack]()
 
     /// The orphans of a whole database.
     package static func found(in db: SQLiteConnection) throws(SQLError) -> Orphans {
@@ -26,16 +29,16 @@ package struct Orphans {
     }
 
     /// True if every reference leads to a row.
-    var isEmpty: Bool { lacking.isEmpty }
+    var isEmpty: Bool { lacks.isEmpty }
 
-    /// The tables whose references lead nowhere or can't be checked, by name.
-    private var lacking: [(name: SQLName, table: Table)] {
-        var lacking = [(name: SQLName, table: Table)]()
-        for (name, table) in tables where table.complaint != nil || !table.orphans.isEmpty {
-            let place = lacking.firstIndex { name.text < $0.name.text } ?? lacking.count
-            lacking.insert((name, table), at: place)
+    /// The lacks in the order of their tables' names.
+    private var sorted: [(name: SQLName, lack: Lack)] {
+        var sorted = [(name: SQLName, lack: Lack)]()
+        for (name, lack) in lacks {
+            let place = sorted.firstIndex { name.text < $0.name.text } ?? sorted.count
+            sorted.insert((name, lack), at: place)
         }
-        return lacking
+        return sorted
     }
 
     /// Orphans that `before` did not have; `nil` when there are none.
@@ -45,27 +48,26 @@ package struct Orphans {
     /// allowed in tables that are new. What could not be checked before may have been anything.
     package func excess(over before: Orphans) -> SQLError? {
         var (moved, isUnknown, complaints) = (0, false, 0)
-        for (name, table) in before.tables {
-            if table.complaint != nil { complaints -= 1 }
+        for (name, lack) in before.lacks {
+            if lack.complaint != nil { complaints -= 1 }
             if tables[name] != nil { continue }
-            moved += table.orphans.count
-            isUnknown = isUnknown || table.complaint != nil
+            moved += lack.rows.count
+            isUnknown = isUnknown || lack.complaint != nil
         }
         var (complaint, rows) = (nil as SQLError?, nil as String?)
-        for (name, table) in lacking {
-            let former = before.tables[name]
-            if let new = table.complaint {
+        for (name, lack) in sorted {
+            let former = before.lacks[name] ?? Lack()
+            if let new = lack.complaint {
                 complaints += 1
-                if former?.complaint == nil { complaint = complaint ?? new }
+                if former.complaint == nil { complaint = complaint ?? new }
             }
-            if rows != nil || table.orphans.isEmpty || former?.complaint != nil { continue }
-            var added = table.orphans
-            if let former {
-                if table.number == former.number {
+            if rows != nil || lack.rows.isEmpty || former.complaint != nil { continue }
+            var added = lack.rows
+            if let old = before.tables[name] {
+                if tables[name]?.number == old.number {
                     // A renamed parent changes what the table says of it.
-                    let isSame = table.sql == former.sql
-                    added = Self.rows(of: added, notIn: former.orphans, countingParents: isSame)
-                } else if added.count <= former.orphans.count {
+                    added = Self.rows(of: added, notIn: former.rows, countingParents: tables[name] == old)
+                } else if added.count <= former.rows.count {
                     added = []
                 }
             } else {
@@ -82,9 +84,9 @@ package struct Orphans {
     /// A sentence for each table whose references lead nowhere.
     var sentences: [String] {
         var sentences = [String]()
-        for (name, table) in lacking {
-            let more = table.orphans.count > 3 ? "; and \(table.orphans.count - 3) more" : ""
-            sentences.append(table.complaint?.message ?? shown(table.orphans, of: name) + more)
+        for (name, lack) in sorted {
+            let more = lack.rows.count > 3 ? "; and \(lack.rows.count - 3) more" : ""
+            sentences.append(lack.complaint?.message ?? shown(lack.rows, of: name) + more)
         }
         return sentences
     }

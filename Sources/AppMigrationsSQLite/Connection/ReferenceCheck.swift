@@ -7,6 +7,10 @@ internal import AppMigrationsSQL
 final class ReferenceCheck {
     private let session: SQLiteSession
     private(set) var orphans = Orphans()
+    /// The tables to which each one refers.
+    private var parents = [SQLName: [SQLName]]()
+    /// The tables that refer to each one, or did.
+    private var children = [SQLName: [SQLName]]()
     /// "PRAGMA data_version" changes with what other connections commit; `nil` until all was read.
     private var dataVersion: Int64?
 
@@ -24,15 +28,14 @@ final class ReferenceCheck {
     }
 
     func readAll() throws(SQLError) {
-        orphans = Orphans()
+        (orphans, parents, children) = (Orphans(), [:], [:])
         let names = try readTables()
         if session.tellsOfWrites { try readParents(of: names) }
         do throws(SQLError) {
             for row in try session.db.query("PRAGMA foreign_key_check") {
-                orphans.tables[SQLName(try row.text(0)), default: Orphans.Table()].orphans.append(row)
+                orphans.lacks[SQLName(try row.text(0)), default: Orphans.Lack()].rows.append(row)
             }
-        } catch {
-            if !error.isOfReference { throw error }
+        } catch  where error.isOfReference {
             for name in names where !name.isInternal { try check(name) }
         }
     }
@@ -43,25 +46,24 @@ final class ReferenceCheck {
         // The text is compared and not read, and may hold bytes that are no UTF-8.
         let sql = "SELECT name, rowid, CAST(sql AS BLOB) FROM sqlite_master WHERE type = 'table'"
         for row in try session.db.query(sql) {
-            let name = SQLName(try row.text(0))
-            var table = orphans.tables[name] ?? Orphans.Table()
-            if table.number != row[1] || table.sql != row[2] { changed.append(name) }
-            (table.number, table.sql) = (row[1], row[2])
+            let (name, table) = (SQLName(try row.text(0)), Orphans.Table(number: row[1], sql: row[2]))
+            if orphans.tables[name] != table { changed.append(name) }
             tables[name] = table
         }
-        for name in orphans.tables.keys where tables[name] == nil { changed.append(name) }
+        for name in Array(parents.keys) + children.keys where tables[name] == nil { changed.append(name) }
         orphans.tables = tables
         return changed
     }
 
     private func readParents(of names: [SQLName]) throws(SQLError) {
         for name in names where !name.isInternal {
-            let rows = try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))")
-            if rows.isEmpty, orphans.tables[name] == nil { continue }
-            var table = orphans.tables[name] ?? Orphans.Table()
-            table.parents = try rows.map { row throws(SQLError) in SQLName(try row.text(2)) }
-            (table.orphans, table.complaint) = ([], nil)
-            orphans.tables[name] = table
+            let former = parents[name] ?? []
+            (parents[name], orphans.lacks[name]) = (nil, nil)
+            for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
+                let parent = SQLName(try row.text(2))
+                parents[name, default: []].append(parent)
+                if !former.contains(parent) { children[parent, default: []].append(name) }
+            }
         }
     }
 
@@ -72,21 +74,18 @@ final class ReferenceCheck {
         // one that wasn't matters to rows that led nowhere before only, and reading all texts takes a time that grows with them.
         if writes.areAltering || !orphans.isEmpty { changed += try readTables() }
         try readParents(of: changed)
-        for (name, table) in orphans.tables where !table.parents.isEmpty {
-            if changed.contains(name) || table.parents.contains(where: changed.contains) { try check(name) }
+        var checked = Set<SQLName>()
+        for name in changed + changed.flatMap({ children[$0] ?? [] }) where checked.insert(name).inserted {
+            if parents[name] != nil { try check(name) }
         }
     }
 
     private func check(_ name: SQLName) throws(SQLError) {
-        var (rows, complaint) = (SQLRows(), nil as SQLError?)
+        var lack = Orphans.Lack()
         do throws(SQLError) {
-            rows = try session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))")
-        } catch {
-            if !error.isOfReference { throw error }
-            complaint = error
-        }
-        orphans.tables[name]?.orphans = rows
-        orphans.tables[name]?.complaint = complaint
+            lack.rows = try session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))")
+        } catch  where error.isOfReference { lack.complaint = error }
+        orphans.lacks[name] = lack.rows.isEmpty && lack.complaint == nil ? nil : lack
     }
 }
 

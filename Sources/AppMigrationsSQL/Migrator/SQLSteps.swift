@@ -141,10 +141,11 @@ final class SQLStep: Sendable {
         guard let bytes = content else {
             throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
         }
-        if let text = String(validUTF8: bytes) { return text }
+        let text = String(decoding: bytes, as: UTF8.self)
+        // Bytes that are not UTF-8 were replaced, and the replacement has other bytes.
+        let valid = Array(text.utf8)
+        if valid == bytes { return text }
         let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
-        let valid = Array(String(decoding: bytes, as: UTF8.self).utf8)
-        // The repaired text is the same up to the first byte that was not UTF-8.
         let offset = bytes.indices.first { $0 >= valid.count || bytes[$0] != valid[$0] } ?? bytes.count
         let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
         throw located(script.error(.fileFailure, message, at: script.count))

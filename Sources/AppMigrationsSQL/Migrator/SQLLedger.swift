@@ -49,14 +49,16 @@ final class SQLLedger: LedgerTable {
         if exists { try selectVersions() }
     }
 
+    // An interpolation makes room for more than 63 bytes here. Swift builds a type when such a text goes, which takes the first call
+    // of a process as long as a statement.
     private func selectVersions() throws(SQLError) {
         var found = [Int64]()
         // In order, SQLite reads the index of the versions alone.
-        try session.values(of: "SELECT version FROM \(table) ORDER BY version") { value throws(SQLError) in
+        try session.values(of: "SELECT version FROM " + (table + " ORDER BY 1")) { value throws(SQLError) in
             let version = try version(value)
+            if found.last ?? .min <= version { return found.append(version) }
             // Texts have another order than numbers.
-            let isNext = found.last ?? .min <= version
-            found.insert(version, at: isNext ? found.count : found.firstIndex { $0 > version } ?? found.count)
+            found.insert(version, at: found.firstIndex { $0 > version } ?? found.count)
         }
         versions = found
     }
@@ -75,7 +77,7 @@ final class SQLLedger: LedgerTable {
 
     private func selectChecksum(of version: Int64) throws(SQLError) -> String? {
         var checksum: String?
-        let sql = "SELECT checksum FROM \(table) WHERE version = \(version)"
+        let sql = "SELECT checksum FROM " + (table + " WHERE version=\(version)")
         try session.values(of: sql) { if case .text(let text) = $0 { checksum = text } }
         return checksum
     }

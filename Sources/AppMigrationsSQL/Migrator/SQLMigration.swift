@@ -115,7 +115,13 @@ enum SQLChecksum {
             if bytes[index] == UInt8(ascii: "\r"), bytes[index + 1] == UInt8(ascii: "\n") { continue }
             hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01b3
         }
-        let digits = String(hash, radix: 16)
-        return "fnv1a:" + String(repeating: "0", count: 16 - digits.count) + digits
+        var text = Array("fnv1a:".utf8)
+        // A start without work would have types built for `String(_:radix:)` alone.
+        for _ in 0..<16 {
+            let digit = UInt8(hash >> 60)
+            text.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+            hash <<= 4
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -10,3 +10,8 @@ package final class Log: Sendable {
 
     package func add(_ line: String) { entries.withLock { $0.append(line) } }
 }
+
+extension Duration {
+    /// How long a test waits for a lock that is not given back before: the real clock, since time-outs are in its time.
+    package static var inVain: Duration { .milliseconds(5) }
+}

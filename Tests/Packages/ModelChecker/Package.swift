@@ -24,7 +24,12 @@ let package = Package(
             exclude: ["AppMigrations.docc"],
             swiftSettings: settings
         ),
-        .target(name: "AppMigrationsSQL", dependencies: ["AppMigrations"], swiftSettings: settings),
+        .target(name: "CLibrary", swiftSettings: settings),
+        .target(
+            name: "AppMigrationsSQL",
+            dependencies: ["AppMigrations", "CLibrary"],
+            swiftSettings: settings + [.unsafeFlags(["-module-alias", "AppMigrationsSystem=CLibrary"])]
+        ),
         .target(
             name: "AppMigrationsPostgreSQL",
             dependencies: ["AppMigrationsSQL"],

@@ -83,6 +83,7 @@ extension MigrationManager {
     }
 
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
+    @inline(__always)
     private func declare(
         _ text: String,
         _ floor: String?

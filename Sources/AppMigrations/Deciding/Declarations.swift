@@ -54,6 +54,7 @@ package struct Declarations {
     /// Passes a version over that has run already; `false` where a closer look is needed.
     ///
     /// This is the whole cost of a version that has run: parse, lock, two comparisons.
+    @inline(__always)
     package mutating func passes(_ version: AppVersion) -> Bool {
         guard previous < version, version <= idleLimit else { return false }
         previous = version

@@ -22,9 +22,9 @@ package enum FilePaths {
         return "/" + parts.joined(separator: "/")
     }
 
-    private static func components(_ path: String) -> [String] { parts(path).filter { !$0.isEmpty } }
-
-    private static func parts(_ path: String) -> [String] { split(Array(path.utf8), at: 0x2F) }
+    private static func components(_ path: String) -> [String] {
+        split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
+    }
 
     /// The texts between the bytes of this value: one function, since the standard library's is made anew for each kind of bytes.
     static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {

@@ -220,7 +220,7 @@ extension Platform {
     }
 
     /// Gives `nil` where a call fails with one of these numbers.
-    static func unless<Value>(
+    package static func unless<Value>(
         _ expected: [Int32],
         _ body: () throws(SystemCallError) -> Value
     ) throws(SystemCallError) -> Value? {

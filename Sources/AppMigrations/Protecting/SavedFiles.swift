@@ -143,10 +143,9 @@ struct SavedFiles {
     /// The folder at a path, if this process can reach it: an app whose folders were moved may not look at where they were,
     /// which is outside of its sandbox.
     private func reachable(_ folder: String) throws -> FileIdentity? {
-        let found = try Platform.unless(Platform.forbidden) { () throws(SystemCallError) in
+        try Platform.unless(Platform.forbidden) { () throws(SystemCallError) in
             try Platform.identity(ofFolder: folder)
-        }
-        return found.flatMap { $0 }
+        } ?? nil
     }
 
     private func refusal(_ path: String, _ reason: Message) -> MigrationError {

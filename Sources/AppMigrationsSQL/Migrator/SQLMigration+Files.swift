@@ -19,7 +19,7 @@ extension SQLMigration {
         let names: [String]
         do {
             // A name that is no text is refused like any other that is misspelt.
-            names = try Platform.names(in: folder, strictly: true).sorted()
+            names = try Platform.names(in: folder, strictly: true)
         } catch {
             throw fileError(.fileFailure, "The folder can't be read: \(error). Nothing was run", folder)
         }

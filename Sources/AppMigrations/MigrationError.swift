@@ -89,7 +89,7 @@ extension MigrationError {
         /// migration.
         public static var outOfOrder: Code { Code("outOfOrder") }
 
-        /// The manager is closed since an earlier call of it threw.
+        /// An earlier call of the manager threw, its state was forgotten or set back, or it was handed out for a plan that is over.
         public static var blocked: Code { Code("blocked") }
 
         /// A newer version of the app was started on the same data after the manager was made.
@@ -115,8 +115,8 @@ extension MigrationError {
         /// The closure threw; ``MigrationError/underlyingError`` is its error.
         public static var migrationFailed: Code { Code("migrationFailed") }
 
-        /// The closure threw `CancellationError` or an error with this code, or the task was cancelled while it waited for the
-        /// lock or while protected files were copied, or found itself cancelled at a checkpoint.
+        /// The closure threw `CancellationError` or an error with this code, or the task was cancelled before the closure began, or
+        /// found itself cancelled at a checkpoint.
         public static var cancelled: Code { Code("cancelled") }
 
         /// The host that ran the closure could not renew its lease, or another host took over.
@@ -128,7 +128,7 @@ extension MigrationError {
         /// As many processes died in this migration as the options allow.
         public static var attemptLimitReached: Code { Code("attemptLimitReached") }
 
-        /// Another process held the lock for longer than the options allow.
+        /// Another process held the lock, or another manager protected the same files, for longer than the options allow.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
         /// There is no folder for the state that every start finds again, or none was named and there is no default.
@@ -145,7 +145,7 @@ extension MigrationError {
         /// The state file was written by a newer release of this library.
         public static var stateFromNewerFormat: Code { Code("stateFromNewerFormat") }
 
-        /// The state, the lock that guards it, or what a closure wrote could not be synced to disk.
+        /// The state could not be saved or removed, its lock not be taken or kept, or a closure's work not be synced to disk.
         public static var stateNotSaved: Code { Code("stateNotSaved") }
 
         /// A checkpoint could not be saved, or none was saved that can be read as the type asked for.

@@ -24,7 +24,7 @@ extension MigrationManager {
     ///   `nested`, `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the
     ///   closure's error as ``MigrationError/underlyingError``. The manager is closed then, unless the error is the `nested` of a
-    ///   second declaration while one of this manager is under way.
+    ///   plan, or of a second declaration while one of this manager is under way.
     @discardableResult
     public func whenMigrating(
         toVersion: String,

@@ -70,8 +70,8 @@ public struct FleetMigrationContext: Sendable {
     ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.
     ///   - progress: How much is done, from 0 to 1, as in ``reportProgress(_:note:)``, which it also does; kept with the
     ///     checkpoint. `nil` keeps the last one.
-    /// - Throws: `MigrationError` with the code `cancelled`, `leaseLost`, `stateNotSaved`, `stateUnreadable`, or
-    ///   `checkpointNotSaved`: the text is too long, or the closure has ended.
+    /// - Throws: `MigrationError` with the code `cancelled`, `leaseLost`, `stateNotSaved`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, or `checkpointNotSaved`: the text is too long, or the closure has ended.
     public func saveCheckpoint(
         _ value: some LosslessStringConvertible,
         progress: Double? = nil

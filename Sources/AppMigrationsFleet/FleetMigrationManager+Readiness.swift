@@ -38,8 +38,8 @@ extension FleetMigrationManager {
 
         /// True if the data is at every version that is declared, or ahead of it, and this app may use it.
         ///
-        /// - Throws: As ``FleetMigrationManager/isMigrated(_:)``; `invalidName`, `invalidVersion` or `tooOld` where no manager could be
-        ///   made.
+        /// - Throws: As ``FleetMigrationManager/isMigrated(_:)``; `tooOld`; `invalidName`, `invalidVersion` or `newerThanCurrentVersion` where
+        ///   no manager could be made.
         nonisolated(nonsending) public func isMigrated(
             _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
         ) async throws -> Bool {

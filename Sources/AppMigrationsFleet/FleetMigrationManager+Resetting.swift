@@ -9,7 +9,7 @@ extension FleetMigrationManager {
     /// The floor of ``requiredAppVersion`` stays. For recovery and for tests; waits for a host that is migrating.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `overtaken`,
-    ///   `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    ///   `blocked` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
         try requireWritable()
         let marks = try release.mark(version)
@@ -51,7 +51,7 @@ extension FleetMigrationManager {
     /// The mark, checkpoints, the floor and the history stay. A manager that was closed stays closed. Waits for a
     /// host that is migrating.
     ///
-    /// - Throws: `MigrationError` with the code `readOnly`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    /// - Throws: `MigrationError` with the code `readOnly`, `blocked`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
     public func resetAttempts() async throws(MigrationError) {
         try requireWritable()

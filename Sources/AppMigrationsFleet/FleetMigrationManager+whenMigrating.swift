@@ -22,8 +22,8 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`, `nested`,
     ///   `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
-    ///   `underlyingError`. The manager is closed then, unless the error is the `nested` of a second declaration while one of this
-    ///   manager is under way.
+    ///   `underlyingError`. The manager is closed then, unless the error is the `nested` of a plan, or of a second declaration while
+    ///   one of this manager is under way.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,

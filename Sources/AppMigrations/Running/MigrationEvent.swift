@@ -20,7 +20,7 @@ public struct MigrationEvent: Sendable {
     /// How much of the migration, or of the copy, is done, from 0 to 1; with ``Kind/progressed``.
     public package(set) var fraction: Double?
 
-    /// The work in words; with ``Kind/progressed``, where the closure says it, and for each file that is copied.
+    /// The work in words; with ``Kind/progressed``, where the closure says it, and while files are copied.
     ///
     /// With ``Kind/waiting`` in a fleet, the host for which this one waits.
     public package(set) var note: String?

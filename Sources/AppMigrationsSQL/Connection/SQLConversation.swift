@@ -41,7 +41,6 @@ package final class SQLConversation {
     /// True if the task of the caller was cancelled.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
-    /// Runs one statement.
     // Once, and not wherever it is called.
     @discardableResult @inline(never)
     package func query(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> SQLRows {
@@ -54,7 +53,6 @@ package final class SQLConversation {
     /// Runs a script where the connection takes one.
     package func execute(script: String) throws(SQLError) { _ = try ask(.script(script)) }
 
-    /// Runs the closure of the caller.
     package func call() throws(SQLError) { _ = try ask(.call) }
 
     /// Sleeps: no task waits on the thread of the rules, and one that is cancelled is noticed by the next statement.

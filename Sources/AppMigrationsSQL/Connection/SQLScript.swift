@@ -15,7 +15,6 @@ package struct SQLScript {
         self.bytes = bytes
     }
 
-    /// The number of bytes of the text.
     package var count: Int { bytes.count - 1 }
 
     /// The line and the column of a byte, both from 1; a column is a Unicode scalar.

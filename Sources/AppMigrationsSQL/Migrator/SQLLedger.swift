@@ -82,7 +82,6 @@ final class SQLLedger: LedgerTable {
         return checksum
     }
 
-    /// True if a version was applied.
     func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
         try !session.db.query("SELECT 1 FROM \(table) WHERE version = \(version)").isEmpty
     }

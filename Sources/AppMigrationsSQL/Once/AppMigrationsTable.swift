@@ -44,7 +44,6 @@ package final class AppMigrationsTable: LedgerTable {
         try read()
     }
 
-    /// The place of a version.
     func look(for version: AppVersion) throws(SQLError) -> Place {
         let expected = row(of: version)
         let sql = "SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)"

@@ -51,7 +51,7 @@ extension MigrationManager {
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the closure threw, or an
     ///   ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is the one before it or too long,
     ///   ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``, ``SQLError/Code/transactionEnded``,
-    ///   ``SQLError/Code/ledgerUnreadable``, or what the commit failed with. The batches before stay, nothing of this
+    ///   ``SQLError/Code/ledgerUnreadable``, ``SQLError/Code/foreignLedger``, or what the commit failed with. The batches before stay, nothing of this
     ///   one is in the database then.
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(

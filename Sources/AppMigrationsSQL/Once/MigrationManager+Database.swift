@@ -39,8 +39,8 @@ extension MigrationManager {
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the
     ///   closure threw, or an ``SQLError``: ``SQLError/Code/busy``,
     ///   ``SQLError/Code/alreadyInTransaction``, ``SQLError/Code/transactionEnded``,
-    ///   ``SQLError/Code/foreignKeyViolation``, ``SQLError/Code/ledgerUnreadable``, or what the commit failed
-    ///   with. Nothing of the closure is in the database then.
+    ///   ``SQLError/Code/foreignKeyViolation``, ``SQLError/Code/ledgerUnreadable``, ``SQLError/Code/foreignLedger``, or what
+    ///   the commit failed with. Nothing of the closure is in the database then.
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,

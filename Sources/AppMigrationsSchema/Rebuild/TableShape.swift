@@ -59,7 +59,6 @@ struct TableShape {
 
     subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
 
-    /// The names of the columns.
     var names: Set<SQLName> { Set(columns.map(\.name)) }
 }
 

@@ -107,7 +107,6 @@ struct CreateStatement {
 
     var hasAutoincrement: Bool { tokens.tokens.indices.contains { tokens.isWord($0, "AUTOINCREMENT") } }
 
-    /// True if something follows the statement.
     var isFollowed: Bool {
         tokens.tokens.indices.dropLast().contains { tokens.isSign($0, ";") && !tokens.isSign($0 + 1, ";") }
     }

@@ -44,7 +44,6 @@ struct SchemaObject {
         return "app_migrations_\(number)"
     }
 
-    /// The statement that made it.
     func statement() throws(SQLError) -> CreateStatement {
         guard let sql, let statement = CreateStatement(sql) else {
             throw SQLError(

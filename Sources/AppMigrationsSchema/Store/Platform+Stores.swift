@@ -71,7 +71,6 @@ extension Platform {
         try synchronize(file)
     }
 
-    /// Removes a file where there is one.
     static func removeIfThere(_ path: String) throws(SystemCallError) {
         _ = try unless([ENOENT]) { () throws(SystemCallError) in try removeFile(path) }
     }

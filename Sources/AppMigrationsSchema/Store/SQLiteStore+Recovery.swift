@@ -32,7 +32,8 @@ extension SQLiteStore {
     /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
     /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also where there is no store, or one without a byte;
     ///   `SQLError.Code.newerSchema`, `SQLError.Code.busy` and `SQLError.Code.unreachable` when it is that;
-    ///   `SQLError.Code.fileFailure`; and `SQLError.Code.cleanupFailed` after it was set aside.
+    ///   `SQLError.Code.fileFailure`, `SQLError.Code.cancelled` and `SQLError.Code.cannotOpen`; and `SQLError.Code.cleanupFailed` after it
+    ///   was set aside.
     @discardableResult
     public func setAside(
         onlyIfDamaged: Bool = true,
@@ -65,7 +66,8 @@ extension SQLiteStore {
     /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and
     ///   `SQLError.Code.unreachable` when the store is that, which is left as it is;
     ///   `SQLError.Code.damaged` when what `recovering` put there is damaged, too;
-    ///   `SQLError.Code.migrationFailed` with an error of `recovering`; `SQLError.Code.fileFailure`.
+    ///   `SQLError.Code.migrationFailed` with an error of `recovering`, or that error itself where it is an `SQLError`;
+    ///   `SQLError.Code.cannotOpen` where its folder isn't there; `SQLError.Code.fileFailure` and `SQLError.Code.cancelled`.
     public func open(
         check: Check = .off,
         busyTimeout: Duration = .seconds(5),

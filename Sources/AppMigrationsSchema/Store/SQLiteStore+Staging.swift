@@ -30,13 +30,13 @@ extension SQLiteStore {
     ///     it asks the copy whether there is something to do: another process may have done it meanwhile.
     /// - Returns: True if the store was replaced.
     /// - Throws: `SQLError`, after which the store is the old one, where there was none a file without a byte:
-    ///   `SQLError.Code.busy`,
+    ///   `SQLError.Code.busy`, `SQLError.Code.alreadyInTransaction` for a transaction that `body` left open,
     ///   `SQLError.Code.cancelled` when the task was cancelled, `SQLError.Code.stopped` when `progress` said so,
-    ///   `SQLError.Code.migrationFailed` with the error of `body`, or that error itself where it is one of this
-    ///   library, `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
+    ///   `SQLError.Code.migrationFailed` with the error of `body`, or that error itself where it is an
+    ///   `SQLError`, `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
     ///   `SQLError.Code.foreignKeyViolation` from the check, `SQLError.Code.damaged` also where the store is missing
-    ///   and its log is not, `SQLError.Code.unreachable`, `SQLError.Code.fileFailure`, and what SQLite says.
-    ///   `SQLError.Code.cleanupFailed` alone comes after the store was replaced.
+    ///   and its log is not, `SQLError.Code.unreachable`, `SQLError.Code.fileFailure`, `SQLError.Code.cannotOpen` for a path or an
+    ///   extension that can't be one, and what SQLite says. `SQLError.Code.cleanupFailed` alone comes after the store was replaced.
     @discardableResult
     public func migrateStaged(
         backupExtension: String? = nil,
@@ -63,7 +63,7 @@ extension SQLiteStore {
     /// and so does `open`. Where nothing was left, it looks for some names and no more. Where another process works on
     /// the store right now, that process removes it.
     ///
-    /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`.
+    /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`, `SQLError.Code.cannotOpen` for what is no path.
     public func removeLeftovers() throws(SQLError) {
         let files = try StoreFiles(of: path)
         if try !files.hasLeftovers() { return }

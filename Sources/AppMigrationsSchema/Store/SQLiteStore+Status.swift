@@ -41,8 +41,8 @@ extension SQLiteStore {
     ///   - check: How thoroughly the store is read. With `off` damage shows only where the schema is.
     ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
-    /// - Throws: `SQLError` for a target or hints that are not right, or a check without a collation of the app's; everything else
-    ///   about the store is a case.
+    /// - Throws: `SQLError` for what is no path, for a target or hints that are not right, a check without a collation of the app's,
+    ///   or a cancelled task; everything else about the store is a case.
     public func status(
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),

@@ -24,7 +24,7 @@ extension FleetMigrationManager {
     /// Sets the mark as ``reset(to:)`` does, and takes the rows above `version` out of the database, so that what
     /// `whenMigrating(toVersion:in:batches:)` ran there runs again.
     ///
-    /// The rows go first: after a death in between, the call has to be made again. The connection is in no transaction, and isn't
+    /// The rows go first: after a death in between, or a `MigrationError`, make the call again. The connection is in no transaction, and isn't
     /// closed. `lockTimeout` is how long to wait for another writer.
     ///
     /// - Throws: `SQLError` of the database, and nothing was reset then; `MigrationError` as ``reset(to:)``.

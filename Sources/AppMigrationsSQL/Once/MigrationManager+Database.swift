@@ -100,7 +100,7 @@ extension MigrationManager {
     ///
     /// The work of `whenMigrating(toVersion:in:run:)` above that version
     /// runs again then, on a database that has its work already. For recovery and for tests, while no other
-    /// process migrates. The rows go first: after a death in between, the call has to be made again.
+    /// process migrates. The rows go first: after a death in between, or a `MigrationError`, make the call again.
     ///
     /// - Parameters:
     ///   - version: The version at which the data is.

@@ -76,25 +76,25 @@ extension MigrationManager {
         guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
         let kept: String?
-        let version = interrupted.version
         do throws(SystemCallError) {
-            kept = try SavedFiles(location, for: version).keep(from: interrupted.startedAt)
+            kept = try SavedFiles(location, for: interrupted.version).keep(from: interrupted.startedAt)
         } catch {
-            throw location.protection(.abandoning, version, error)
+            throw location.protection(.abandoning, interrupted.version, error)
         }
         if let failure = locked.note(state.unprotected()) {
-            throw location.protection(.abandoning, version, after: failure)
+            throw location.protection(.abandoning, interrupted.version, after: failure)
         }
         return kept
     }
 
     /// Refuses what is to be done elsewhere before the state's lock is taken.
     package func requireWritable() throws(MigrationError) {
+        if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
         if file.location.isReadOnly { throw .readOnly(file.location) }
     }
 
     private func lock() throws(MigrationError) -> LockedState {
-        if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
+        try requireWritable()
         return try LockedState.take(reporter, timeout: options.lockTimeout)
     }
 }

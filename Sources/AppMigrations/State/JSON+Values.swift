@@ -29,10 +29,6 @@ extension JSON {
 
     func versionOrNil(_ key: String) throws(MigrationError) -> AppVersion? { try member(key)?.version() }
 
-    func count(_ key: String) throws(MigrationError) -> Int { try needed(key).count() }
-
-    func moment(_ key: String) throws(MigrationError) -> Int64 { try needed(key).moment() }
-
     /// The value of a member; `nil` where there is none, and for `null`.
     func value(_ key: String) throws(MigrationError) -> JSON? {
         guard let value = try member(key) else { return nil }

@@ -165,21 +165,15 @@ private struct JSONReader {
         index += 1
         let letter = next
         index += 1
-        switch letter {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): return Unicode.Scalar(letter)
-        case UInt8(ascii: "b"): return "\u{8}"
-        case UInt8(ascii: "f"): return "\u{C}"
-        case UInt8(ascii: "n"): return "\n"
-        case UInt8(ascii: "r"): return "\r"
-        case UInt8(ascii: "t"): return "\t"
-        case UInt8(ascii: "u"):
+        if letter == UInt8(ascii: "u") {
             var code = hexadecimal()
             // RFC 8259, 7: outside the basic plane, two escapes in a row; half a pair is no character.
             if let high = code, high & 0xFC00 == 0xD800, pass("\\"), pass("u"), let low = hexadecimal() {
                 code = low & 0xFC00 == 0xDC00 ? 0x10000 + (high & 0x3FF) << 10 + low & 0x3FF : nil
             }
             if let code, let scalar = Unicode.Scalar(code) { return scalar }
-        default: break
+        } else if let place = Array("\"\\/bfnrt".utf8).firstIndex(of: letter) {
+            return Unicode.Scalar(Array("\"\\/\u{8}\u{C}\n\r\t".utf8)[place])
         }
         throw expected("an escape that JSON has", at: start)
     }
@@ -187,12 +181,8 @@ private struct JSONReader {
     private mutating func hexadecimal() -> UInt32? {
         var code: UInt32 = 0
         for _ in 0..<4 {
-            switch next {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): code = code << 4 | UInt32(next & 0x0F)
-            case UInt8(ascii: "A")...UInt8(ascii: "F"), UInt8(ascii: "a")...UInt8(ascii: "f"):
-                code = code << 4 | UInt32(next & 0x0F + 9)
-            default: return nil
-            }
+            guard let digit = Character(Unicode.Scalar(next)).hexDigitValue else { return nil }
+            code = code << 4 | UInt32(digit)
             index += 1
         }
         return code

@@ -90,7 +90,7 @@ extension Interruption {
         self.init(
             try AttemptedMigration(json),
             isProtecting: try json.needed("isProtecting").flag(),
-            at: try json.moment("startedAt"),
+            at: try json.needed("startedAt").moment(),
             failure: try json.value("failure")?.text(),
             try Lease(of: json)
         )
@@ -138,8 +138,8 @@ extension AttemptedMigration {
     fileprivate convenience init(_ json: JSON) throws(MigrationError) {
         self.init(
             try json.version("version"),
-            attempts: try json.count("attempts"),
-            deaths: try json.count("deaths"),
+            attempts: try json.needed("attempts").count(),
+            deaths: try json.needed("deaths").count(),
             by: try json.version("appVersion"),
             try Checkpoint(of: json)
         )
@@ -168,9 +168,9 @@ extension AppliedMigration {
             version: try json.version("version"),
             previousVersion: try json.version("previousVersion"),
             appVersion: try json.version("appVersion"),
-            finishedAt: try json.moment("finishedAt"),
+            finishedAt: try json.needed("finishedAt").moment(),
             duration: try json.needed("duration").duration(),
-            attempts: try json.count("attempts")
+            attempts: try json.needed("attempts").count()
         )
     }
 

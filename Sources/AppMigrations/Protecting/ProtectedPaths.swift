@@ -37,7 +37,7 @@ final class ProtectedPaths {
         // A slash at the end of a link's name makes it that of the folder which the link leads to (POSIX, 4.13 Pathname
         // Resolution).
         let isFolder = path.utf8.last == 0x2F
-        while path.utf8.count > 1, path.utf8.last == 0x2F { path.removeLast() }
+        while path.utf8.count > 1, path.utf8.last == 0x2F { path.unicodeScalars.removeLast() }
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
         let last = FilePaths.last(path)
         if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }

@@ -159,7 +159,7 @@ extension FileTree {
         for companion in Snapshot.companions where !companion.isEmpty {
             if try Platform.stands(path + companion) { return true }
         }
-        return path.hasSuffix("-shm")
+        return Array(path.utf8.suffix(4)) == Array("-shm".utf8)
     }
 
     /// Syncs what stands at paths without links to disk, with what SQLite keeps beside it and the folders above.

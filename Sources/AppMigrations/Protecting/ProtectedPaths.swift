@@ -94,7 +94,7 @@ final class ProtectedPaths {
     /// True if a folder is what stands at a path, or lies in it.
     static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
         if FilePaths.contains(path, folder) { return true }
-        guard let status = try Platform.status(path), status.kind == .directory else { return false }
+        guard let status = try Platform.companion(path), status.kind == .directory else { return false }
         return try Place(folder).standing.contains(status.identity)
     }
 
@@ -203,7 +203,7 @@ extension ProtectedPaths.Place {
     init(_ path: String) throws(SystemCallError) {
         var (standing, missing, place): ([FileIdentity], String, String) = ([], "", path)
         while place != "/" {
-            if let found = try Platform.status(place) {
+            if let found = try Platform.companion(place) {
                 standing.append(found.identity)
             } else {
                 missing = "/" + FilePaths.last(place) + missing

@@ -78,7 +78,7 @@ import Testing
     @Test func `files, folders, links and what is neither can be synchronized`() throws {
         try scratch.write("a", to: "disk/folder/a")
         try scratch.link("link", to: "disk/folder")
-        try scratch.link("disk/folder/broken", to: "nowhere")
+        try scratch.link("disk/folder/" + String(repeating: "x", count: 255), to: "nowhere")
         try #require(mkfifo(scratch.file("disk/folder/fifo"), 0o600) == 0)
         try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
             try context.synchronize(

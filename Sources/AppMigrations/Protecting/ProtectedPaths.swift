@@ -58,7 +58,7 @@ final class ProtectedPaths {
     }
 
     private func check(_ path: String, _ named: String) throws {
-        for companion in Snapshot.companions where try Self.holds(path + companion, stateFolder) {
+        for end in Snapshot.companions where try Self.holds(path + end, [stateFolder, location.directory]) {
             throw refusal(of: named, "the state directory is in it")
         }
         // The state, its lock and its snapshots begin so.
@@ -91,11 +91,11 @@ final class ProtectedPaths {
         return location.protection(.taking, version, at: path, reason)
     }
 
-    /// True if a folder is what stands at a path, or lies in it.
-    static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
-        if FilePaths.contains(path, folder) { return true }
+    /// True if one of these paths of a folder is that of what stands at `path`, lies in it, or leads through it.
+    static func holds(_ path: String, _ folders: [String]) throws -> Bool {
+        if folders.contains(where: { FilePaths.contains(path, $0) }) { return true }
         guard let status = try Platform.companion(path), status.kind == .directory else { return false }
-        return try Place(folder).standing.contains(status.identity)
+        return try folders.contains { try Place($0).standing.contains(status.identity) }
     }
 
     /// True if a path is in another mount than the folder that holds the state too.

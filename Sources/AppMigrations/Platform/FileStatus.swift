@@ -64,6 +64,11 @@ extension Platform {
         }
     }
 
+    /// The status of what SQLite may keep beside a file, whose name can be too long for that.
+    static func companion(_ path: String) throws(SystemCallError) -> FileStatus? {
+        try unless([ENAMETOOLONG]) { () throws(SystemCallError) in try status(path) } ?? nil
+    }
+
     /// True if something stands at a path, be it a link that leads nowhere.
     @inline(never)
     static func stands(_ path: String) throws(SystemCallError) -> Bool { try status(path) != nil }

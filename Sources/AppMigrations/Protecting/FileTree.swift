@@ -20,13 +20,12 @@ struct FileTree {
     /// Lists what stands there; throws where it can't be used.
     init(_ top: String, to use: Use = .look) throws(SystemCallError) {
         self.top = top
-        guard let status = try Platform.status(top) else { return }
+        guard let status = try Platform.companion(top) else { return }
         let folder = try Platform.identity(ofFolder: FilePaths.parent(top))
         try add("", status, above: folder?.device ?? status.identity.device, use)
         var index = 0
         while index < entries.count {
-            let folder = entries[index]
-            let path = top + folder.path
+            let (folder, path) = (entries[index], top + entries[index].path)
             index += 1
             if folder.status.kind != .directory { continue }
             let names = try Platform.at(path) { () throws(SystemCallError) in
@@ -44,8 +43,7 @@ struct FileTree {
     private mutating func add(_ path: String, _ status: FileStatus, above: UInt64, _ use: Use)
         throws(SystemCallError)
     {
-        let place = top + path
-        let isFolder = status.kind == .directory
+        let (place, isFolder) = (top + path, status.kind == .directory)
         // A protected folder that is a mount point is put back by its entries. A mounted file can't be removed (unlink(2)).
         if use == .remove && isFolder || use == .copy && !(isFolder && path.isEmpty),
             Platform.isMountPoint(place, status, above: above)
@@ -130,7 +128,9 @@ extension FileTree {
         // The call for all of a file system waits for what every other process has written there, which can be gigabytes. For
         // so few files the wait for each of them is the shorter one, and it is bounded. But it would open databases.
         var isFlushed = files > 32
-        if butDatabases { for tree in trees where !isFlushed { isFlushed = try tree.holdsDatabase() } }
+        for tree in trees where butDatabases {
+            for entry in tree.entries where !isFlushed { isFlushed = try isLocked(tree.top + entry.path) }
+        }
         if isFlushed { isFlushed = try lock.flushFileSystem() }
         for tree in trees { try tree.synchronize(but: isFlushed ? device : nil, butDatabases) }
     }
@@ -147,19 +147,14 @@ extension FileTree {
         }
     }
 
-    private func holdsDatabase() throws(SystemCallError) -> Bool {
-        for entry in entries { if try Self.isLocked(top + entry.path) { return true } }
-        return false
-    }
-
     /// True for a file on which SQLite may have locks: who closes it takes them away (sqlite.org/howtocorrupt.html, 2.2).
     ///
     /// SQLite itself syncs what it commits.
     private static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
-        for companion in Snapshot.companions where !companion.isEmpty {
-            if try Platform.stands(path + companion) { return true }
+        for end in Snapshot.companions.dropFirst() {
+            if try Platform.companion(path + end) != nil { return true }
         }
-        return path.hasSuffix("-shm")
+        return Array(path.utf8.suffix(4)) == Array("-shm".utf8)
     }
 
     /// Syncs what stands at paths without links to disk, with what SQLite keeps beside it and the folders above.

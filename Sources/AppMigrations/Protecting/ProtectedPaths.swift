@@ -37,7 +37,7 @@ final class ProtectedPaths {
         // A slash at the end of a link's name makes it that of the folder which the link leads to (POSIX, 4.13 Pathname
         // Resolution).
         let isFolder = path.utf8.last == 0x2F
-        while path.utf8.count > 1, path.utf8.last == 0x2F { path.removeLast() }
+        while path.utf8.count > 1, path.utf8.last == 0x2F { path.unicodeScalars.removeLast() }
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
         let last = FilePaths.last(path)
         if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }
@@ -58,7 +58,7 @@ final class ProtectedPaths {
     }
 
     private func check(_ path: String, _ named: String) throws {
-        for companion in Snapshot.companions where try Self.holds(path + companion, stateFolder) {
+        for end in Snapshot.companions where try Self.holds(path + end, [stateFolder, location.directory]) {
             throw refusal(of: named, "the state directory is in it")
         }
         // The state, its lock and its snapshots begin so.
@@ -91,11 +91,11 @@ final class ProtectedPaths {
         return location.protection(.taking, version, at: path, reason)
     }
 
-    /// True if a folder is what stands at a path, or lies in it.
-    static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
-        if FilePaths.contains(path, folder) { return true }
-        guard let status = try Platform.status(path), status.kind == .directory else { return false }
-        return try Place(folder).standing.contains(status.identity)
+    /// True if one of these paths of a folder is that of what stands at `path`, lies in it, or leads through it.
+    static func holds(_ path: String, _ folders: [String]) throws -> Bool {
+        if folders.contains(where: { FilePaths.contains(path, $0) }) { return true }
+        guard let status = try Platform.companion(path), status.kind == .directory else { return false }
+        return try folders.contains { try Place($0).standing.contains(status.identity) }
     }
 
     /// True if a path is in another mount than the folder that holds the state too.
@@ -203,7 +203,7 @@ extension ProtectedPaths.Place {
     init(_ path: String) throws(SystemCallError) {
         var (standing, missing, place): ([FileIdentity], String, String) = ([], "", path)
         while place != "/" {
-            if let found = try Platform.status(place) {
+            if let found = try Platform.companion(place) {
                 standing.append(found.identity)
             } else {
                 missing = "/" + FilePaths.last(place) + missing

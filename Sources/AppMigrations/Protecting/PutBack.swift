@@ -106,7 +106,7 @@ struct PutBack {
     ///
     /// On another file system there is no place for it, and it is removed: what is put back there is still in the snapshot.
     private func setAside(_ path: String, as name: String) throws {
-        guard let status = try Platform.status(path) else { return }
+        guard let status = try Platform.companion(path) else { return }
         try open(path, status)
         var (free, number) = (name, 2)
         while try stands(free) { (free, number) = ("\(name).\(number)", number + 1) }

@@ -130,7 +130,7 @@ struct SavedFiles {
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
             throw refusal(above, "\(above) was a folder when the copy was made; put that back in its place")
         }
-        if try ProtectedPaths.holds(place, base) {
+        if try ProtectedPaths.holds(place, [base, location.directory]) {
             throw refusal(place, "the state directory is in \(place)")
         }
         if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {

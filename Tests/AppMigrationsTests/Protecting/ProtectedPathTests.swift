@@ -36,16 +36,16 @@ import Testing
         let error = try scratch.manager(upgradingTo: "1.1")
             .refusal(protecting: isPlain ? scratch.file(name) : name)
         #expect(error.description.contains(reason), "\(error)")
-        #expect(
-            error.description.hasSuffix(
-                "Nothing was run and nothing changed. Mend that and make a new manager."
-            )
-        )
+        let end = "Nothing was run and nothing changed. Mend that and make a new manager."
+        #expect(error.description.hasSuffix(end))
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
 
-    @Test func `a state directory that would be taken for a database's companion is refused`() throws {
-        let manager = try library("1.1", in: scratch.file("db-wal/state"))
+    @Test(arguments: ["db-wal/state", "db//../state", "db/link"])
+    func `a state directory in what is protected, or reached through it, is refused`(name: String) throws {
+        for folder in ["db", "state"] { try scratch.makeFolder(folder) }
+        try scratch.link("db/link", to: "../state")
+        let manager = try library("1.1", in: scratch.file(name))
         let error = try manager.refusal(protecting: scratch.file("db"))
         #expect(error.description.contains("the state directory is in it"))
     }

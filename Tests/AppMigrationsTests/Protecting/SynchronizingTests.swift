@@ -78,7 +78,7 @@ import Testing
     @Test func `files, folders, links and what is neither can be synchronized`() throws {
         try scratch.write("a", to: "disk/folder/a")
         try scratch.link("link", to: "disk/folder")
-        try scratch.link("disk/folder/broken", to: "nowhere")
+        try scratch.link("disk/folder/" + String(repeating: "x", count: 255), to: "nowhere")
         try #require(mkfifo(scratch.file("disk/folder/fifo"), 0o600) == 0)
         try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
             try context.synchronize(
@@ -95,18 +95,18 @@ import Testing
     }
 
     /// To close a file takes the locks away that its process has on it, so it isn't opened: here it can't be.
-    @Test(arguments: ["-wal", "-shm", "-journal"])
-    func `a database in use is left to SQLite`(companion: String) async {
-        await #expect(processExitsWith: .success) { [companion = companion as String] in
+    @Test(arguments: ["-wal", "-shm", "-journal"], ["data/db", "data/db\u{600}"])
+    func `a database in use is left to SQLite`(ending: String, name: String) async {
+        await #expect(processExitsWith: .success) { [ending = ending as String, name = name as String] in
             let scratch = try TemporaryDirectory()
             try scratch.becomeNobody()
-            try scratch.write("", to: "data/db")
-            try scratch.setMode(0, of: "data/db")
-            #expect(try Self.fail(scratch, scratch.file("data")).path == scratch.file("data/db"))
-            try scratch.write("", to: "data/db" + companion)
-            if companion == "-shm" { try scratch.setMode(0, of: "data/db-shm") }
+            try scratch.write("", to: name)
+            try scratch.setMode(0, of: name)
+            #expect(try Self.fail(scratch, scratch.file("data")).path == scratch.file(name))
+            try scratch.write("", to: name + ending)
+            if ending == "-shm" { try scratch.setMode(0, of: name + ending) }
             try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") { context in
-                try context.synchronize(scratch.file("data"), scratch.file("data/db"))
+                try context.synchronize(scratch.file("data"), scratch.file(name))
             }
         }
     }

@@ -49,7 +49,7 @@ extension FleetMigrationManager {
     /// `isUnderWay` is `false` then, and `deaths` counts the attempt.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`.
-    public var status: MigrationStatus {
+    nonisolated(nonsending) public var status: MigrationStatus {
         get async throws(MigrationError) {
             let found = try await stored.read()
             return MigrationStatus(

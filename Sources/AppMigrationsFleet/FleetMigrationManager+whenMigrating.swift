@@ -70,7 +70,10 @@ extension FleetMigrationManager {
     }
 
     /// Ends a declaration of a manager that only looks, or that a newer release holds back.
-    private func look(_ text: String, _ declaration: Declarations.Declaration?) async throws(MigrationError) {
+    nonisolated(nonsending) private func look(
+        _ text: String,
+        _ declaration: Declarations.Declaration?
+    ) async throws(MigrationError) {
         do throws(MigrationError) {
             let version = try AppVersion(text, manager: name)
             if declaration == nil, version <= lastRunVersion { return }

@@ -145,12 +145,9 @@ extension FleetMigrationManager {
             isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
-            self.leaseDuration = leaseDuration
-            self.lockTimeout = lockTimeout
-            self.attemptLimit = attemptLimit
-            self.upgradesFrom = upgradesFrom
-            self.isReadOnly = isReadOnly
-            self.onEvent = onEvent
+            (self.leaseDuration, self.lockTimeout) = (leaseDuration, lockTimeout)
+            (self.attemptLimit, self.upgradesFrom) = (attemptLimit, upgradesFrom)
+            (self.isReadOnly, self.onEvent) = (isReadOnly, onEvent)
         }
 
         var leaseLength: Duration { min(max(leaseDuration, .seconds(1)), .seconds(86_400)) }

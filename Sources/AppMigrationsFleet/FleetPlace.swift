@@ -14,7 +14,7 @@ final class FleetPlace: Sendable {
     ) throws(MigrationError) {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, manager: name)
-        let deadline = Deadline(clock: options.clock, limit: options.leaseLength / 2)
+        let deadline = Deadline(clock: options.clock, lease: options.leaseLength)
         let location = StateLocation(name: name, directory: "", store: "the fleet's store")
         stored = StoredState(location, store, deadline)
         release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)

@@ -3,7 +3,8 @@ internal import AppMigrations
 /// How long a call of a store or of a connection may take.
 struct Deadline: Sendable {
     let clock: FleetClock
-    let limit: Duration
+    let lease: Duration
+    var limit: Duration { lease / 2 }
 
     /// Runs a call in a task of its own, and waits for it until the deadline, or until the caller's task is cancelled.
     ///
@@ -12,7 +13,6 @@ struct Deadline: Sendable {
         _ limit: Duration? = nil,
         _ call: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let limit = limit ?? self.limit
         let waiter = Guarded<CheckedContinuation<Value, any Error>?>(nil)
         let end: @Sendable (Result<Value, any Error>) -> Void = { result in
             let first = waiter.withLock { waiter in
@@ -28,6 +28,8 @@ struct Deadline: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.withLock { $0 = continuation }
                 let task = Task { end(await Result(of: call)) }
+                // Dividing takes as long as all else that a start does before its call, which is under way by now.
+                let limit = limit ?? self.limit
                 let callOff = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
                 leave = {
                     callOff()

@@ -97,10 +97,7 @@ final class LeaseHolder: Sendable {
             lose(loss)
             throw stored.location.leaseLost(loss, version)
         }
-        progress.withLock {
-            $0.revision = revision
-            $0.state = $0.state.renewing(at: beat)
-        }
+        progress.withLock { ($0.revision, $0.state) = (revision, $0.state.renewing(at: beat)) }
     }
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.

@@ -67,13 +67,12 @@ import Testing
         #expect(fleet.store.writes == writes)
     }
 
-    @Test func `the manager that is asked for a plan is refused inside, and the plan's own after it`()
-        async throws
-    {
+    @Test func `the manager asked for a plan is refused inside, and the plan's own after it`() async throws {
         let migrations = try await fleet.host()
         var kept: FleetMigrationManager?
         _ = try await migrations.plan { planned in
             kept = planned
+            #expect(await code { try await planned.reset(to: "1.4") } == .nested)
             #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .nested)
         }
         let after = try #require(kept)

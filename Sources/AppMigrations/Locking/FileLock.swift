@@ -18,10 +18,19 @@ final class FileLock: Sendable {
     /// The locks under which asynchronous closures of this process run, with the paths of their files.
     private static let held = Guarded<[(identity: FileIdentity, path: String)]>([])
 
-    private init(_ descriptor: Int32, _ status: FileStatus, isOurs: Bool) {
-        identity = status.identity
-        self.isOurs = isOurs
-        hold = Guarded(Hold(descriptor: descriptor))
+    /// Takes the descriptor over, also to close it where this throws.
+    private init(_ descriptor: Int32, _ location: StateLocation) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            let file = try FileStatus(descriptor)
+            if file.kind != .file { throw Platform.unsupported(location.lock) }
+            identity = file.identity
+            let folder = Platform.isOwn(file) ? nil : try Platform.status(location.directory, following: true)
+            isOurs = file.links == 1 && file.owner == (folder?.owner ?? file.owner)
+            hold = Guarded(Hold(descriptor: descriptor))
+        } catch {
+            Platform.closeAfterReading(descriptor)
+            throw error
+        }
     }
 
     deinit { unlock() }
@@ -30,49 +39,22 @@ final class FileLock: Sendable {
     static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
         if location.isReadOnly { throw .readOnly(location) }
         do throws(SystemCallError) {
-            let descriptor = try openFile(location)
-            do throws(SystemCallError) {
-                let status = try FileStatus(descriptor)
-                if status.kind == .file {
-                    return FileLock(descriptor, status, isOurs: try isOurs(status, location))
-                }
-            } catch {
-                Platform.closeAfterReading(descriptor)
-                throw error
-            }
-            Platform.closeAfterReading(descriptor)
+            let (path, folder) = (location.lock, location.directory)
+            let opened = try Platform.unless([Platform.noEntry], Platform.openLock(path, in: folder))
+            if let opened { return try FileLock(opened, location) }
+            try Platform.makeDirectories(folder)
+            return try FileLock(Platform.openLock(path, in: folder), location)
         } catch {
             throw unavailable(location, error)
         }
-        throw unavailable(location)
     }
 
-    private static func openFile(_ location: StateLocation) throws(SystemCallError) -> Int32 {
-        let opened = try Platform.unless([Platform.noEntry]) { () throws(SystemCallError) in
-            try Platform.openLock(location.lock, in: location.directory)
-        }
-        if let opened { return opened }
-        try Platform.makeDirectories(location.directory)
-        return try Platform.openLock(location.lock, in: location.directory)
-    }
-
-    private static func isOurs(_ file: FileStatus, _ location: StateLocation) throws(SystemCallError) -> Bool
-    {
-        if file.links != 1 { return false }
-        if Platform.isOwn(file) { return true }
-        return try FileStatus(ofEntry: location.directory, following: true).owner == file.owner
-    }
-
-    private static func unavailable(_ location: StateLocation, _ cause: SystemCallError? = nil)
-        -> MigrationError
-    {
-        let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
+    private static func unavailable(_ location: StateLocation, _ cause: SystemCallError) -> MigrationError {
         let text: Message = """
-            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
-            \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
-            Make the folder, and what is in it, writable for this process and start again.
+            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \(cause). Nothing was run and the \
+            state is unchanged. Make the folder, and what is in it, writable for this process and start again.
             """
-        return location.error(.stateNotSaved, at: cause?.path ?? location.lock, because: cause, text)
+        return location.error(.stateNotSaved, at: cause.path ?? location.lock, because: cause, text)
     }
 
     enum Attempt {
@@ -94,7 +76,7 @@ final class FileLock: Sendable {
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if try ListLock.isTaken(in: location.snapshotInUse()) {
+                if try SnapshotList.isLocked(in: location.snapshotInUse()) {
                     Platform.release(descriptor)
                     return .claimed
                 }
@@ -142,33 +124,16 @@ final class FileLock: Sendable {
 
     /// The process that has the lock, as its line in the file says, for an error.
     func holder() -> Message {
-        let holder = hold.withLock { $0.descriptor.flatMap { Platform.readHolder($0) } }
-        return holder.map { "process \(Int($0))" } ?? "a process that can't be named"
-    }
-}
-
-/// The lock on a snapshot's list: a `flock` from before the list is in its place until the closure has ended.
-///
-/// The state's lock doesn't say that a closure runs, since a process that puts files back holds the same lock. Where the file of
-/// the state's lock was removed while a closure runs, the list's still keeps other processes away. Nobody else ever takes it
-/// exclusively, so a process that only looks is never mistaken for the closure's.
-struct ListLock {
-    private let descriptor: Int32
-
-    /// Writes a list under another name, locks it, and renames it into place.
-    init(making path: String, _ text: [UInt8]) throws(SystemCallError) {
-        descriptor = try Platform.at(path) { () throws(SystemCallError) in
-            try Platform.save(text, to: path, by: path + ".new") { descriptor throws(SystemCallError) in
-                if try !Platform.tryLock(descriptor) { throw Platform.wouldBlock }
+        hold.withLock { hold in
+            do throws(SystemCallError) {
+                if let file = hold.descriptor, let line = try Platform.contents(ofOpen: file, limit: 64) {
+                    let number = String(decoding: line, as: UTF8.self).number
+                    if number != 0 { return "process \(Int(truncatingIfNeeded: number))" }
+                }
+            } catch {
+                // The caller is told that it waited, whoever has the lock.
             }
+            return "a process that can't be named"
         }
-    }
-
-    /// Gives the lock back, which a child made past the C library's `fork` shares: closing isn't enough.
-    func end() { Platform.unlock(descriptor) }
-
-    /// True if a process has the lock of the list in the snapshot `folder`; `false` where there is no list.
-    static func isTaken(in folder: String) throws(SystemCallError) -> Bool {
-        try Platform.isLocked(folder + "/list")
     }
 }

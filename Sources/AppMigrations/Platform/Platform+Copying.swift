@@ -16,7 +16,6 @@ extension Platform {
         _ source: String,
         to target: String,
         _ buffer: UnsafeMutableRawBufferPointer,
-        isCloning: inout Bool,
         afterEach: (_ count: Int) throws -> Void
     ) throws {
         try copy(source, to: target, COPYFILE_ALL | COPYFILE_CLONE | COPYFILE_EXCL)
@@ -46,12 +45,10 @@ extension Platform {
         }
     }
     #else
-    /// `isCloning` says whether to try to share the file's blocks, and becomes false where the file system can't.
     static func copyFile(
         _ path: String,
         to target: String,
         _ buffer: UnsafeMutableRawBufferPointer,
-        isCloning: inout Bool,
         afterEach: (_ count: Int) throws -> Void
     ) throws {
         let source = try openEntry(path)
@@ -60,7 +57,15 @@ extension Platform {
         if status.kind != .file { throw unsupported(path) }
         let copy = try createExclusively(target)
         do {
-            try copyContent(source, to: copy, status, buffer, isCloning: &isCloning, afterEach: afterEach)
+            // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
+            if ioctl(copy, UInt(0x4004_9409), source) == 0 {
+                try afterEach(status.size)
+            } else {
+                while case let count = try fill(buffer, from: source), count > 0 {
+                    try writeAll(copy, buffer.baseAddress, count)
+                    try afterEach(count)
+                }
+            }
             try copyAttributes(source, to: copy, status)
         } catch {
             closeAfterReading(copy)
@@ -74,8 +79,10 @@ extension Platform {
         defer { closeAfterReading(source) }
         let copy = try openEntry(target)
         defer { closeAfterReading(copy) }
-        try at(target) { () throws(SystemCallError) in
+        do throws(SystemCallError) {
             try copyAttributes(source, to: copy, FileStatus(source))
+        } catch {
+            throw error.at(target)
         }
     }
 
@@ -89,25 +96,6 @@ extension Platform {
         }
         let times = [status.accessed, status.modified]
         _ = try retrying("utimensat", target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
-    }
-
-    private static func copyContent(
-        _ source: Int32,
-        to target: Int32,
-        _ status: FileStatus,
-        _ buffer: UnsafeMutableRawBufferPointer,
-        isCloning: inout Bool,
-        afterEach: (_ count: Int) throws -> Void
-    ) throws {
-        // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-        if isCloning, ioctl(target, UInt(0x4004_9409), source) == 0 { return try afterEach(status.size) }
-        isCloning = false
-        while true {
-            let count = try fill(buffer, from: source)
-            if count == 0 { return }
-            try writeAll(target, buffer.baseAddress, count)
-            try afterEach(count)
-        }
     }
 
     /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.

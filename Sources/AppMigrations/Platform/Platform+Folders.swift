@@ -23,7 +23,7 @@ extension Platform {
             let listed = try retrying("fcntl") { fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
             if try names(in: listed, strictly: false).isEmpty { try own(made, in: folder) }
         }
-        try synchronizeDirectory(folder)
+        try synchronize(folder)
     }
 
     /// Gives what root has just made in another user's folder to that user, so that one accidental `sudo` shuts nobody out.
@@ -41,11 +41,9 @@ extension Platform {
 
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
         if geteuid() != 0 { return try openLock(path) }
-        let opened = try unless([EEXIST]) { () throws(SystemCallError) in
-            try openLock(path, making: O_CREAT | O_EXCL)
-        }
         // A file that was there before may be anybody's. It keeps its owner.
-        guard let made = opened else { return try openLock(path, making: 0) }
+        guard let made = try unless([EEXIST], openLock(path, making: O_CREAT | O_EXCL))
+        else { return try openLock(path, making: 0) }
         do throws(SystemCallError) {
             try own(made, in: folder)
             return made
@@ -57,9 +55,7 @@ extension Platform {
 
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         // access(2): EPERM for what is immutable too.
-        try unless(forbidden + [EROFS]) { () throws(SystemCallError) in
-            try retrying("access") { access(path, W_OK) }
-        } != nil
+        try unless(forbidden + [EROFS], retrying("access", path) { access(path, W_OK) }) != nil
     }
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
@@ -82,7 +78,11 @@ extension Platform {
     package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
         -> [String]
     {
-        try names(in: openDirectory(directory), strictly: strictly)
+        do throws(SystemCallError) {
+            return try names(in: openDirectory(directory), strictly: strictly)
+        } catch {
+            throw error.at(directory)
+        }
     }
 
     private static func names(in descriptor: Int32, strictly: Bool) throws(SystemCallError) -> [String] {
@@ -114,6 +114,16 @@ extension Platform {
 
     static func removeFolder(_ path: String) throws(SystemCallError) {
         _ = try retrying("rmdir", path) { rmdir(path) }
+    }
+
+    /// Gives the owner of a folder all rights to it; `false` where it is no folder, or has them.
+    ///
+    /// Without the right to write to it, a folder can't be emptied, nor get another one above it (rename(2)).
+    @discardableResult
+    static func openUp(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
+        try setPermissions(path, status.permissions | 0o700)
+        return true
     }
 
     static func setPermissions(_ path: String, _ permissions: UInt32) throws(SystemCallError) {
@@ -181,23 +191,16 @@ extension Platform {
         _ = try retrying("fsync") { fsync(descriptor) }
     }
 
-    /// Syncs and closes a file, or a folder, whose names are synced.
-    private static func synchronize(closing descriptor: Int32, throughCache: Bool) throws(SystemCallError) {
-        defer { closeAfterReading(descriptor) }
-        // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
-        _ = try unless([EINVAL]) { () throws(SystemCallError) in
-            try synchronize(descriptor, throughCache: throughCache)
-        }
-    }
-
+    /// Syncs a file, or the names in a folder, to disk.
     @inline(never)
-    package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
-        try synchronize(closing: openDirectory(path), throughCache: true)
-    }
-
-    static func synchronize(entry path: String, throughCache: Bool) throws(SystemCallError) {
-        try at(path) { () throws(SystemCallError) in
-            try synchronize(closing: openEntry(path), throughCache: throughCache)
+    package static func synchronize(_ path: String, throughCache: Bool = true) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            let descriptor = try opening { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
+            defer { closeAfterReading(descriptor) }
+            // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
+            _ = try unless([EINVAL], synchronize(descriptor, throughCache: throughCache))
+        } catch {
+            throw error.at(path)
         }
     }
 

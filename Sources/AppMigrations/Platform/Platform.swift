@@ -85,7 +85,11 @@ package enum Platform {
     }
 
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 {
-        try at(path) { () throws(SystemCallError) in try openToRead(path) }
+        do throws(SystemCallError) {
+            return try openToRead(path)
+        } catch {
+            throw error.at(path)
+        }
     }
 
     package static func openDirectory(_ path: String, _ more: Int32 = 0) throws(SystemCallError) -> Int32 {
@@ -132,7 +136,7 @@ package enum Platform {
         by new: String,
         _ prepare: (_ descriptor: Int32) throws(SystemCallError) -> Void
     ) throws(SystemCallError) -> Int32 {
-        let made = try unless([EEXIST]) { () throws(SystemCallError) in try createExclusively(new) }
+        let made = try unless([EEXIST], createExclusively(new))
         // The state's lock is held, so nobody is writing what stands there: a process was killed.
         if made == nil { try removeFile(new) }
         let descriptor = if let made { made } else { try createExclusively(new) }
@@ -207,22 +211,10 @@ extension SystemCallError {
 }
 
 extension Platform {
-    /// Says of an error what it was about, where that isn't said.
-    static func at<Value>(
-        _ path: String,
-        _ body: () throws(SystemCallError) -> Value
-    ) throws(SystemCallError) -> Value {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            throw error.at(path)
-        }
-    }
-
     /// Gives `nil` where a call fails with one of these numbers.
     package static func unless<Value>(
         _ expected: [Int32],
-        _ body: () throws(SystemCallError) -> Value
+        _ body: @autoclosure () throws(SystemCallError) -> Value
     ) throws(SystemCallError) -> Value? {
         do throws(SystemCallError) {
             return try body()

@@ -14,19 +14,10 @@ final class ProtectedPaths {
         self.version = version
         // The directory may be named by a link. A restore counts the paths from its real path.
         stateFolder = try Platform.resolved(location.directory)
-        if let owner = try Platform.owner(unlikeRoot: stateFolder) {
-            throw refusal(
-                of: location.directory,
-                "it belongs to user \(Int(owner)), and this process is root's"
-            )
-        }
-        let all = try named.map(canonical)
-        // A path in another one, or one that is named twice, is covered already.
-        for (index, path) in all.enumerated() {
-            let isCovered = all.enumerated().contains { other, cover in
-                FilePaths.contains(cover, path) && (other < index || !FilePaths.contains(path, cover))
-            }
-            if !isCovered { paths.append(path) }
+        try refuseForeign(stateFolder, location.directory)
+        for path in try named.map(canonical) where !paths.contains(where: { FilePaths.contains($0, path) }) {
+            paths.removeAll { FilePaths.contains(path, $0) }
+            paths.append(path)
         }
     }
 
@@ -37,7 +28,7 @@ final class ProtectedPaths {
         // A slash at the end of a link's name makes it that of the folder which the link leads to (POSIX, 4.13 Pathname
         // Resolution).
         let isFolder = path.utf8.last == 0x2F
-        while path.utf8.count > 1, path.utf8.last == 0x2F { path.removeLast() }
+        while path.utf8.count > 1, path.utf8.last == 0x2F { path = FilePaths.parent(path) }
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
         let last = FilePaths.last(path)
         if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }
@@ -58,7 +49,7 @@ final class ProtectedPaths {
     }
 
     private func check(_ path: String, _ named: String) throws {
-        for companion in Snapshot.companions where try Self.holds(path + companion, stateFolder) {
+        for companion in Snapshot.companions where try Place(path + companion).holds(Place(stateFolder)) {
             throw refusal(of: named, "the state directory is in it")
         }
         // The state, its lock and its snapshots begin so.
@@ -91,26 +82,9 @@ final class ProtectedPaths {
         return location.protection(.taking, version, at: path, reason)
     }
 
-    /// True if a folder is what stands at a path, or lies in it.
-    static func holds(_ path: String, _ folder: String) throws(SystemCallError) -> Bool {
-        if FilePaths.contains(path, folder) { return true }
-        guard let status = try Platform.status(path), status.kind == .directory else { return false }
-        return try Place(folder).standing.contains(status.identity)
-    }
-
-    /// True if a path is in another mount than the folder that holds the state too.
+    /// True if a path is on another file system than the state.
     static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
-        var place = path
-        while !FilePaths.contains(place, base) {
-            let above = FilePaths.parent(place)
-            if let status = try Platform.status(place), let folder = try Platform.identity(ofFolder: above),
-                Platform.isMountPoint(place, status, above: folder.device)
-            {
-                return true
-            }
-            place = above
-        }
-        return false
+        try Place(path).standing.first?.device != Place(base).standing.first?.device
     }
 }
 
@@ -154,7 +128,7 @@ extension ProtectedPaths {
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
-            if try ListLock.isTaken(in: folder) { return ((other, place), isRunning: true) }
+            if try SnapshotList.isLocked(in: folder) { return ((other, place), isRunning: true) }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
                 return ((other, place), isRunning: try Platform.isLocked(other.lock))
@@ -202,12 +176,13 @@ extension ProtectedPaths {
 extension ProtectedPaths.Place {
     init(_ path: String) throws(SystemCallError) {
         var (standing, missing, place): ([FileIdentity], String, String) = ([], "", path)
-        while place != "/" {
+        while true {
             if let found = try Platform.status(place) {
                 standing.append(found.identity)
             } else {
                 missing = "/" + FilePaths.last(place) + missing
             }
+            if place == "/" { break }
             place = FilePaths.parent(place)
         }
         (self.path, self.standing, self.missing) = (path, standing, missing)

@@ -18,8 +18,12 @@ final class Snapshot {
     private let folder: String
     private let lock: FileLock
 
-    /// The lock of the list, which says that the closure is running; `nil` once it has ended.
-    private var claim: ListLock?
+    /// The list's descriptor, which is locked from before the list is in its place until the closure has ended; `nil` from then on.
+    ///
+    /// The state's lock doesn't say that a closure runs, since a process that puts files back holds the same lock. Where the file of
+    /// the state's lock was removed while a closure runs, the list's still keeps other processes away. Nobody else ever takes it
+    /// exclusively, so a process that only looks is never mistaken for the closure's.
+    private var claim: Int32?
 
     /// Writes the list durably, and locks it; nothing is copied yet.
     ///
@@ -44,9 +48,12 @@ final class Snapshot {
         do {
             try Self.refuseForeign(folder, location, .taking, version)
             try Platform.removeDefaultAccess(folder)
-            claim = try ListLock(making: folder + "/list", list.text)
-            try Platform.synchronizeDirectory(folder)
-            try Platform.synchronizeDirectory(location.directory)
+            claim = try Platform.save(list.text, to: folder + "/list", by: folder + "/list.new") {
+                descriptor throws(SystemCallError) in
+                if try !Platform.tryLock(descriptor) { throw Platform.wouldBlock }
+            }
+            try Platform.synchronize(folder)
+            try Platform.synchronize(location.directory)
         } catch {
             takeBack()
             throw error
@@ -72,7 +79,9 @@ final class Snapshot {
                 if let state = tree.state {
                     throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
                 }
-                for folder in tree.folders { try protected.refuseForeign(folder, path) }
+                for entry in tree.entries where entry.status.kind == .directory {
+                    try protected.refuseForeign(entry.path, path)
+                }
             }
             trees.append(parts)
         }
@@ -102,15 +111,18 @@ final class Snapshot {
         try protected.refuseCancelled()
     }
 
+    /// Syncs what the closure left at the paths to disk, with what SQLite keeps beside it and the folders above.
     func synchronizeWork() throws(SystemCallError) {
-        try FileTree.synchronizeWork(protected.paths, upTo: protected.stateFolder, by: lock)
+        let (paths, stateFolder) = (protected.paths, protected.stateFolder)
+        try FileTree.synchronize(paths.flatMap { path in Self.companions.map { path + $0 } }, by: lock)
+        for path in paths { try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder) }
     }
 
     /// Says that the closure has ended.
     ///
     /// From then on a start waits for the files, which may be put back, and doesn't take them for a closure's.
     func endClaim() {
-        claim?.end()
+        if let claim { Platform.unlock(claim) }
         claim = nil
     }
 
@@ -196,13 +208,14 @@ extension SnapshotList {
     /// Reads the list of the snapshot in `folder`; `nil` where there is none.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let path = folder + "/list"
-        let found = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
-            try Platform.at(path) { () throws(SystemCallError) in
-                try Platform.contents(ofFile: path, limit: 64 << 20)
-            }
-        }
-        guard let content = found else { return nil }
-        guard let list = content.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
+        let found = try Platform.unless(Platform.absent, Platform.contents(ofFile: path, limit: 64 << 20))
+        guard let found else { return nil }
+        guard let list = found.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
         return list
+    }
+
+    /// True if the list of the snapshot in `folder` is locked: its closure is running.
+    static func isLocked(in folder: String) throws(SystemCallError) -> Bool {
+        try Platform.isLocked(folder + "/list")
     }
 }

@@ -37,17 +37,7 @@ extension LockedState {
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         let (next, version) = (restored.unprotected(), restored.marks.interruption?.version)
-        var failure = note(next)
-        if failure != nil, !isLost, !isUncertain {
-            do throws(SystemCallError) {
-                // Files that the restore set aside can be what fills the disk, and nothing needs them any more.
-                try SavedFiles(location, for: version).removeSetAside()
-                failure = note(next)
-            } catch {
-                // The failure of the save is the one to tell.
-            }
-        }
-        if let failure { throw location.protection(.noting, version, after: failure) }
+        if let failure = note(next) { throw location.protection(.noting, version, after: failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         discardSnapshot(version)

@@ -66,10 +66,8 @@ struct StateFile: Sendable {
     ///
     /// Only under the lock, as above.
     func remove() throws(SystemCallError) {
-        _ = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
-            try Platform.removeFile(location.state)
-        }
-        try Platform.synchronizeDirectory(location.directory)
+        _ = try Platform.unless(Platform.absent, Platform.removeFile(location.state))
+        try Platform.synchronize(location.directory)
     }
 }
 

@@ -80,7 +80,7 @@ import Testing
         #expect(error.code == .migrationFailed)
         #expect(try scratch.names("data") == ["notes"])
         let kept = try #require(try scratch.kept())
-        #expect(scratch.exists(kept + "/0/replaced/in/Inner.migrations.json"))
+        #expect(scratch.exists(kept + "/0/replaced-1/in/Inner.migrations.json"))
         #expect(
             told.lines == [
                 "Copies of files that a migration of manager \"Library\" protected were found with the "

@@ -4,19 +4,14 @@
 /// process exclude each other too, since each has opened the file for itself. The line in the file names the holder for people,
 /// and decides nothing.
 final class FileLock: Sendable {
-    private struct Hold {
-        /// `nil` once the lock was given back: the number may be that of another file by then.
-        var descriptor: Int32?
-        var isTaken = false
-    }
-
     let identity: FileIdentity
     /// True if the holder's line may be written: never into a file that somebody has put or linked there.
     private let isOurs: Bool
-    private let hold: Guarded<Hold>
+    /// `nil` once the lock was given back: the number may be that of another file by then.
+    private let descriptor: Guarded<Int32?>
 
     /// The locks under which asynchronous closures of this process run, with the paths of their files.
-    private static let held = Guarded<[(identity: FileIdentity, path: String)]>([])
+    private static let held = Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
     /// Takes the descriptor over, also to close it where this throws.
     private init(_ descriptor: Int32, _ location: StateLocation) throws(SystemCallError) {
@@ -26,7 +21,7 @@ final class FileLock: Sendable {
             identity = file.identity
             let folder = Platform.isOwn(file) ? nil : try Platform.status(location.directory, following: true)
             isOurs = file.links == 1 && file.owner == (folder?.owner ?? file.owner)
-            hold = Guarded(Hold(descriptor: descriptor))
+            self.descriptor = Guarded(descriptor)
         } catch {
             Platform.closeAfterReading(descriptor)
             throw error
@@ -71,8 +66,8 @@ final class FileLock: Sendable {
     /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs.
     func take(_ location: StateLocation, isAsynchronous: Bool = false) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
-            return try hold.withLock { hold throws(SystemCallError) in
-                guard let descriptor = hold.descriptor else { return .lost }
+            return try descriptor.withLock { descriptor throws(SystemCallError) in
+                guard let descriptor else { return .lost }
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
@@ -80,8 +75,9 @@ final class FileLock: Sendable {
                     Platform.release(descriptor)
                     return .claimed
                 }
-                hold.isTaken = true
-                if isAsynchronous { Self.held.withLock { $0.append((identity, location.lock)) } }
+                if isAsynchronous {
+                    Self.held.withLock { $0.append((ObjectIdentifier(self), identity, location.lock)) }
+                }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
@@ -97,11 +93,11 @@ final class FileLock: Sendable {
 
     /// Gives the lock back, if it was taken, and closes its file.
     func unlock() {
-        hold.withLock { hold in
-            guard let descriptor = hold.descriptor else { return }
-            if hold.isTaken { Self.held.withLock { $0.removeAll { $0.identity == identity } } }
-            hold = Hold()
-            Platform.unlock(descriptor)
+        descriptor.withLock { descriptor in
+            guard let open = descriptor else { return }
+            Self.held.withLock { $0.removeAll { $0.holder == ObjectIdentifier(self) } }
+            descriptor = nil
+            Platform.unlock(open)
         }
     }
 
@@ -109,14 +105,14 @@ final class FileLock: Sendable {
     ///
     /// It tells of what could not be written since the lock's file was opened.
     func flushFileSystem() throws(SystemCallError) -> Bool {
-        try hold.withLock { hold throws(SystemCallError) in
-            guard let descriptor = hold.descriptor else { return false }
+        try descriptor.withLock { descriptor throws(SystemCallError) in
+            guard let descriptor else { return false }
             return try Platform.flushFileSystem(of: descriptor)
         }
     }
 
     /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
-    static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
+    static func isHeldAsynchronously(_ identity: FileIdentity?, _ location: StateLocation) -> Bool {
         held.withLock { held in
             held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }
@@ -124,9 +120,9 @@ final class FileLock: Sendable {
 
     /// The process that has the lock, as its line in the file says, for an error.
     func holder() -> Message {
-        hold.withLock { hold in
+        descriptor.withLock { descriptor in
             do throws(SystemCallError) {
-                if let file = hold.descriptor, let line = try Platform.contents(ofOpen: file, limit: 64) {
+                if let descriptor, let line = try Platform.contents(ofOpen: descriptor, limit: 64) {
                     let number = String(decoding: line, as: UTF8.self).number
                     if number != 0 { return "process \(Int(truncatingIfNeeded: number))" }
                 }

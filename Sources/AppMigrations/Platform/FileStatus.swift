@@ -84,17 +84,17 @@ extension Platform {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         while true {
-            let count = try fill(buffer, from: descriptor)
+            let count = try fill(buffer, of: descriptor)
             if count == 0 { return content }
             content += buffer[..<count]
             if content.count > limit { return nil }
         }
     }
 
-    /// True if something is mounted at a path, whose folder is on the device `above`.
+    /// True if something is mounted at a path.
     ///
     /// The device's number says too much of a subvolume, and nothing of a folder that is mounted in its own file system.
-    static func isMountPoint(_ path: String, _ status: FileStatus, above: UInt64) -> Bool {
+    static func isMountPoint(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
         #if os(Linux)
         // statx(2): bit 13 of the attributes says it, if bit 13 of their mask does.
         var words = [UInt64](repeating: 0, count: 32)
@@ -102,6 +102,6 @@ extension Platform {
             return words[1] & 0x2000 != 0
         }
         #endif
-        return status.identity.device != above
+        return try status.identity.device != identity(ofFolder: FilePaths.parent(path))?.device
     }
 }

@@ -12,36 +12,29 @@ struct FileTree {
 
     /// Lists what stands there; throws where it can't be used.
     init(_ top: String, to use: Use = .look) throws(SystemCallError) {
-        guard let status = try Platform.status(top) else { return }
-        let folder = try Platform.identity(ofFolder: FilePaths.parent(top))
-        try add((top, "", status), above: folder?.device ?? status.identity.device, use)
+        try add(top, "", use)
         var index = 0
         while index < entries.count {
             let folder = entries[index]
             index += 1
             if folder.status.kind != .directory { continue }
             for name in try Platform.names(in: folder.path, strictly: true) {
-                let (path, below) = (folder.path + "/" + name, folder.below + "/" + name)
-                // Another process may have removed it meanwhile, as a connection to a database removes files.
-                guard let status = try Platform.status(path) else { continue }
-                try add((path, below, status), above: folder.status.identity.device, use)
+                try add(folder.path + "/" + name, folder.below + "/" + name, use)
             }
         }
     }
 
-    /// Adds an entry before it is looked into; `above` is the device of its folder.
-    private mutating func add(_ entry: Entry, above: UInt64, _ use: Use) throws(SystemCallError) {
-        let (path, status) = (entry.path, entry.status)
+    /// Adds an entry before it is looked into.
+    private mutating func add(_ path: String, _ below: String, _ use: Use) throws(SystemCallError) {
+        // Another process may have removed it meanwhile, as a connection to a database removes files.
+        guard let status = try Platform.status(path) else { return }
         let isFolder = status.kind == .directory
         // A protected folder that is a mount point is put back by its entries. A mounted file can't be removed (unlink(2)).
-        if use == .remove && isFolder || use == .copy && !(isFolder && entry.below.isEmpty),
-            Platform.isMountPoint(path, status, above: above)
-        {
-            throw Platform.mounted(path)
-        }
+        let refusesMount = use == .remove ? isFolder : use == .copy && !(isFolder && below.isEmpty)
+        if refusesMount, try Platform.isMountPoint(path, status) { throw Platform.mounted(path) }
         if use == .copy, status.kind == .other { throw Platform.unsupported(path) }
         if use == .remove { try Platform.openUp(path, status) }
-        entries.append(entry)
+        entries.append((path, below, status))
     }
 
     /// The state of a manager that is in the tree; `nil` where there is none.
@@ -57,17 +50,11 @@ struct FileTree {
 
     private static var costOfEntry: Int { 4_096 }
 
-    /// Removes all that can be removed, and throws the first error.
     func remove() throws(SystemCallError) {
-        var failure: SystemCallError?
         for (path, _, status) in entries.reversed() {
-            do throws(SystemCallError) {
-                try status.kind == .directory ? Platform.removeFolder(path) : Platform.removeFile(path)
-            } catch {
-                if !error.isAbsent { failure = failure ?? error }
-            }
+            let isFolder = status.kind == .directory
+            _ = try Platform.unless(Platform.absent, Platform.remove(path, isFolder: isFolder))
         }
-        if let failure { throw failure }
     }
 
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
@@ -90,11 +77,8 @@ struct FileTree {
             try Platform.copyAttributes(ofFolder: entry.path, to: target + entry.below)
         }
     }
-}
 
-/// Syncs trees to disk: few files one by one, many by one call for all of their file system.
-extension FileTree {
-    /// Syncs what stands at these places, and in it, to disk.
+    /// Syncs what stands at these places, and in it, to disk: few files one by one, many by one call for all of their file system.
     ///
     /// `lock` was taken before anything was written: its file witnesses the errors of its file system since. What lies on
     /// another file system, or on one of an untried kind, is synced file by file, but for databases in use, with `butDatabases`.

@@ -28,28 +28,27 @@ final class ProtectedPaths {
         // A slash at the end of a link's name makes it that of the folder which the link leads to (POSIX, 4.13 Pathname
         // Resolution).
         let isFolder = path.utf8.last == 0x2F
-        while path.utf8.count > 1, path.utf8.last == 0x2F { path = FilePaths.parent(path) }
+        path = FilePaths.absolute("", from: path)
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
-        let last = FilePaths.last(path)
-        if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }
-        let canonical = FilePaths.joined(try real(FilePaths.parent(path), named), last)
+        if [".", ".."].contains(FilePaths.last(path)) { path = try Platform.resolved(path) }
+        let canonical = FilePaths.joined(try real(FilePaths.parent(path), named), FilePaths.last(path))
         try check(canonical, named)
         return canonical
     }
 
     /// The path without links of a folder that need not be there.
     private func real(_ folder: String, _ named: String) throws -> String {
-        if try folder == "/" || Platform.stands(folder) { return try Platform.resolved(folder) }
-        let (above, name) = (FilePaths.parent(folder), FilePaths.last(folder))
+        if try Platform.stands(folder) { return try Platform.resolved(folder) }
+        let name = FilePaths.last(folder)
         // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
         if name == "." || name == ".." {
             throw refusal(of: named, "it leads through a folder that is not there")
         }
-        return name.isEmpty ? try real(above, named) : FilePaths.joined(try real(above, named), name)
+        return FilePaths.joined(try real(FilePaths.parent(folder), named), name)
     }
 
     private func check(_ path: String, _ named: String) throws {
-        for companion in Snapshot.companions where try Place(path + companion).holds(Place(stateFolder)) {
+        if try Place(path).holds(Place(stateFolder)) {
             throw refusal(of: named, "the state directory is in it")
         }
         // The state, its lock and its snapshots begin so.
@@ -67,7 +66,7 @@ final class ProtectedPaths {
 
     /// Refuses to let root work in another user's folder, whose owner can lead it elsewhere by a link.
     func refuseForeign(_ folder: String, _ named: String) throws {
-        guard let owner = try Platform.owner(unlikeRoot: folder) else { return }
+        guard Platform.isRoot, let owner = try Platform.status(folder)?.owner, owner != 0 else { return }
         throw refusal(of: named, "\(folder) belongs to user \(Int(owner)), and this process is root's")
     }
 
@@ -99,8 +98,11 @@ extension ProtectedPaths {
     func rival(isAsynchronous: Bool) throws(MigrationError) -> Rival? {
         do {
             guard let (rival, isRunning) = try found() else { return nil }
-            let isFirst = location.name < rival.location.name
-            if isFirst, isRunning, try mayWait(for: rival, isAsynchronous) { return rival }
+            if isRunning, location.name < rival.location.name, try RunToken.enclosing(rival.location) == nil {
+                // An asynchronous closure may need this very thread to go on.
+                let lock = try Platform.status(rival.location.lock)?.identity
+                if isAsynchronous || !FileLock.isHeldAsynchronously(lock, rival.location) { return rival }
+            }
             let name = rival.location.name.quoted
             let reason: Message =
                 isRunning
@@ -151,40 +153,24 @@ extension ProtectedPaths {
     /// A path, and what stands on it: a bind mount, or a disk that takes capitals for small letters, gives a file a second name.
     struct Place {
         let path: String
+        /// `nil` where nothing stands.
+        let identity: FileIdentity?
         /// The thing at the path and the folders above it, as far as they are there, the inmost first.
-        let standing: [FileIdentity]
-        /// The names below it that are not there, each with a slash before it.
-        let missing: String
+        private(set) var standing: [FileIdentity] = []
+
+        init(_ path: String) throws(SystemCallError) {
+            (self.path, identity) = (path, try Platform.status(path)?.identity)
+            var place = path
+            while true {
+                if let found = try Platform.status(place) { standing.append(found.identity) }
+                if place == "/" { return }
+                place = FilePaths.parent(place)
+            }
+        }
 
         func holds(_ other: Place) -> Bool {
             if FilePaths.contains(path, other.path) { return true }
-            guard let inmost = standing.first else { return false }
-            if missing.isEmpty { return other.standing.contains(inmost) }
-            return inmost == other.standing.first && FilePaths.contains(missing, other.missing)
+            return identity.map { other.standing.contains($0) } ?? false
         }
-    }
-
-    /// True if the other closure can end while this call waits.
-    private func mayWait(for rival: Rival, _ isAsynchronous: Bool) throws -> Bool {
-        guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
-        if try RunToken.enclosing(rival.location) != nil { return false }
-        // An asynchronous closure may need this very thread to go on.
-        return isAsynchronous || !FileLock.isHeldAsynchronously(lock, rival.location)
-    }
-}
-
-extension ProtectedPaths.Place {
-    init(_ path: String) throws(SystemCallError) {
-        var (standing, missing, place): ([FileIdentity], String, String) = ([], "", path)
-        while true {
-            if let found = try Platform.status(place) {
-                standing.append(found.identity)
-            } else {
-                missing = "/" + FilePaths.last(place) + missing
-            }
-            if place == "/" { break }
-            place = FilePaths.parent(place)
-        }
-        (self.path, self.standing, self.missing) = (path, standing, missing)
     }
 }

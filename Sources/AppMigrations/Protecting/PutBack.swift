@@ -23,17 +23,13 @@ struct PutBack {
         // The database comes back last of all.
         if try !stands("/item") && !stands("/absent") { return }
         if try stands("/item") { try Platform.makeDirectories(FilePaths.parent(place)) }
-        // A file that was made beside the missing database since then is no part of the old one.
-        let unspent = try Snapshot.companions.filter {
-            try stands("/item" + $0) || stands("/absent" + $0) || stands("/absent\($0).spent")
+        let pieces: [Piece] = try Snapshot.companions.compactMap { part in
+            if try stands("/item" + part) { return ("/item" + part, place + part) }
+            // A file that was made beside the missing database since then is no part of the old one.
+            let isAbsent = try stands("/absent" + part) || stands("/absent\(part).spent")
+            return isAbsent ? ("/absent" + part, place + part) : nil
         }
-        let pieces = try unspent.map { part in
-            (try stands("/item" + part) ? "/item" + part : "/absent" + part, place + part)
-        }
-        if try !putBack(pieces) {
-            try setEntriesAside()
-            try putBackEntries()
-        }
+        if try !putBack(pieces) { try putBackEntries() }
     }
 
     /// Removes what was set aside, but for what holds the state of a manager.
@@ -49,7 +45,7 @@ struct PutBack {
     /// Puts things of one folder back; `false` for a folder that has to stay, of which nothing is changed.
     private mutating func putBack(_ pieces: [Piece]) throws -> Bool {
         // The database goes first of all, and comes back last, so that nobody can open an old database with a new `-wal`.
-        for piece in pieces { if try !setAside(piece.place) { return false } }
+        for piece in pieces where try !setAside(piece.place) { return false }
         try begin()
         if let first = pieces.first { try synchronize(FilePaths.parent(first.place), copies) }
         for (item, place) in pieces.reversed() {
@@ -66,21 +62,20 @@ struct PutBack {
         }
     }
 
-    /// Moves what is in a folder that stays into the snapshot, and then lets what was in it be put back.
-    private mutating func setEntriesAside() throws {
-        // The folder gets back what it had of its own at the end: a folder's time changes with what is in it.
-        try make("/model")
-        try Platform.copyAttributes(ofFolder: copies + "/item", to: copies + "/model")
-        for name in try Platform.names(in: place, strictly: true) { _ = try setAside(place + "/" + name) }
-        // From here on what is in the folder may have been put back, and only what has the name of something unspent goes.
-        try begin()
-        try synchronize(place, copies)
-        try Platform.replace(copies + "/item.entries", with: copies + "/item")
-        try synchronize(copies)
-    }
-
+    /// Moves what is in a folder that stays into the snapshot, and puts back what was in it.
     private mutating func putBackEntries() throws {
         let items = copies + "/item.entries"
+        if try !Platform.stands(items) {
+            // The folder gets back what it had of its own at the end: a folder's time changes with what is in it.
+            try make("/model")
+            try Platform.copyAttributes(ofFolder: copies + "/item", to: copies + "/model")
+            for name in try Platform.names(in: place, strictly: true) { _ = try setAside(place + "/" + name) }
+            // From here on what is in the folder may have been put back, and only what has the name of something unspent goes.
+            try begin()
+            try synchronize(place, copies)
+            try Platform.replace(items, with: copies + "/item")
+            try synchronize(copies)
+        }
         for folder in [items, place] { try Platform.openUp(folder, FileStatus(ofEntry: folder)) }
         let names = try Platform.names(in: items, strictly: true)
         _ = try putBack(names.map { ("/item.entries/" + $0, place + "/" + $0) })

@@ -18,7 +18,7 @@ struct SavedFiles {
     func putBack() throws {
         let base = try Platform.resolved(location.directory)
         guard try Platform.stands(folder) else { throw lost("\(folder) is not there") }
-        try Snapshot.refuseForeign(folder, location, .restoring, version)
+        try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
         if !FilePaths.isSame(list.manager, location.name) {
             throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
@@ -27,7 +27,19 @@ struct SavedFiles {
         try refuseMoved(list, places, base)
         // Everything is looked at before anything is changed.
         for (index, place) in places.enumerated() {
-            try refuseOtherPlace(place, isElsewhere: list.paths[index].isElsewhere, base)
+            var above = place
+            while above != "/" {
+                above = FilePaths.parent(above)
+                guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
+                let reason: Message =
+                    "\(above) was a folder when the copy was made; put that back in its place"
+                throw refusal(above, reason)
+            }
+            if try ProtectedPaths.isElsewhere(place, from: base) != list.paths[index].isElsewhere {
+                let reason: Message =
+                    "a file system was mounted or unmounted there since the copy was made; undo that"
+                throw refusal(place, reason)
+            }
             try refuseEmptied("\(folder)/\(index)", place)
         }
         // The process that saved the intent may have died before it was durable: after a power cut the state would not ask for what is
@@ -48,9 +60,9 @@ struct SavedFiles {
 
     /// Removes the copies; where what was set aside holds the state of a manager, moves all aside, and gives that folder.
     func discard() throws(SystemCallError) -> String? {
-        guard let status = try Platform.status(folder) else { return nil }
+        if try !Platform.stands(folder) { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
-        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.unsupported(folder) }
+        try Snapshot.refuseForeign(folder)
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronize(location.directory)
         let tree = try FileTree(folder, to: .remove)
@@ -116,24 +128,6 @@ struct SavedFiles {
                 the state back, or the files after it
                 """
             )
-        }
-    }
-
-    /// Refuses a place that isn't where it was when the copies were made.
-    private func refuseOtherPlace(_ place: String, isElsewhere: Bool, _ base: String) throws {
-        var above = place
-        while above != "/" {
-            above = FilePaths.parent(above)
-            guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-            throw refusal(above, "\(above) was a folder when the copy was made; put that back in its place")
-        }
-        if try ProtectedPaths.Place(place).holds(ProtectedPaths.Place(base)) {
-            throw refusal(place, "the state directory is in \(place)")
-        }
-        if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {
-            let reason: Message =
-                "a file system was mounted or unmounted there since the copy was made; undo that"
-            throw refusal(place, reason)
         }
     }
 

@@ -4,7 +4,7 @@
 /// ```text
 /// take     the list, made under another name, locked and renamed into place; a look at the other managers' lists; then for
 ///          each path <i>/item, with what SQLite keeps beside it, or <i>/absent; last <i>/entries-<count>
-/// restore  each item goes back by a rename, and each mark of something absent becomes `….spent`
+/// restore  each goes back, as ``PutBack`` says
 /// ```
 ///
 /// It is complete and synced to disk before the intent is saved, and it goes only after a state that no longer protects is.
@@ -46,12 +46,10 @@ final class Snapshot {
         let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
         try Platform.makeDirectory(folder)
         do {
-            try Self.refuseForeign(folder, location, .taking, version)
+            try Self.refuseForeign(folder)
             try Platform.removeDefaultAccess(folder)
-            claim = try Platform.save(list.text, to: folder + "/list", by: folder + "/list.new") {
-                descriptor throws(SystemCallError) in
-                if try !Platform.tryLock(descriptor) { throw Platform.wouldBlock }
-            }
+            let place = folder + "/list"
+            claim = try Platform.save(list.text, to: place, by: place + ".new", isLocked: true)
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {
@@ -136,19 +134,10 @@ final class Snapshot {
 
     /// Refuses a folder of copies that another user made, whose list and copies could overwrite any file of this user's.
     ///
-    /// It is made for this user alone. A closure that gives rights to all of the app's files away gives those to it away, too.
-    static func refuseForeign(
-        _ folder: String,
-        _ location: StateLocation,
-        _ stage: ProtectionStage,
-        _ version: AppVersion?
-    ) throws {
+    /// A closure that gives rights to all of the app's files away gives those to it away, too.
+    static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
-        let isPrivate = stage == .restoring || status.permissions & 0o077 == 0
-        if status.kind == .directory, Platform.isOwn(status), isPrivate { return }
-        let reason: Message =
-            "\(folder) is not a folder of this user alone, and a list of files that somebody else wrote could overwrite any file"
-        throw location.protection(stage, version, at: folder, reason)
+        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.foreign(folder) }
     }
 }
 
@@ -193,11 +182,10 @@ extension SnapshotList {
         let fields = FilePaths.split(text, at: 0)
         guard fields.count % 4 == 3 else { return nil }
         paths = stride(from: 3, to: fields.count, by: 4).map { index in
-            let numbers = (fields[index + 2].number, fields[index + 3].number)
-            let isThere = !fields[index + 2].isEmpty
+            let identity = FileIdentity(device: fields[index + 2].number, file: fields[index + 3].number)
             return Path(
                 relative: fields[index],
-                identity: isThere ? FileIdentity(device: numbers.0, file: numbers.1) : nil,
+                identity: fields[index + 2].isEmpty ? nil : identity,
                 isElsewhere: fields[index + 1] == "elsewhere"
             )
         }

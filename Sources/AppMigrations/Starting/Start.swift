@@ -150,7 +150,7 @@ extension Start {
         let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
-            return location.protection(.restoring, version, after: error)
+            return location.protection(.restoring, version, error)
         case .lockTimeout, .cancelled:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(

@@ -73,7 +73,7 @@ extension Platform {
 
     /// Removes a file where there is one.
     static func removeIfThere(_ path: String) throws(SystemCallError) {
-        _ = try unless([ENOENT], removeFile(path))
+        _ = try unless([ENOENT], remove(path))
     }
 
     /// The first bytes of a file, as many as it has of `count`; none where there is no file.

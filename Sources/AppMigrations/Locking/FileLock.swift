@@ -71,7 +71,7 @@ final class FileLock: Sendable {
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if try SnapshotList.isLocked(in: location.snapshotInUse()) {
+                if try Self.holdsList(in: location.snapshotInUse()) {
                     Platform.release(descriptor)
                     return .claimed
                 }
@@ -84,6 +84,11 @@ final class FileLock: Sendable {
         } catch {
             throw Self.unavailable(location, error)
         }
+    }
+
+    /// True if the list of the snapshot in a folder is locked: its closure is running.
+    static func holdsList(in snapshot: String) throws(SystemCallError) -> Bool {
+        try Platform.isLocked(snapshot + "/list")
     }
 
     /// True if other processes find at the path the same file that this process has locked.

@@ -120,19 +120,17 @@ package enum Platform {
     /// open.
     ///
     /// The caller syncs the folder.
-    static func save(
-        _ content: [UInt8],
-        to path: String,
-        by new: String,
-        isLocked: Bool = false
-    ) throws(SystemCallError) -> Int32 {
+    static func save(_ content: [UInt8], to path: String, in folder: String, isLocked: Bool = false)
+        throws(SystemCallError) -> Int32
+    {
+        let new = path + ".tmp"
         let made = try unless([EEXIST], createExclusively(new))
         // The state's lock is held, so nobody is writing what stands there: a process was killed.
         if made == nil { try remove(new) }
         let descriptor = if let made { made } else { try createExclusively(new) }
         do throws(SystemCallError) {
             try writeAll(descriptor, content, content.count)
-            try own(descriptor, in: FilePaths.parent(path), replacing: path)
+            try own(descriptor, in: folder, replacing: path)
             if isLocked, try !tryLock(descriptor) { throw failure("flock", new) }
             try synchronize(descriptor)
             try replace(path, with: new)

@@ -130,7 +130,7 @@ extension ProtectedPaths {
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
-            if try SnapshotList.isLocked(in: folder) { return ((other, place), isRunning: true) }
+            if try FileLock.holdsList(in: folder) { return ((other, place), isRunning: true) }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
                 return ((other, place), isRunning: try Platform.isLocked(other.lock))

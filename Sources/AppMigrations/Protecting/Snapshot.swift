@@ -48,8 +48,7 @@ final class Snapshot {
         do {
             try Self.refuseForeign(folder)
             try Platform.removeDefaultAccess(folder)
-            let place = folder + "/list"
-            claim = try Platform.save(list.text, to: place, by: place + ".new", isLocked: true)
+            claim = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {
@@ -200,10 +199,5 @@ extension SnapshotList {
         guard let found else { return nil }
         guard let list = found.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
         return list
-    }
-
-    /// True if the list of the snapshot in `folder` is locked: its closure is running.
-    static func isLocked(in folder: String) throws(SystemCallError) -> Bool {
-        try Platform.isLocked(folder + "/list")
     }
 }

@@ -137,7 +137,7 @@ extension Start {
     private func awaitsRestore(_ marks: inout StateMarks) throws(MigrationError) -> Bool {
         guard marks.hasLeftover else { return false }
         do throws(SystemCallError) {
-            if try SnapshotList.isLocked(in: location.snapshotInUse()) { return false }
+            if try FileLock.holdsList(in: location.snapshotInUse()) { return false }
         } catch {
             throw location.protection(.restoring, marks.interruption?.version, error)
         }

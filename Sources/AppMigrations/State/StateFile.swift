@@ -60,7 +60,7 @@ struct StateFile: Sendable {
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A text that could not be read again is not written: the old state stands.
         guard let document = state.writtenDocument else { throw Platform.tooLarge }
-        Platform.closeAfterReading(try Platform.save(document, to: location.state, by: location.temporary))
+        Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
     /// Removes the state.

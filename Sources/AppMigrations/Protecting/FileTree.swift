@@ -2,8 +2,18 @@
 ///
 /// Links in a tree are never followed. The path to a tree's top is taken as it is, with the links of the folders that it leads through.
 struct FileTree {
-    /// `below` is the path from the top on: empty for the top itself, and else with a slash first.
-    typealias Entry = (path: String, below: String, status: FileStatus)
+    final class Entry {
+        let top: String
+        /// The path from the top on: empty for the top itself, and else with a slash first.
+        let below: String
+        let status: FileStatus
+        /// Ten thousand whole paths are megabytes of memory.
+        var path: String { top + below }
+
+        init(_ top: String, _ below: String, _ status: FileStatus) {
+            (self.top, self.below, self.status) = (top, below, status)
+        }
+    }
 
     enum Use { case look, copy, remove }
 
@@ -19,13 +29,14 @@ struct FileTree {
             index += 1
             if folder.status.kind != .directory { continue }
             for name in try Platform.names(in: folder.path, strictly: true) {
-                try add(folder.path + "/" + name, folder.below + "/" + name, use)
+                try add(top, folder.below + "/" + name, use)
             }
         }
     }
 
     /// Adds an entry before it is looked into.
-    private mutating func add(_ path: String, _ below: String, _ use: Use) throws(SystemCallError) {
+    private mutating func add(_ top: String, _ below: String, _ use: Use) throws(SystemCallError) {
+        let path = top + below
         // Another process may have removed it meanwhile, as a connection to a database removes files.
         guard let status = try Platform.status(path) else { return }
         let isFolder = status.kind == .directory
@@ -34,7 +45,7 @@ struct FileTree {
         if refusesMount, try Platform.isMountPoint(path, status) { throw Platform.mounted(path) }
         if use == .copy, status.kind == .other { throw Platform.unsupported(path) }
         if use == .remove { try Platform.openUp(path, status) }
-        entries.append((path, below, status))
+        entries.append(Entry(top, below, status))
     }
 
     /// The state of a manager that is in the tree; `nil` where there is none.
@@ -51,9 +62,9 @@ struct FileTree {
     private static var costOfEntry: Int { 4_096 }
 
     func remove() throws(SystemCallError) {
-        for (path, _, status) in entries.reversed() {
-            let isFolder = status.kind == .directory
-            _ = try Platform.unless(Platform.absent, Platform.remove(path, isFolder: isFolder))
+        for entry in entries.reversed() {
+            let isFolder = entry.status.kind == .directory
+            _ = try Platform.unless(Platform.absent, Platform.remove(entry.path, isFolder: isFolder))
         }
     }
 
@@ -63,13 +74,14 @@ struct FileTree {
     func copy(to target: String, _ reach: (_ path: String, _ cost: Int) throws -> Void = { _, _ in }) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
-        for (path, below, status) in entries {
+        for entry in entries {
+            let (path, copy) = (entry.path, target + entry.below)
             try reach(path, Self.costOfEntry)
-            switch status.kind {
-            case .directory: try Platform.makeDirectory(target + below)
-            case .link: try Platform.copyLink(path, to: target + below, status)
+            switch entry.status.kind {
+            case .directory: try Platform.makeDirectory(copy)
+            case .link: try Platform.copyLink(path, to: copy, entry.status)
             case .file, .other:
-                try Platform.copyFile(path, to: target + below, buffer) { try reach(path, $0) }
+                try Platform.copyFile(path, to: copy, buffer) { try reach(path, $0) }
             }
         }
         // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.
@@ -94,11 +106,12 @@ struct FileTree {
         var isFlushed = files > 32
         if butDatabases { for entry in entries where !isFlushed { isFlushed = try isLocked(entry.path) } }
         if isFlushed { isFlushed = try lock?.flushFileSystem() ?? false }
-        for (path, below, status) in entries where !isFlushed || status.identity.device != device {
-            if status.kind != .directory, status.kind != .file { continue }
+        for entry in entries where !isFlushed || entry.status.identity.device != device {
+            let (path, isTop) = (entry.path, entry.below.isEmpty)
+            if entry.status.kind != .directory, entry.status.kind != .file { continue }
             if butDatabases, try isLocked(path) { continue }
             // A drive has one cache for everything: the top, which comes last, brings all the files through it.
-            _ = try Platform.unless(Platform.absent, Platform.synchronize(path, throughCache: below.isEmpty))
+            _ = try Platform.unless(Platform.absent, Platform.synchronize(path, throughCache: isTop))
         }
     }
 

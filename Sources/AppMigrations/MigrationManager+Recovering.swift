@@ -75,16 +75,13 @@ extension MigrationManager {
         let locked = try LockedState.take(Reporter(location), timeout: lockTimeout, recovering: false)
         guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
-        let kept: String?
-        do throws(SystemCallError) {
-            kept = try SavedFiles(location, for: interrupted.version).keep(from: interrupted.startedAt)
+        do {
+            let kept = try SavedFiles(location, for: interrupted.version).keep(from: interrupted.startedAt)
+            try locked.save(state.unprotected())
+            return kept
         } catch {
             throw location.protection(.abandoning, interrupted.version, error)
         }
-        if let failure = locked.note(state.unprotected()) {
-            throw location.protection(.abandoning, interrupted.version, after: failure)
-        }
-        return kept
     }
 
     /// Refuses what is to be done elsewhere before the state's lock is taken.

@@ -63,7 +63,7 @@ extension FleetMigrationManager {
 
     private func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(location) }
-        if RunToken.enclosing(exactly: place.token) != nil { throw .nested(location, nil) }
+        if try RunToken.enclosing(place.token) != nil { throw .nested(location, nil) }
         if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
     }
 }

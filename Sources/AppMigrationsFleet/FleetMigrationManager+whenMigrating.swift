@@ -60,7 +60,7 @@ extension FleetMigrationManager {
         }
         if isPlanned { return nil }
         // The manager that was asked for a plan is not the one that the plan hands out.
-        if RunToken.enclosing(exactly: place.token) != nil { throw .nested(location, AppVersion(text)) }
+        if try RunToken.enclosing(place.token) != nil { throw .nested(location, AppVersion(text)) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: false)
         }

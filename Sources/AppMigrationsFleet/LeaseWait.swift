@@ -30,7 +30,7 @@ struct LeaseWait {
             throw location.cancelled(moment, version)
         }
         let found = try await read()
-        if let lease = found.lease, RunToken.enclosing(exactly: location.token(of: lease.owner)) != nil {
+        if let lease = found.lease, try RunToken.enclosing(location.token(of: lease.owner)) != nil {
             throw .nested(location, version)
         }
         return found

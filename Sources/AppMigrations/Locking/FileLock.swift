@@ -4,24 +4,28 @@
 /// process exclude each other too, since each has opened the file for itself. The line in the file names the holder for people,
 /// and decides nothing.
 final class FileLock: Sendable {
-    private struct Hold {
-        /// `nil` once the lock was given back: the number may be that of another file by then.
-        var descriptor: Int32?
-        var isTaken = false
-    }
-
     let identity: FileIdentity
     /// True if the holder's line may be written: never into a file that somebody has put or linked there.
     private let isOurs: Bool
-    private let hold: Guarded<Hold>
+    /// `nil` once the lock was given back: the number may be that of another file by then.
+    private let descriptor: Guarded<Int32?>
 
     /// The locks under which asynchronous closures of this process run, with the paths of their files.
-    private static let held = Guarded<[(identity: FileIdentity, path: String)]>([])
+    private static let held = Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
-    private init(_ descriptor: Int32, _ status: FileStatus, isOurs: Bool) {
-        identity = status.identity
-        self.isOurs = isOurs
-        hold = Guarded(Hold(descriptor: descriptor))
+    /// Takes the descriptor over, also to close it where this throws.
+    private init(_ descriptor: Int32, _ location: StateLocation) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            let file = try FileStatus(descriptor)
+            if file.kind != .file { throw Platform.unsupported(location.lock) }
+            identity = file.identity
+            let folder = Platform.isOwn(file) ? nil : try Platform.status(location.directory, following: true)
+            isOurs = file.links == 1 && file.owner == (folder?.owner ?? file.owner)
+            self.descriptor = Guarded(descriptor)
+        } catch {
+            Platform.closeAfterReading(descriptor)
+            throw error
+        }
     }
 
     deinit { unlock() }
@@ -30,49 +34,22 @@ final class FileLock: Sendable {
     static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
         if location.isReadOnly { throw .readOnly(location) }
         do throws(SystemCallError) {
-            let descriptor = try openFile(location)
-            do throws(SystemCallError) {
-                let status = try FileStatus(descriptor)
-                if status.kind == .file {
-                    return FileLock(descriptor, status, isOurs: try isOurs(status, location))
-                }
-            } catch {
-                Platform.closeAfterReading(descriptor)
-                throw error
-            }
-            Platform.closeAfterReading(descriptor)
+            let (path, folder) = (location.lock, location.directory)
+            let opened = try Platform.unless([Platform.noEntry], Platform.openLock(path, in: folder))
+            if let opened { return try FileLock(opened, location) }
+            try Platform.makeDirectories(folder)
+            return try FileLock(Platform.openLock(path, in: folder), location)
         } catch {
             throw unavailable(location, error)
         }
-        throw unavailable(location)
     }
 
-    private static func openFile(_ location: StateLocation) throws(SystemCallError) -> Int32 {
-        let opened = try Platform.unless([Platform.noEntry]) { () throws(SystemCallError) in
-            try Platform.openLock(location.lock, in: location.directory)
-        }
-        if let opened { return opened }
-        try Platform.makeDirectories(location.directory)
-        return try Platform.openLock(location.lock, in: location.directory)
-    }
-
-    private static func isOurs(_ file: FileStatus, _ location: StateLocation) throws(SystemCallError) -> Bool
-    {
-        if file.links != 1 { return false }
-        if Platform.isOwn(file) { return true }
-        return try FileStatus(ofEntry: location.directory, following: true).owner == file.owner
-    }
-
-    private static func unavailable(_ location: StateLocation, _ cause: SystemCallError? = nil)
-        -> MigrationError
-    {
-        let reason = Platform.isOtherThanFile(location.lock) ? nil : cause?.description
+    private static func unavailable(_ location: StateLocation, _ cause: SystemCallError) -> MigrationError {
         let text: Message = """
-            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \
-            \(reason ?? "it is not a regular file"). Nothing was run and the state is unchanged. \
-            Make the folder, and what is in it, writable for this process and start again.
+            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \(cause). Nothing was run and the \
+            state is unchanged. Make the folder, and what is in it, writable for this process and start again.
             """
-        return location.error(.stateNotSaved, at: cause?.path ?? location.lock, because: cause, text)
+        return location.error(.stateNotSaved, at: cause.path ?? location.lock, because: cause, text)
     }
 
     enum Attempt {
@@ -89,23 +66,29 @@ final class FileLock: Sendable {
     /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs.
     func take(_ location: StateLocation, isAsynchronous: Bool = false) throws(MigrationError) -> Attempt {
         do throws(SystemCallError) {
-            return try hold.withLock { hold throws(SystemCallError) in
-                guard let descriptor = hold.descriptor else { return .lost }
+            return try descriptor.withLock { descriptor throws(SystemCallError) in
+                guard let descriptor else { return .lost }
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if try ListLock.isTaken(in: location.snapshotInUse()) {
+                if try Self.holdsList(in: location.snapshotInUse()) {
                     Platform.release(descriptor)
                     return .claimed
                 }
-                hold.isTaken = true
-                if isAsynchronous { Self.held.withLock { $0.append((identity, location.lock)) } }
+                if isAsynchronous {
+                    Self.held.withLock { $0.append((ObjectIdentifier(self), identity, location.lock)) }
+                }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
         } catch {
             throw Self.unavailable(location, error)
         }
+    }
+
+    /// True if the list of the snapshot in a folder is locked: its closure is running.
+    static func holdsList(in snapshot: String) throws(SystemCallError) -> Bool {
+        try Platform.isLocked(snapshot + "/list")
     }
 
     /// True if other processes find at the path the same file that this process has locked.
@@ -115,11 +98,11 @@ final class FileLock: Sendable {
 
     /// Gives the lock back, if it was taken, and closes its file.
     func unlock() {
-        hold.withLock { hold in
-            guard let descriptor = hold.descriptor else { return }
-            if hold.isTaken { Self.held.withLock { $0.removeAll { $0.identity == identity } } }
-            hold = Hold()
-            Platform.unlock(descriptor)
+        descriptor.withLock { descriptor in
+            guard let open = descriptor else { return }
+            Self.held.withLock { $0.removeAll { $0.holder == ObjectIdentifier(self) } }
+            descriptor = nil
+            Platform.unlock(open)
         }
     }
 
@@ -127,14 +110,14 @@ final class FileLock: Sendable {
     ///
     /// It tells of what could not be written since the lock's file was opened.
     func flushFileSystem() throws(SystemCallError) -> Bool {
-        try hold.withLock { hold throws(SystemCallError) in
-            guard let descriptor = hold.descriptor else { return false }
+        try descriptor.withLock { descriptor throws(SystemCallError) in
+            guard let descriptor else { return false }
             return try Platform.flushFileSystem(of: descriptor)
         }
     }
 
     /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
-    static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
+    static func isHeldAsynchronously(_ identity: FileIdentity?, _ location: StateLocation) -> Bool {
         held.withLock { held in
             held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }
@@ -142,33 +125,16 @@ final class FileLock: Sendable {
 
     /// The process that has the lock, as its line in the file says, for an error.
     func holder() -> Message {
-        let holder = hold.withLock { $0.descriptor.flatMap { Platform.readHolder($0) } }
-        return holder.map { "process \(Int($0))" } ?? "a process that can't be named"
-    }
-}
-
-/// The lock on a snapshot's list: a `flock` from before the list is in its place until the closure has ended.
-///
-/// The state's lock doesn't say that a closure runs, since a process that puts files back holds the same lock. Where the file of
-/// the state's lock was removed while a closure runs, the list's still keeps other processes away. Nobody else ever takes it
-/// exclusively, so a process that only looks is never mistaken for the closure's.
-struct ListLock {
-    private let descriptor: Int32
-
-    /// Writes a list under another name, locks it, and renames it into place.
-    init(making path: String, _ text: [UInt8]) throws(SystemCallError) {
-        descriptor = try Platform.at(path) { () throws(SystemCallError) in
-            try Platform.save(text, to: path, by: path + ".new") { descriptor throws(SystemCallError) in
-                if try !Platform.tryLock(descriptor) { throw Platform.wouldBlock }
+        descriptor.withLock { descriptor in
+            do throws(SystemCallError) {
+                if let descriptor, let line = try Platform.contents(ofOpen: descriptor, limit: 64) {
+                    let number = String(decoding: line, as: UTF8.self).number
+                    if number != 0 { return "process \(Int(truncatingIfNeeded: number))" }
+                }
+            } catch {
+                // The caller is told that it waited, whoever has the lock.
             }
+            return "a process that can't be named"
         }
-    }
-
-    /// Gives the lock back, which a child made past the C library's `fork` shares: closing isn't enough.
-    func end() { Platform.unlock(descriptor) }
-
-    /// True if a process has the lock of the list in the snapshot `folder`; `false` where there is no list.
-    static func isTaken(in folder: String) throws(SystemCallError) -> Bool {
-        try Platform.isLocked(folder + "/list")
     }
 }

@@ -14,21 +14,11 @@ package final class RunToken: Sendable {
 
     private let location: StateLocation
 
-    /// The state's folder, which tells the state when it is opened under another path; `nil` where there is none yet.
-    private let folder: FileIdentity?
-
     private let isOpen = Guarded(true)
 
     package init(_ location: StateLocation, isPlan: Bool = false) {
         self.location = location
         self.isPlan = isPlan
-        var folder: FileIdentity?
-        do throws(SystemCallError) {
-            if location.path != nil { folder = try Platform.identity(ofFolder: location.directory) }
-        } catch {
-            // Whoever asks for the same state under another path can't look at its folder either.
-        }
-        self.folder = folder
     }
 
     package func end() { isOpen.withLock { $0 = false } }
@@ -50,18 +40,13 @@ package final class RunToken: Sendable {
         }
     }
 
-    /// Compares name and place alone, which are all that a state in a store is known by.
-    package static func enclosing(exactly location: StateLocation) -> RunToken? {
-        stillOpen.first { $0.isExactly(location) }
-    }
-
-    private func isExactly(_ location: StateLocation) -> Bool {
-        self.location.name == location.name && FilePaths.isSame(self.location.directory, location.directory)
-    }
-
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {
-        if isExactly(location) { return true }
-        guard self.location.name == location.name, let folder else { return false }
+        if self.location.name != location.name { return false }
+        if FilePaths.isSame(self.location.directory, location.directory) { return true }
+        // The folder tells the state when it is opened under another path; a state in a store has none.
+        guard self.location.path != nil, location.path != nil,
+            let folder = try Platform.identity(ofFolder: self.location.directory)
+        else { return false }
         return try Platform.identity(ofFolder: location.directory) == folder
     }
 

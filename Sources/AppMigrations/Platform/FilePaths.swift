@@ -3,14 +3,8 @@ package enum FilePaths {
     static func relative(_ path: String, to folder: String) -> String {
         let (path, folder) = (components(path), components(folder))
         var shared = 0
-        while shared < folder.count, shared < path.count - 1,
-            isSame(path[shared], folder[shared])
-        {
-            shared += 1
-        }
-        var parts = Array(repeating: "..", count: folder.count - shared)
-        for index in shared..<path.count { parts.append(path[index]) }
-        return parts.joined(separator: "/")
+        while shared < min(folder.count, path.count - 1), isSame(path[shared], folder[shared]) { shared += 1 }
+        return (Array(repeating: "..", count: folder.count - shared) + path[shared...]).joined(separator: "/")
     }
 
     /// Where a listed path leads from a state directory without links.
@@ -26,19 +20,11 @@ package enum FilePaths {
         split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
     }
 
-    /// The texts between the bytes of this value: one function, since the standard library's is made anew for each kind of bytes.
+    /// The texts between the bytes of this value.
     static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {
-        var parts: [String] = []
-        var part: [UInt8] = []
-        for byte in bytes + [separator] {
-            if byte != separator {
-                part.append(byte)
-            } else {
-                parts.append(String(decoding: part, as: UTF8.self))
-                part = []
-            }
+        bytes.split(separator: separator, omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
         }
-        return parts
     }
 
     /// The reason why a path has the escapes of a `URL`, `%` and two hexadecimal digits, by mistake; `nil` where it can be meant.

@@ -59,14 +59,12 @@ package struct FileIdentity: Hashable, Sendable {
 extension Platform {
     /// The status of the thing at a path, or of what it leads to; `nil` where nothing does.
     static func status(_ path: String, following: Bool = false) throws(SystemCallError) -> FileStatus? {
-        try unless(absent) { () throws(SystemCallError) in
-            try FileStatus(ofEntry: path, following: following)
-        }
+        try unless(absent, FileStatus(ofEntry: path, following: following))
     }
 
     /// The status of what SQLite may keep beside a file, whose name can be too long for that.
     static func companion(_ path: String) throws(SystemCallError) -> FileStatus? {
-        try unless([ENAMETOOLONG]) { () throws(SystemCallError) in try status(path) } ?? nil
+        try unless([ENAMETOOLONG], status(path)) ?? nil
     }
 
     /// True if something stands at a path, be it a link that leads nowhere.
@@ -91,27 +89,24 @@ extension Platform {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         while true {
-            let count = try fill(buffer, from: descriptor)
+            let count = try fill(buffer, of: descriptor)
             if count == 0 { return content }
             content += buffer[..<count]
             if content.count > limit { return nil }
         }
     }
 
-    /// True if something is mounted at a path, whose folder is on the device `above`.
+    /// True if something is mounted at a path.
     ///
     /// The device's number says too much of a subvolume, and nothing of a folder that is mounted in its own file system.
-    static func isMountPoint(_ path: String, _ status: FileStatus, above: UInt64) -> Bool {
+    static func isMountPoint(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
         #if os(Linux)
         // statx(2): bit 13 of the attributes says it, if bit 13 of their mask does.
-        let isRoot = withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 32) { buffer -> Bool? in
-            guard let start = buffer.baseAddress else { return nil }
-            let result = statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, start)
-            let (attributes, mask) = (start[1], start[7])
-            return result == 0 && mask & 0x2000 != 0 ? attributes & 0x2000 != 0 : nil
+        var words = [UInt64](repeating: 0, count: 32)
+        if statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &words) == 0, words[7] & 0x2000 != 0 {
+            return words[1] & 0x2000 != 0
         }
-        if let isRoot { return isRoot }
         #endif
-        return status.identity.device != above
+        return try status.identity.device != identity(ofFolder: FilePaths.parent(path))?.device
     }
 }

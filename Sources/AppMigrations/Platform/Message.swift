@@ -57,26 +57,15 @@ extension String {
 
     /// The number that the text's leading digits write; zero where there are none.
     var number: UInt64 {
-        var number: UInt64 = 0
-        for byte in utf8 {
-            guard case 0x30...0x39 = byte else { break }
-            number = number &* 10 &+ UInt64(byte - 0x30)
-        }
-        return number
+        utf8.prefix { 0x30...0x39 ~= $0 }.reduce(0) { $0 &* 10 &+ UInt64($1 - 0x30) }
     }
 
     /// The text of the bytes, or `nil` where they are not UTF-8.
     ///
     /// It is what the standard library's `String(validating:as:)` gives from macOS 15 and iOS 18 on.
-    package init?(validUTF8 bytes: UnsafeBufferPointer<UInt8>) {
-        let text = String(decoding: bytes, as: UTF8.self)
-        // Bytes that are not UTF-8 were replaced, and the replacement has other bytes.
-        guard Array(text.utf8) == Array(bytes) else { return nil }
-        self = text
-    }
-
     package init?(validUTF8 bytes: [UInt8]) {
-        guard let text = bytes.withUnsafeBufferPointer({ String(validUTF8: $0) }) else { return nil }
-        self = text
+        self.init(decoding: bytes, as: UTF8.self)
+        // Bytes that are not UTF-8 were replaced, and the replacement has other bytes.
+        if Array(utf8) != bytes { return nil }
     }
 }

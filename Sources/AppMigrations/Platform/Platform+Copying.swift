@@ -5,33 +5,54 @@ extension Platform {
     /// Keeps a folder from handing on the access list that it has from the one above, by which others could get rights to copies.
     static func removeDefaultAccess(_ folder: String) throws(SystemCallError) {
         #if os(Linux) || os(Android)
-        let result = removexattr(folder, "system.posix_acl_default")
-        if result == -1, errno != ENODATA, !isUnsupported(errno) { throw failure("removexattr", folder) }
+        let remove = { removexattr(folder, "system.posix_acl_default") }
+        _ = try unless(refusals + [ENODATA], retrying("removexattr", folder, remove))
+        #endif
+    }
+
+    /// Copies a file; where the file system can, the copy shares its blocks.
+    static func copyFile(
+        _ path: String,
+        to target: String,
+        _ buffer: UnsafeMutableRawBufferPointer,
+        afterEach: (_ count: Int) throws -> Void
+    ) throws {
+        let source = try openEntry(path)
+        defer { closeAfterReading(source) }
+        let status = try FileStatus(source, path)
+        if status.kind != .file { throw unsupported(path) }
+        #if canImport(Darwin)
+        try copy(path, to: target, COPYFILE_ALL | COPYFILE_CLONE | COPYFILE_EXCL)
+        // A clone has its original's protection class; a copy gets its folder's (fcntl(2)).
+        let made = try openEntry(target)
+        defer { closeAfterReading(made) }
+        let protection = fcntl(source, F_GETPROTECTIONCLASS)
+        if protection > 0, fcntl(made, F_GETPROTECTIONCLASS) != protection {
+            _ = try retrying("fcntl", target) { fcntl(made, F_SETPROTECTIONCLASS, protection) }
+        }
+        try afterEach(status.size)
+        #else
+        let copy = try createExclusively(target)
+        do {
+            // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
+            if ioctl(copy, UInt(0x4004_9409), source) == 0 {
+                try afterEach(status.size)
+            } else {
+                while case let count = try fill(buffer, of: source), count > 0 {
+                    try writeAll(copy, buffer.baseAddress, count)
+                    try afterEach(count)
+                }
+            }
+            try copyAttributes(source, to: copy, status, target)
+        } catch {
+            closeAfterReading(copy)
+            throw error
+        }
+        try closeAfterWriting(copy)
         #endif
     }
 
     #if canImport(Darwin)
-    /// Copies a file (copyfile(3)); where the file system can, the copy shares its blocks.
-    static func copyFile(
-        _ source: String,
-        to target: String,
-        _ buffer: UnsafeMutableRawBufferPointer,
-        isCloning: inout Bool,
-        afterEach: (_ count: Int) throws -> Void
-    ) throws {
-        try copy(source, to: target, COPYFILE_ALL | COPYFILE_CLONE | COPYFILE_EXCL)
-        // A clone has its original's protection class; a copy gets its folder's (fcntl(2)).
-        let file = try openEntry(source)
-        defer { closeAfterReading(file) }
-        let made = try openEntry(target)
-        defer { closeAfterReading(made) }
-        let protection = fcntl(file, F_GETPROTECTIONCLASS)
-        if protection > 0, fcntl(made, F_GETPROTECTIONCLASS) != protection {
-            _ = try retrying("fcntl", target) { fcntl(made, F_SETPROTECTIONCLASS, protection) }
-        }
-        try afterEach(FileStatus(made).size)
-    }
-
     static func copyLink(_ source: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
         try copy(source, to: target, COPYFILE_ALL | COPYFILE_EXCL)
     }
@@ -46,37 +67,12 @@ extension Platform {
         }
     }
     #else
-    /// `isCloning` says whether to try to share the file's blocks, and becomes false where the file system can't.
-    static func copyFile(
-        _ path: String,
-        to target: String,
-        _ buffer: UnsafeMutableRawBufferPointer,
-        isCloning: inout Bool,
-        afterEach: (_ count: Int) throws -> Void
-    ) throws {
-        let source = try openEntry(path)
-        defer { closeAfterReading(source) }
-        let status = try FileStatus(source, path)
-        if status.kind != .file { throw unsupported(path) }
-        let copy = try createExclusively(target)
-        do {
-            try copyContent(source, to: copy, status, buffer, isCloning: &isCloning, afterEach: afterEach)
-            try copyAttributes(source, to: copy, status)
-        } catch {
-            closeAfterReading(copy)
-            throw (error as? SystemCallError)?.at(target) ?? error
-        }
-        try closeAfterWriting(copy)
-    }
-
     static func copyAttributes(ofFolder path: String, to target: String) throws(SystemCallError) {
         let source = try openEntry(path)
         defer { closeAfterReading(source) }
         let copy = try openEntry(target)
         defer { closeAfterReading(copy) }
-        try at(target) { () throws(SystemCallError) in
-            try copyAttributes(source, to: copy, FileStatus(source))
-        }
+        try copyAttributes(source, to: copy, FileStatus(source, path), target)
     }
 
     static func copyLink(_ path: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
@@ -91,62 +87,36 @@ extension Platform {
         _ = try retrying("utimensat", target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
-    private static func copyContent(
-        _ source: Int32,
-        to target: Int32,
-        _ status: FileStatus,
-        _ buffer: UnsafeMutableRawBufferPointer,
-        isCloning: inout Bool,
-        afterEach: (_ count: Int) throws -> Void
-    ) throws {
-        // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-        if isCloning, ioctl(target, UInt(0x4004_9409), source) == 0 { return try afterEach(status.size) }
-        isCloning = false
-        while true {
-            let count = try fill(buffer, from: source)
-            if count == 0 { return }
-            try writeAll(target, buffer.baseAddress, count)
-            try afterEach(count)
-        }
-    }
-
     /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.
     ///
     /// No right gets wider. An owner that can't be kept is an error: the copy is to take the place of the original.
-    private static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus)
+    private static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus, _ path: String)
         throws(SystemCallError)
     {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
-            if status.owner != geteuid() || !isUnsupported(errno) { throw failure("fchown") }
+            if status.owner != geteuid() || !refusals.contains(errno) { throw failure("fchown", path) }
             if try FileStatus(copy).group != status.group { permissions &= ~0o2070 }
         }
-        try copyExtendedAttributes(source, to: copy)
-        _ = try retrying("fchmod") { fchmod(copy, mode_t(permissions)) }
-        let times = [status.accessed, status.modified]
-        _ = try retrying("futimens") { futimens(copy, times) }
-    }
-
-    /// Copies what is listed with the file; Linux takes lists of names, and values, of 64 KiB (xattr(7)).
-    private static func copyExtendedAttributes(_ source: Int32, to copy: Int32) throws(SystemCallError) {
+        // Linux takes lists of names, and values, of 64 KiB (xattr(7)).
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         let names = buffer.assumingMemoryBound(to: CChar.self)
-        let count = flistxattr(source, names.baseAddress, UInt(names.count))
-        if count == -1 {
-            if isUnsupported(errno) { return }
-            throw failure("flistxattr")
-        }
+        let list = { flistxattr(source, names.baseAddress, UInt(names.count)) }
+        let count = try unless(refusals, retrying("flistxattr", path, list)) ?? 0
         for name in FilePaths.split(Array(buffer[..<count]), at: 0) where !name.isEmpty {
-            let size = try retrying("fgetxattr") {
+            let size = try retrying("fgetxattr", path) {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
             // A label that only the system may set says nothing about the data; an access list does. SELinux says EACCES.
-            if name.hasPrefix("system.posix_acl") || errno != EACCES && !isUnsupported(errno) {
-                throw failure("fsetxattr")
+            if name.hasPrefix("system.posix_acl") || errno != EACCES && !refusals.contains(errno) {
+                throw failure("fsetxattr", path)
             }
         }
+        _ = try retrying("fchmod", path) { fchmod(copy, mode_t(permissions)) }
+        let times = [status.accessed, status.modified]
+        _ = try retrying("futimens", path) { futimens(copy, times) }
     }
     #endif
 }

@@ -3,27 +3,21 @@ import AppMigrationsSystem
 /// Folders, the names in them, and whose they are.
 extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
-    static func makeDirectories(_ path: String, isAboveThere: Bool = false) throws(SystemCallError) {
-        if path == "/" { return }
+    static func makeDirectories(_ path: String) throws(SystemCallError) {
+        // Anything else that stands there is found when it is used.
+        if try stands(path) { return }
         let folder = FilePaths.parent(path)
-        if path.utf8.last == 0x2F { return try makeDirectories(folder) }
-        do throws(SystemCallError) {
-            try makeDirectory(path)
-        } catch {
-            // Somebody may have made it meanwhile; what else stands there is found when it is used.
-            if error.errorNumber == EEXIST { return }
-            if error.errorNumber != ENOENT || isAboveThere { throw error.at(path) }
-            try makeDirectories(folder)
-            return try makeDirectories(path, isAboveThere: true)
-        }
-        if geteuid() == 0 {
+        try makeDirectories(folder)
+        // Somebody may have made it meanwhile.
+        if try unless([EEXIST], makeDirectory(path)) == nil { return }
+        if isRoot {
             let made = try openDirectory(path, O_NOFOLLOW)
             defer { closeAfterReading(made) }
             // The folder's owner may have put another one in its place, and what root has in that is not theirs.
             let listed = try retrying("fcntl") { fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
-            if try names(in: listed, strictly: false).isEmpty { try own(made, in: folder) }
+            if try list(listed, path, strictly: false).isEmpty { try own(made, in: folder) }
         }
-        try synchronizeDirectory(folder)
+        try synchronize(folder)
     }
 
     /// Gives what root has just made in another user's folder to that user, so that one accidental `sudo` shuts nobody out.
@@ -31,21 +25,18 @@ extension Platform {
     /// A file that takes the place of the one at `old` keeps its owner. Where others may write to the folder, they could have led
     /// root there. Where the system has no owners, or doesn't let this process, the file stays as it is: to have it matters more.
     static func own(_ made: Int32, in folder: String, replacing old: String? = nil) throws(SystemCallError) {
-        if geteuid() != 0 { return }
+        if !isRoot { return }
         var model = try FileStatus(ofEntry: folder, following: true)
         if model.permissions & 0o002 != 0 { return }
         if let old, let replaced = try status(old), replaced.kind == .file { model = replaced }
-        if model.owner == 0 || fchown(made, model.owner, model.group) == 0 || isUnsupported(errno) { return }
-        throw failure("fchown")
+        if model.owner == 0 { return }
+        _ = try unless(refusals, retrying("fchown") { fchown(made, model.owner, model.group) })
     }
 
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
-        if geteuid() != 0 { return try openLock(path) }
-        let opened = try unless([EEXIST]) { () throws(SystemCallError) in
-            try openLock(path, making: O_CREAT | O_EXCL)
-        }
         // A file that was there before may be anybody's. It keeps its owner.
-        guard let made = opened else { return try openLock(path, making: 0) }
+        guard isRoot, let made = try unless([EEXIST], openLock(path, making: O_CREAT | O_EXCL))
+        else { return try openLock(path, making: isRoot ? 0 : O_CREAT) }
         do throws(SystemCallError) {
             try own(made, in: folder)
             return made
@@ -57,39 +48,28 @@ extension Platform {
 
     static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
         // access(2): EPERM for what is immutable too.
-        try unless(forbidden + [EROFS]) { () throws(SystemCallError) in
-            try retrying("access") { access(path, W_OK) }
-        } != nil
+        try unless(forbidden + [EROFS], retrying("access", path) { access(path, W_OK) }) != nil
     }
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
 
-    /// The owner of a folder, if this process is root and the folder isn't root's; `nil` where nothing stands.
-    static func owner(unlikeRoot folder: String) throws(SystemCallError) -> UInt32? {
-        guard geteuid() == 0, let found = try status(folder) else { return nil }
-        return found.owner == 0 ? nil : found.owner
-    }
+    static var isRoot: Bool { geteuid() == 0 }
 
-    /// True if a file system refuses a call for want of what is asked for, or of rights.
-    static func isUnsupported(_ number: Int32) -> Bool {
-        [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL].contains(number)
-    }
+    /// The numbers of calls that a file system refuses for want of what is asked for, or of rights.
+    static var refusals: [Int32] { [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL] }
 
     /// The names in a directory, in no order.
     ///
     /// A name that isn't UTF-8 throws: no path could lead to it, and a repaired one would lead elsewhere. Without `strictly` it is
     /// left out.
-    package static func names(in directory: String, strictly: Bool = false) throws(SystemCallError)
-        -> [String]
-    {
-        try names(in: openDirectory(directory), strictly: strictly)
+    package static func names(in folder: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
+        try list(openDirectory(folder), folder, strictly: strictly)
     }
 
-    private static func names(in descriptor: Int32, strictly: Bool) throws(SystemCallError) -> [String] {
-        guard let stream = fdopendir(descriptor) else {
-            let error = failure("fdopendir")
-            closeAfterReading(descriptor)
-            throw error
+    static func list(_ file: Int32, _ path: String, strictly: Bool) throws(SystemCallError) -> [String] {
+        guard let stream = fdopendir(file) else {
+            defer { closeAfterReading(file) }
+            throw failure("fdopendir", path)
         }
         defer { closedir(stream) }
         var names: [String] = []
@@ -98,22 +78,26 @@ extension Platform {
             errno = 0
             guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) {
-                    String(validatingCString: $0)
-                }
+                String(validatingCString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
             }
             if let name {
                 if name != ".", name != ".." { names.append(name) }
             } else if strictly {
-                throw SystemCallError(call: "readdir", errorNumber: EILSEQ)
+                throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: path)
             }
         }
-        if errno != 0 { throw failure("readdir") }
+        if errno != 0 { throw failure("readdir", path) }
         return names
     }
 
-    static func removeFolder(_ path: String) throws(SystemCallError) {
-        _ = try retrying("rmdir", path) { rmdir(path) }
+    /// Gives the owner of a folder all rights to it; `false` where it is no folder, or has them.
+    ///
+    /// Without the right to write to it, a folder can't be emptied, nor get another one above it (rename(2)).
+    @discardableResult
+    static func openUp(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
+        try setPermissions(path, status.permissions | 0o700)
+        return true
     }
 
     static func setPermissions(_ path: String, _ permissions: UInt32) throws(SystemCallError) {
@@ -156,6 +140,11 @@ extension Platform {
         SystemCallError(call: "open", errorNumber: ENOTSUP, path: path)
     }
 
+    /// The error for a folder that isn't one of this user's.
+    static func foreign(_ path: String) -> SystemCallError {
+        SystemCallError(call: "open", errorNumber: EPERM, path: path)
+    }
+
     /// The error for a file system that is mounted inside of a tree.
     static func mounted(_ path: String) -> SystemCallError {
         SystemCallError(call: "rename", errorNumber: EXDEV, path: path)
@@ -164,41 +153,32 @@ extension Platform {
 
 /// Syncing of files to the disk, one by one or many at once.
 extension Platform {
-    package static func synchronize(_ descriptor: Int32, throughCache: Bool = true) throws(SystemCallError) {
+    package static func synchronize(_ descriptor: Int32, _ path: String? = nil, throughCache: Bool = true)
+        throws(SystemCallError)
+    {
         #if canImport(Darwin)
         // fcntl(2): fsync moves data to the drive, F_FULLFSYNC through the drive's cache. Volumes that can't do
         // the second say so in several ways, and the first is all there is. After an error of the drive or of the
         // space the first could succeed and the data be lost.
         if throughCache {
             do throws(SystemCallError) {
-                _ = try retrying("fcntl") { fcntl(descriptor, F_FULLFSYNC) }
+                _ = try retrying("fcntl", path) { fcntl(descriptor, F_FULLFSYNC) }
                 return
             } catch {
                 if [EIO, ENXIO, ENOSPC, EDQUOT].contains(error.errorNumber) { throw error }
             }
         }
         #endif
-        _ = try retrying("fsync") { fsync(descriptor) }
+        _ = try retrying("fsync", path) { fsync(descriptor) }
     }
 
-    /// Syncs and closes a file, or a folder, whose names are synced.
-    private static func synchronize(closing descriptor: Int32, throughCache: Bool) throws(SystemCallError) {
+    /// Syncs a file, or the names in a folder, to disk.
+    @inline(never)
+    package static func synchronize(_ path: String, throughCache: Bool = true) throws(SystemCallError) {
+        let descriptor = try opening(path) { open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
         defer { closeAfterReading(descriptor) }
         // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
-        _ = try unless([EINVAL]) { () throws(SystemCallError) in
-            try synchronize(descriptor, throughCache: throughCache)
-        }
-    }
-
-    @inline(never)
-    package static func synchronizeDirectory(_ path: String) throws(SystemCallError) {
-        try synchronize(closing: openDirectory(path), throughCache: true)
-    }
-
-    static func synchronize(entry path: String, throughCache: Bool) throws(SystemCallError) {
-        try at(path) { () throws(SystemCallError) in
-            try synchronize(closing: openEntry(path), throughCache: throughCache)
-        }
+        _ = try unless([EINVAL], synchronize(descriptor, path, throughCache: throughCache))
     }
 
     /// Syncs all of the file system that an open file is on to disk; `false` where the call can't be relied on.

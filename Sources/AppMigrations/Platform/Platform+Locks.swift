@@ -4,17 +4,14 @@ import AppMigrationsSystem
 extension Platform {
     package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
-        return try unless([EWOULDBLOCK]) { () throws(SystemCallError) in
-            try retrying("flock") { flock(descriptor, kind | LOCK_NB) }
-        } != nil
+        return try unless([EWOULDBLOCK], retrying("flock") { flock(descriptor, kind | LOCK_NB) }) != nil
     }
 
     /// True if a process has the lock of a file; makes no file, and waits for no process.
     ///
     /// A shared lock is asked for, since NFS gives an exclusive lock only to a descriptor that may write (flock(2)).
     static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
-        let opened = try unless(absent) { () throws(SystemCallError) in try openEntry(path) }
-        guard let descriptor = opened else { return false }
+        guard let descriptor = try unless(absent, openEntry(path)) else { return false }
         defer { unlock(descriptor) }
         return try !tryLock(descriptor, sharing: true)
     }
@@ -35,23 +32,8 @@ extension Platform {
     static func writeHolder(_ descriptor: Int32) {
         let number = String(process)
         let line = number + String(repeating: " ", count: 11 - number.utf8.count) + "\n"
-        do throws(SystemCallError) {
-            try writeAll(descriptor, Array(line.utf8), line.utf8.count)
-        } catch {
-            // A disk without room for twelve bytes is told of by the save that comes next.
-        }
-    }
-
-    static func readHolder(_ descriptor: Int32) -> Int32? {
-        withUnsafeTemporaryAllocation(byteCount: 12, alignment: 1) { line in
-            do throws(SystemCallError) {
-                let count = try fill(line, from: descriptor)
-                let number = String(decoding: line[..<count], as: UTF8.self).number
-                return number == 0 ? nil : Int32(truncatingIfNeeded: number)
-            } catch {
-                return nil
-            }
-        }
+        // A disk without room for twelve bytes is told of by the save that comes next.
+        _ = write(descriptor, line, line.utf8.count)
     }
 }
 

@@ -21,20 +21,6 @@ package enum Platform {
 
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
-    static var wouldBlock: SystemCallError { SystemCallError(call: "flock", errorNumber: EWOULDBLOCK) }
-
-    /// True if a link, a folder, a socket, a FIFO or a device is what stands at a path that could not be opened.
-    static func isOtherThanFile(_ path: String) -> Bool {
-        do throws(SystemCallError) {
-            return try FileStatus(ofEntry: path).kind != .file
-        } catch {
-            // Where the look fails too, the first error is the one to tell.
-            return false
-        }
-    }
-
-    static func text(ofError number: Int32) -> String { String(cString: strerror(number)) }
-
     package static func failure(_ call: StaticString, _ path: String? = nil) -> SystemCallError {
         let number = errno
         return SystemCallError(call: call.description, errorNumber: number, path: path)
@@ -59,11 +45,24 @@ package enum Platform {
         }
     }
 
+    /// Gives `nil` where a call fails with one of these numbers.
+    package static func unless<Value>(
+        _ expected: [Int32],
+        _ body: @autoclosure () throws(SystemCallError) -> Value
+    ) throws(SystemCallError) -> Value? {
+        do throws(SystemCallError) {
+            return try body()
+        } catch {
+            if expected.contains(error.errorNumber) { return nil }
+            throw error
+        }
+    }
+
     /// Opens a file, on a descriptor above those of the standard streams.
     ///
     /// In a process that was started without them, what anybody prints or logs would be written into the file.
-    package static func opening(_ body: () -> Int32) throws(SystemCallError) -> Int32 {
-        let descriptor = try retrying("open", nil, body)
+    package static func opening(_ path: String? = nil, _ body: () -> Int32) throws(SystemCallError) -> Int32 {
+        let descriptor = try retrying("open", path, body)
         return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
     }
 
@@ -75,21 +74,19 @@ package enum Platform {
 
     /// Opens what should be a regular file, without waiting for a FIFO's writer, following no link and never
     /// becoming the owner of a terminal.
-    static func openToRead(_ path: UnsafePointer<CChar>) throws(SystemCallError) -> Int32 {
+    static func openToRead(_ path: UnsafePointer<CChar>, at: String? = nil) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
         #if canImport(Darwin)
-        return try opening { open(path, flags) }
+        return try opening(at) { open(path, flags) }
         #else
-        return try opening { app_migrations_open(path, flags) }
+        return try opening(at) { app_migrations_open(path, flags) }
         #endif
     }
 
-    static func openEntry(_ path: String) throws(SystemCallError) -> Int32 {
-        try at(path) { () throws(SystemCallError) in try openToRead(path) }
-    }
+    static func openEntry(_ path: String) throws(SystemCallError) -> Int32 { try openToRead(path, at: path) }
 
     package static func openDirectory(_ path: String, _ more: Int32 = 0) throws(SystemCallError) -> Int32 {
-        try opening { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | more) }
+        try opening(path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | more) }
     }
 
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
@@ -105,50 +102,43 @@ package enum Platform {
         try opening { open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600) }
     }
 
-    static func fill(_ buffer: UnsafeMutableRawBufferPointer, from descriptor: Int32) throws(SystemCallError)
-        -> Int
-    {
-        try retrying("read") { read(descriptor, buffer.baseAddress, buffer.count) }
+    static func fill(_ bytes: UnsafeMutableRawBufferPointer, of file: Int32) throws(SystemCallError) -> Int {
+        try retrying("read") { read(file, bytes.baseAddress, bytes.count) }
     }
 
-    static func writeAll(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int)
-        throws(SystemCallError)
-    {
+    static func writeAll(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) throws(SystemCallError) {
         var done = 0
         while done < count {
-            let part = try retrying("write") { write(descriptor, bytes?.advanced(by: done), count - done) }
+            let part = try retrying("write") { write(file, bytes?.advanced(by: done), count - done) }
             // POSIX gives 0 only when nothing was asked for; trying again for ever would hang.
             if part == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
             done += part
         }
     }
 
-    /// Replaces a file in one step: another one is written, prepared, synced and renamed; gives its descriptor, which is open.
+    /// Replaces a file in one step: another one is written, locked if asked for, synced and renamed; gives its descriptor, which is
+    /// open.
     ///
     /// The caller syncs the folder.
-    static func save(
-        _ content: [UInt8],
-        to path: String,
-        by new: String,
-        _ prepare: (_ descriptor: Int32) throws(SystemCallError) -> Void
-    ) throws(SystemCallError) -> Int32 {
-        let made = try unless([EEXIST]) { () throws(SystemCallError) in try createExclusively(new) }
+    static func save(_ content: [UInt8], to path: String, in folder: String, isLocked: Bool = false)
+        throws(SystemCallError) -> Int32
+    {
+        let new = path + ".tmp"
+        let made = try unless([EEXIST], createExclusively(new))
         // The state's lock is held, so nobody is writing what stands there: a process was killed.
-        if made == nil { try removeFile(new) }
+        if made == nil { try remove(new) }
         let descriptor = if let made { made } else { try createExclusively(new) }
         do throws(SystemCallError) {
             try writeAll(descriptor, content, content.count)
-            try prepare(descriptor)
+            try own(descriptor, in: folder, replacing: path)
+            if isLocked, try !tryLock(descriptor) { throw failure("flock", new) }
             try synchronize(descriptor)
             try replace(path, with: new)
             return descriptor
         } catch {
             closeAfterReading(descriptor)
-            do throws(SystemCallError) {
-                try removeFile(new)
-            } catch {
-                // The next one that is written does it.
-            }
+            // Where this fails, the next one that is written does it.
+            _ = unlink(new)
             throw error
         }
     }
@@ -164,12 +154,12 @@ package enum Platform {
         _ = try retrying("rename") { rename(new, path) }
     }
 
-    package static func removeFile(_ path: String) throws(SystemCallError) {
-        _ = try retrying("unlink") { unlink(path) }
+    package static func remove(_ path: String, isFolder: Bool = false) throws(SystemCallError) {
+        _ = try retrying(isFolder ? "rmdir" : "unlink") { isFolder ? rmdir(path) : unlink(path) }
     }
 
     static func makeDirectory(_ path: String) throws(SystemCallError) {
-        _ = try retrying("mkdir") { mkdir(path, 0o700) }
+        _ = try retrying("mkdir", path) { mkdir(path, 0o700) }
     }
 }
 
@@ -193,7 +183,7 @@ public final class SystemCallError: Error, Sendable, CustomStringConvertible {
     /// The path, the system's text for the error, the call and the number.
     public var description: String {
         let place = path.map { $0 + ": " } ?? ""
-        return place + "\(Platform.text(ofError: errorNumber)) (\(call), errno \(errorNumber))"
+        return place + "\(String(cString: strerror(errorNumber))) (\(call), errno \(errorNumber))"
     }
 }
 
@@ -203,32 +193,5 @@ extension SystemCallError {
     /// This error with its path, where that isn't said.
     func at(_ place: String) -> SystemCallError {
         SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)
-    }
-}
-
-extension Platform {
-    /// Says of an error what it was about, where that isn't said.
-    static func at<Value>(
-        _ path: String,
-        _ body: () throws(SystemCallError) -> Value
-    ) throws(SystemCallError) -> Value {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            throw error.at(path)
-        }
-    }
-
-    /// Gives `nil` where a call fails with one of these numbers.
-    package static func unless<Value>(
-        _ expected: [Int32],
-        _ body: () throws(SystemCallError) -> Value
-    ) throws(SystemCallError) -> Value? {
-        do throws(SystemCallError) {
-            return try body()
-        } catch {
-            if expected.contains(error.errorNumber) { return nil }
-            throw error
-        }
     }
 }

@@ -14,19 +14,10 @@ final class ProtectedPaths {
         self.version = version
         // The directory may be named by a link. A restore counts the paths from its real path.
         stateFolder = try Platform.resolved(location.directory)
-        if let owner = try Platform.owner(unlikeRoot: stateFolder) {
-            throw refusal(
-                of: location.directory,
-                "it belongs to user \(Int(owner)), and this process is root's"
-            )
-        }
-        let all = try named.map(canonical)
-        // A path in another one, or one that is named twice, is covered already.
-        for (index, path) in all.enumerated() {
-            let isCovered = all.enumerated().contains { other, cover in
-                FilePaths.contains(cover, path) && (other < index || !FilePaths.contains(path, cover))
-            }
-            if !isCovered { paths.append(path) }
+        try refuseForeign(stateFolder, location.directory)
+        for path in try named.map(canonical) where !paths.contains(where: { FilePaths.contains($0, path) }) {
+            paths.removeAll { FilePaths.contains(path, $0) }
+            paths.append(path)
         }
     }
 
@@ -37,28 +28,27 @@ final class ProtectedPaths {
         // A slash at the end of a link's name makes it that of the folder which the link leads to (POSIX, 4.13 Pathname
         // Resolution).
         let isFolder = path.utf8.last == 0x2F
-        while path.utf8.count > 1, path.utf8.last == 0x2F { path.unicodeScalars.removeLast() }
+        path = FilePaths.absolute("", from: path)
         if isFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
-        let last = FilePaths.last(path)
-        if last == "." || last == ".." { throw refusal(of: named, "it ends in a dot") }
-        let canonical = FilePaths.joined(try real(FilePaths.parent(path), named), last)
+        if [".", ".."].contains(FilePaths.last(path)) { path = try Platform.resolved(path) }
+        let canonical = FilePaths.joined(try real(FilePaths.parent(path), named), FilePaths.last(path))
         try check(canonical, named)
         return canonical
     }
 
     /// The path without links of a folder that need not be there.
     private func real(_ folder: String, _ named: String) throws -> String {
-        if try folder == "/" || Platform.stands(folder) { return try Platform.resolved(folder) }
-        let (above, name) = (FilePaths.parent(folder), FilePaths.last(folder))
+        if try Platform.stands(folder) { return try Platform.resolved(folder) }
+        let name = FilePaths.last(folder)
         // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
         if name == "." || name == ".." {
             throw refusal(of: named, "it leads through a folder that is not there")
         }
-        return name.isEmpty ? try real(above, named) : FilePaths.joined(try real(above, named), name)
+        return FilePaths.joined(try real(FilePaths.parent(folder), named), name)
     }
 
     private func check(_ path: String, _ named: String) throws {
-        for end in Snapshot.companions where try Self.holds(path + end, [stateFolder, location.directory]) {
+        for part in Snapshot.companions where try Self.holdsState(path + part, location, stateFolder) {
             throw refusal(of: named, "the state directory is in it")
         }
         // The state, its lock and its snapshots begin so.
@@ -76,7 +66,7 @@ final class ProtectedPaths {
 
     /// Refuses to let root work in another user's folder, whose owner can lead it elsewhere by a link.
     func refuseForeign(_ folder: String, _ named: String) throws {
-        guard let owner = try Platform.owner(unlikeRoot: folder) else { return }
+        guard Platform.isRoot, let owner = try Platform.status(folder)?.owner, owner != 0 else { return }
         throw refusal(of: named, "\(folder) belongs to user \(Int(owner)), and this process is root's")
     }
 
@@ -91,26 +81,15 @@ final class ProtectedPaths {
         return location.protection(.taking, version, at: path, reason)
     }
 
-    /// True if one of these paths of a folder is that of what stands at `path`, lies in it, or leads through it.
-    static func holds(_ path: String, _ folders: [String]) throws -> Bool {
-        if folders.contains(where: { FilePaths.contains(path, $0) }) { return true }
-        guard let status = try Platform.companion(path), status.kind == .directory else { return false }
-        return try folders.contains { try Place($0).standing.contains(status.identity) }
+    /// True if the state directory is what stands at a path, lies in it, or is reached through it; `base` is it without links.
+    static func holdsState(_ path: String, _ location: StateLocation, _ base: String) throws -> Bool {
+        let place = try Place(path)
+        return try place.holds(Place(base)) || place.holds(Place(location.directory))
     }
 
-    /// True if a path is in another mount than the folder that holds the state too.
+    /// True if a path is on another file system than the state.
     static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
-        var place = path
-        while !FilePaths.contains(place, base) {
-            let above = FilePaths.parent(place)
-            if let status = try Platform.status(place), let folder = try Platform.identity(ofFolder: above),
-                Platform.isMountPoint(place, status, above: folder.device)
-            {
-                return true
-            }
-            place = above
-        }
-        return false
+        try Place(path).standing.first?.device != Place(base).standing.first?.device
     }
 }
 
@@ -125,8 +104,11 @@ extension ProtectedPaths {
     func rival(isAsynchronous: Bool) throws(MigrationError) -> Rival? {
         do {
             guard let (rival, isRunning) = try found() else { return nil }
-            let isFirst = location.name < rival.location.name
-            if isFirst, isRunning, try mayWait(for: rival, isAsynchronous) { return rival }
+            if isRunning, location.name < rival.location.name, try RunToken.enclosing(rival.location) == nil {
+                // An asynchronous closure may need this very thread to go on.
+                let lock = try Platform.status(rival.location.lock)?.identity
+                if isAsynchronous || !FileLock.isHeldAsynchronously(lock, rival.location) { return rival }
+            }
             let name = rival.location.name.quoted
             let reason: Message =
                 isRunning
@@ -154,7 +136,7 @@ extension ProtectedPaths {
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
-            if try ListLock.isTaken(in: folder) { return ((other, place), isRunning: true) }
+            if try FileLock.holdsList(in: folder) { return ((other, place), isRunning: true) }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
                 return ((other, place), isRunning: try Platform.isLocked(other.lock))
@@ -177,39 +159,24 @@ extension ProtectedPaths {
     /// A path, and what stands on it: a bind mount, or a disk that takes capitals for small letters, gives a file a second name.
     struct Place {
         let path: String
+        /// `nil` where nothing stands.
+        let identity: FileIdentity?
         /// The thing at the path and the folders above it, as far as they are there, the inmost first.
-        let standing: [FileIdentity]
-        /// The names below it that are not there, each with a slash before it.
-        let missing: String
+        private(set) var standing: [FileIdentity] = []
+
+        init(_ path: String) throws(SystemCallError) {
+            (self.path, identity) = (path, try Platform.companion(path)?.identity)
+            var place = path
+            while true {
+                if let found = try Platform.companion(place) { standing.append(found.identity) }
+                if place == "/" { return }
+                place = FilePaths.parent(place)
+            }
+        }
 
         func holds(_ other: Place) -> Bool {
             if FilePaths.contains(path, other.path) { return true }
-            guard let inmost = standing.first else { return false }
-            if missing.isEmpty { return other.standing.contains(inmost) }
-            return inmost == other.standing.first && FilePaths.contains(missing, other.missing)
+            return identity.map { other.standing.contains($0) } ?? false
         }
-    }
-
-    /// True if the other closure can end while this call waits.
-    private func mayWait(for rival: Rival, _ isAsynchronous: Bool) throws -> Bool {
-        guard let lock = try Platform.status(rival.location.lock)?.identity else { return false }
-        if try RunToken.enclosing(rival.location) != nil { return false }
-        // An asynchronous closure may need this very thread to go on.
-        return isAsynchronous || !FileLock.isHeldAsynchronously(lock, rival.location)
-    }
-}
-
-extension ProtectedPaths.Place {
-    init(_ path: String) throws(SystemCallError) {
-        var (standing, missing, place): ([FileIdentity], String, String) = ([], "", path)
-        while place != "/" {
-            if let found = try Platform.companion(place) {
-                standing.append(found.identity)
-            } else {
-                missing = "/" + FilePaths.last(place) + missing
-            }
-            place = FilePaths.parent(place)
-        }
-        (self.path, self.standing, self.missing) = (path, standing, missing)
     }
 }

@@ -18,7 +18,7 @@ struct SavedFiles {
     func putBack() throws {
         let base = try Platform.resolved(location.directory)
         guard try Platform.stands(folder) else { throw lost("\(folder) is not there") }
-        try Snapshot.refuseForeign(folder, location, .restoring, version)
+        try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
         if !FilePaths.isSame(list.manager, location.name) {
             throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
@@ -27,39 +27,51 @@ struct SavedFiles {
         try refuseMoved(list, places, base)
         // Everything is looked at before anything is changed.
         for (index, place) in places.enumerated() {
-            try refuseOtherPlace(place, isElsewhere: list.paths[index].isElsewhere, base)
+            var above = place
+            while above != "/" {
+                above = FilePaths.parent(above)
+                guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
+                let reason: Message =
+                    "\(above) was a folder when the copy was made; put that back in its place"
+                throw refusal(above, reason)
+            }
+            if try ProtectedPaths.holdsState(place, location, base) {
+                throw refusal(place, "the state directory is in \(place)")
+            }
+            if try ProtectedPaths.isElsewhere(place, from: base) != list.paths[index].isElsewhere {
+                let reason: Message =
+                    "a file system was mounted or unmounted there since the copy was made; undo that"
+                throw refusal(place, reason)
+            }
             try refuseEmptied("\(folder)/\(index)", place)
         }
         // The process that saved the intent may have died before it was durable: after a power cut the state would not ask for what is
         // half put back.
-        try Platform.synchronizeDirectory(location.directory)
+        try Platform.synchronize(location.directory)
         for (index, place) in places.enumerated() {
-            try PutBack(place, from: "\(folder)/\(index)").run()
+            var path = PutBack(place, from: "\(folder)/\(index)")
+            try path.run()
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: base)
+            // Before the save that comes next, since the files that were set aside can be what fills the disk.
+            do throws(SystemCallError) {
+                try path.removeSetAside()
+            } catch {
+                // The removal of the snapshot tells of what can't be removed.
+            }
         }
     }
 
     /// Removes the copies; where what was set aside holds the state of a manager, moves all aside, and gives that folder.
     func discard() throws(SystemCallError) -> String? {
-        guard let status = try Platform.status(folder) else { return nil }
+        if try !Platform.stands(folder) { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
-        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.unsupported(folder) }
+        try Snapshot.refuseForeign(folder)
         // The state that asks for them no more may stand in memory only.
-        try Platform.synchronizeDirectory(location.directory)
+        try Platform.synchronize(location.directory)
         let tree = try FileTree(folder, to: .remove)
         if tree.state != nil { return try keep(from: Platform.now) }
         try tree.remove()
         return nil
-    }
-
-    /// Removes what a restore that is done has set aside, but for what holds the state of a manager.
-    func removeSetAside() throws(SystemCallError) {
-        for index in try Platform.names(in: folder) where index == "\(index.number)" {
-            for name in try Platform.names(in: folder + "/" + index) where name.hasPrefix("replaced") {
-                let tree = try FileTree("\(folder)/\(index)/\(name)", to: .remove)
-                if tree.state == nil { try tree.remove() }
-            }
-        }
     }
 
     /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
@@ -78,11 +90,11 @@ struct SavedFiles {
             try Platform.replace(next, with: folder)
         } catch {
             try Platform.makeDirectory(folder + "/" + StateLocation.keptMark)
-            try Platform.synchronizeDirectory(folder)
+            try Platform.synchronize(folder)
             return folder
         }
         // The new place has to be durable before a state says nothing of the copies: at their old place they would be removed then.
-        try Platform.synchronizeDirectory(location.directory)
+        try Platform.synchronize(location.directory)
         return next
     }
 
@@ -106,12 +118,12 @@ struct SavedFiles {
     private func refuseMoved(_ list: SnapshotList, _ places: [String], _ base: String) throws {
         let former = list.stateFolder
         if FilePaths.isSame(former, base) { return }
-        let earlier = list.places(from: former)
-        for (index, place) in places.enumerated() {
-            let old = earlier[index]
-            guard let folder = try reachable(FilePaths.parent(old)) else { continue }
+        for (old, place) in zip(list.places(from: former), places) {
+            // An app whose folders were moved may not look at where they were, which is outside of its sandbox.
+            let folder = FilePaths.parent(old)
+            let found = try Platform.unless(Platform.forbidden, Platform.identity(ofFolder: folder)) ?? nil
             // Where the app was moved and a link left, the old path leads to the new folder.
-            if let now = try reachable(FilePaths.parent(place)), now == folder { continue }
+            if try found == nil || found == Platform.identity(ofFolder: FilePaths.parent(place)) { continue }
             throw refusal(
                 place,
                 """
@@ -120,32 +132,6 @@ struct SavedFiles {
                 """
             )
         }
-    }
-
-    /// Refuses a place that isn't where it was when the copies were made.
-    private func refuseOtherPlace(_ place: String, isElsewhere: Bool, _ base: String) throws {
-        var above = place
-        while above != "/" {
-            above = FilePaths.parent(above)
-            guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-            throw refusal(above, "\(above) was a folder when the copy was made; put that back in its place")
-        }
-        if try ProtectedPaths.holds(place, [base, location.directory]) {
-            throw refusal(place, "the state directory is in \(place)")
-        }
-        if try ProtectedPaths.isElsewhere(place, from: base) != isElsewhere {
-            let reason: Message =
-                "a file system was mounted or unmounted there since the copy was made; undo that"
-            throw refusal(place, reason)
-        }
-    }
-
-    /// The folder at a path, if this process can reach it: an app whose folders were moved may not look at where they were,
-    /// which is outside of its sandbox.
-    private func reachable(_ folder: String) throws -> FileIdentity? {
-        try Platform.unless(Platform.forbidden) { () throws(SystemCallError) in
-            try Platform.identity(ofFolder: folder)
-        } ?? nil
     }
 
     private func refusal(_ path: String, _ reason: Message) -> MigrationError {

@@ -4,7 +4,7 @@
 /// ```text
 /// take     the list, made under another name, locked and renamed into place; a look at the other managers' lists; then for
 ///          each path <i>/item, with what SQLite keeps beside it, or <i>/absent; last <i>/entries-<count>
-/// restore  each item goes back by a rename, and each mark of something absent becomes `….spent`
+/// restore  each goes back, as ``PutBack`` says
 /// ```
 ///
 /// It is complete and synced to disk before the intent is saved, and it goes only after a state that no longer protects is.
@@ -18,8 +18,12 @@ final class Snapshot {
     private let folder: String
     private let lock: FileLock
 
-    /// The lock of the list, which says that the closure is running; `nil` once it has ended.
-    private var claim: ListLock?
+    /// The list's descriptor, which is locked from before the list is in its place until the closure has ended; `nil` from then on.
+    ///
+    /// The state's lock doesn't say that a closure runs, since a process that puts files back holds the same lock. Where the file of
+    /// the state's lock was removed while a closure runs, the list's still keeps other processes away. Nobody else ever takes it
+    /// exclusively, so a process that only looks is never mistaken for the closure's.
+    private var claim: Int32?
 
     /// Writes the list durably, and locks it; nothing is copied yet.
     ///
@@ -42,11 +46,12 @@ final class Snapshot {
         let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
         try Platform.makeDirectory(folder)
         do {
-            try Self.refuseForeign(folder, location, .taking, version)
+            try Self.refuseForeign(folder)
+            if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 { throw Platform.foreign(folder) }
             try Platform.removeDefaultAccess(folder)
-            claim = try ListLock(making: folder + "/list", list.text)
-            try Platform.synchronizeDirectory(folder)
-            try Platform.synchronizeDirectory(location.directory)
+            claim = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
+            try Platform.synchronize(folder)
+            try Platform.synchronize(location.directory)
         } catch {
             takeBack()
             throw error
@@ -72,7 +77,9 @@ final class Snapshot {
                 if let state = tree.state {
                     throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
                 }
-                for folder in tree.folders { try protected.refuseForeign(folder, path) }
+                for entry in tree.entries where entry.status.kind == .directory {
+                    try protected.refuseForeign(entry.path, path)
+                }
             }
             trees.append(parts)
         }
@@ -102,15 +109,18 @@ final class Snapshot {
         try protected.refuseCancelled()
     }
 
+    /// Syncs what the closure left at the paths to disk, with what SQLite keeps beside it and the folders above.
     func synchronizeWork() throws(SystemCallError) {
-        try FileTree.synchronizeWork(protected.paths, upTo: protected.stateFolder, by: lock)
+        let (paths, stateFolder) = (protected.paths, protected.stateFolder)
+        try FileTree.synchronize(paths.flatMap { path in Self.companions.map { path + $0 } }, by: lock)
+        for path in paths { try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder) }
     }
 
     /// Says that the closure has ended.
     ///
     /// From then on a start waits for the files, which may be put back, and doesn't take them for a closure's.
     func endClaim() {
-        claim?.end()
+        if let claim { Platform.unlock(claim) }
         claim = nil
     }
 
@@ -124,19 +134,10 @@ final class Snapshot {
 
     /// Refuses a folder of copies that another user made, whose list and copies could overwrite any file of this user's.
     ///
-    /// It is made for this user alone. A closure that gives rights to all of the app's files away gives those to it away, too.
-    static func refuseForeign(
-        _ folder: String,
-        _ location: StateLocation,
-        _ stage: ProtectionStage,
-        _ version: AppVersion?
-    ) throws {
+    /// A closure that gives rights to all of the app's files away gives those to it away, too.
+    static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
-        let isPrivate = stage == .restoring || status.permissions & 0o077 == 0
-        if status.kind == .directory, Platform.isOwn(status), isPrivate { return }
-        let reason: Message =
-            "\(folder) is not a folder of this user alone, and a list of files that somebody else wrote could overwrite any file"
-        throw location.protection(stage, version, at: folder, reason)
+        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.foreign(folder) }
     }
 }
 
@@ -181,11 +182,10 @@ extension SnapshotList {
         let fields = FilePaths.split(text, at: 0)
         guard fields.count % 4 == 3 else { return nil }
         paths = stride(from: 3, to: fields.count, by: 4).map { index in
-            let numbers = (fields[index + 2].number, fields[index + 3].number)
-            let isThere = !fields[index + 2].isEmpty
+            let identity = FileIdentity(device: fields[index + 2].number, file: fields[index + 3].number)
             return Path(
                 relative: fields[index],
-                identity: isThere ? FileIdentity(device: numbers.0, file: numbers.1) : nil,
+                identity: fields[index + 2].isEmpty ? nil : identity,
                 isElsewhere: fields[index + 1] == "elsewhere"
             )
         }
@@ -196,13 +196,9 @@ extension SnapshotList {
     /// Reads the list of the snapshot in `folder`; `nil` where there is none.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let path = folder + "/list"
-        let found = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
-            try Platform.at(path) { () throws(SystemCallError) in
-                try Platform.contents(ofFile: path, limit: 64 << 20)
-            }
-        }
-        guard let content = found else { return nil }
-        guard let list = content.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
+        let found = try Platform.unless(Platform.absent, Platform.contents(ofFile: path, limit: 64 << 20))
+        guard let found else { return nil }
+        guard let list = found.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
         return list
     }
 }

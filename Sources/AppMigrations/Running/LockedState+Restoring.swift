@@ -11,7 +11,12 @@ extension LockedState {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
             guard let kept = try body(SavedFiles(location, for: version)) else { return }
-            event.error = .kept(kept, how, location)
+            let text: Message = """
+                Copies of files that a migration of manager \(location.name.quoted) protected were found \(how). They are kept in \
+                \(kept), and this library puts nothing of them back and removes nothing. Compare them with the data, then remove the \
+                folder.
+                """
+            event.error = location.error(.protectionFailed, at: kept, text)
         } catch {
             event.error = location.protection(.clearing, version, error)
         }
@@ -20,12 +25,8 @@ extension LockedState {
 
     /// Puts files back, if the lock is the one at its path.
     func restore(_ version: AppVersion) throws(MigrationError) {
-        do throws(MigrationError) {
-            try confirm()
-        } catch {
-            throw location.protection(.restoring, version, after: error)
-        }
         do {
+            try confirm()
             try SavedFiles(location, for: version).putBack()
         } catch {
             throw location.protection(.restoring, version, error)
@@ -37,17 +38,7 @@ extension LockedState {
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         let (next, version) = (restored.unprotected(), restored.marks.interruption?.version)
-        var failure = note(next)
-        if failure != nil, !isLost, !isUncertain {
-            do throws(SystemCallError) {
-                // Files that the restore set aside can be what fills the disk, and nothing needs them any more.
-                try SavedFiles(location, for: version).removeSetAside()
-                failure = note(next)
-            } catch {
-                // The failure of the save is the one to tell.
-            }
-        }
-        if let failure { throw location.protection(.noting, version, after: failure) }
+        if let failure = note(next) { throw location.protection(.noting, version, failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         discardSnapshot(version)

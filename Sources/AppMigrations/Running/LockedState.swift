@@ -72,7 +72,7 @@ final class LockedState {
         }
         state = new
         do throws(SystemCallError) {
-            try Platform.synchronizeDirectory(location.directory)
+            try Platform.synchronize(location.directory)
         } catch {
             isUncertain = true
             throw location.error(

@@ -214,7 +214,7 @@ extension MigrationAttempt {
         var end: Message = "Migration \(version) was not run."
         if locked.isUncertain {
             let second = locked.note(before)
-            if let second, files != nil { return location.protection(.noting, version, after: second) }
+            if let second, files != nil { return location.protection(.noting, version, second) }
             if second == nil { end = "It was taken back: migration \(version) was not run." }
         }
         if files != nil { locked.discardSnapshot(version) }

@@ -137,7 +137,7 @@ extension Start {
     private func awaitsRestore(_ marks: inout StateMarks) throws(MigrationError) -> Bool {
         guard marks.hasLeftover else { return false }
         do throws(SystemCallError) {
-            if try ListLock.isTaken(in: location.snapshotInUse()) { return false }
+            if try FileLock.holdsList(in: location.snapshotInUse()) { return false }
         } catch {
             throw location.protection(.restoring, marks.interruption?.version, error)
         }
@@ -150,7 +150,7 @@ extension Start {
         let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
-            return location.protection(.restoring, version, after: error)
+            return location.protection(.restoring, version, error)
         case .lockTimeout, .cancelled:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(

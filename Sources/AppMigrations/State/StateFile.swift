@@ -20,7 +20,7 @@ struct StateFile: Sendable {
             let descriptor = try Platform.openToRead(start.assumingMemoryBound(to: CChar.self))
             defer { Platform.closeAfterReading(descriptor) }
             let content = UnsafeMutableRawBufferPointer(rebasing: buffer[length...])
-            let count = try Platform.fill(content, from: descriptor)
+            let count = try Platform.fill(content, of: descriptor)
             let bytes = UnsafeRawBufferPointer(rebasing: content[..<count])
             return StateHead.read(bytes.assumingMemoryBound(to: UInt8.self), name: location.name)
         } catch {
@@ -46,7 +46,12 @@ struct StateFile: Sendable {
     /// The error's number doesn't tell a link, a folder or a FIFO at the path from a file that can't be had at the moment:
     /// `open` gives `EAGAIN` for a file with a lease too (fcntl(2)), and `ELOOP` for a loop of links above it.
     private func refusal(_ error: SystemCallError) -> MigrationError {
-        Platform.isOtherThanFile(location.state) ? .notRegular(location) : .unreadable(error, location)
+        do throws(SystemCallError) {
+            if try FileStatus(ofEntry: location.state).kind != .file { return .notRegular(location) }
+        } catch {
+            // Where the look fails too, the first error is the one to tell.
+        }
+        return .unreadable(error, location)
     }
 
     /// Replaces the state in one step: a temporary file, written and synced, is renamed.
@@ -55,21 +60,15 @@ struct StateFile: Sendable {
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A text that could not be read again is not written: the old state stands.
         guard let document = state.writtenDocument else { throw Platform.tooLarge }
-        let saved = try Platform.save(document, to: location.state, by: location.temporary) {
-            descriptor throws(SystemCallError) in
-            try Platform.own(descriptor, in: location.directory, replacing: location.state)
-        }
-        Platform.closeAfterReading(saved)
+        Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
     /// Removes the state.
     ///
     /// Only under the lock, as above.
     func remove() throws(SystemCallError) {
-        _ = try Platform.unless(Platform.absent) { () throws(SystemCallError) in
-            try Platform.removeFile(location.state)
-        }
-        try Platform.synchronizeDirectory(location.directory)
+        _ = try Platform.unless(Platform.absent, Platform.remove(location.state))
+        try Platform.synchronize(location.directory)
     }
 }
 

@@ -47,9 +47,6 @@ package final class StateLocation: Sendable {
         return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))
     }
 
-    /// Saving happens under the lock only, so one name serves: what stands there was left by a killed process.
-    var temporary: String { file(".migrations.json.tmp") }
-
     static var suffix: StaticString { ".migrations.json" }
     static var snapshotSuffix: String { ".migrations.snapshot" }
 

@@ -131,7 +131,7 @@ extension SQLiteConnection.Statement {
         {
             return text
         }
-        let utf8 = UnsafeBufferPointer(start: start, count: count)
+        let utf8 = Array(UnsafeBufferPointer(start: start, count: count))
         guard let text = String(validUTF8: utf8) else {
             throw connection.invalid(
                 "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes",

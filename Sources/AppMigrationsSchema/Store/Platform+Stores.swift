@@ -8,7 +8,7 @@ internal import AppMigrationsSystem
 extension Platform {
     /// The status of a path, with links followed; `nil` where there is nothing.
     static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
-        try unless([ENOENT]) { () throws(SystemCallError) in try FileStatus(ofEntry: path, following: true) }
+        try unless([ENOENT], FileStatus(ofEntry: path, following: true))
     }
 
     /// The path without links of a file that need not be there.
@@ -26,7 +26,7 @@ extension Platform {
     }
 
     private static func resolvedIfThere(_ path: String) throws(SystemCallError) -> String? {
-        try unless([ENOENT]) { () throws(SystemCallError) in try resolved(path) }
+        try unless([ENOENT], resolved(path))
     }
 
     /// Where a link leads, `nil` for what is no link or isn't there.
@@ -72,15 +72,13 @@ extension Platform {
     }
 
     static func removeIfThere(_ path: String) throws(SystemCallError) {
-        _ = try unless([ENOENT]) { () throws(SystemCallError) in try removeFile(path) }
+        _ = try unless([ENOENT], remove(path))
     }
 
     /// The first bytes of a file, as many as it has of `count`; none where there is no file.
     static func head(ofFile path: String, _ count: Int) throws(SystemCallError) -> [UInt8] {
-        let opened = try unless([ENOENT]) { () throws(SystemCallError) in
-            try opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
-        }
-        guard let file = opened else { return [] }
+        guard let file = try unless([ENOENT], opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) })
+        else { return [] }
         defer { closeAfterReading(file) }
         var bytes = [UInt8](repeating: 0, count: count)
         let read = try retrying("pread") { pread(file, &bytes, count, 0) }

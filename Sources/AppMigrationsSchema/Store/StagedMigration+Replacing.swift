@@ -106,7 +106,7 @@ extension StagedMigration {
         try SQLError.ofFile(backup, "The backup could not be put in its place") { _ in
             for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }
             try Platform.replace(backup, with: files.newBackup)
-            try Platform.synchronizeDirectory(Platform.folder(of: backup))
+            try Platform.synchronize(Platform.folder(of: backup))
         }
     }
 }

@@ -60,7 +60,7 @@ extension StoreFiles {
             }
         }
         try SQLError.ofFile(store, "The damaged store was renamed, which may not survive a power failure") {
-            try Platform.synchronizeDirectory(Platform.folder(of: $0))
+            try Platform.synchronize(Platform.folder(of: $0))
         }
         return path
     }
@@ -89,7 +89,7 @@ extension StoreFiles {
         try SQLError.ofFile(recovery, "The mark of a recovery could not be made") {
             try Platform.removeIfThere($0)
             try Platform.makeFile($0, holding: path.dropFirst(prefix.count) + "\n")
-            try Platform.synchronizeDirectory(Platform.folder(of: $0))
+            try Platform.synchronize(Platform.folder(of: $0))
         }
         return path
     }

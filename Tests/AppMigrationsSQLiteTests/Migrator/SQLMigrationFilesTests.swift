@@ -63,7 +63,7 @@ import Testing
     @Test func `a folder that is missing or empty is an error`() throws {
         let missing = try sqlError { try Migration.files(in: folder + "/none") }
         #expect(
-            missing.description == "\(folder)/none: The folder can't be read:"
+            missing.description == "\(folder)/none: The folder can't be read: \(folder)/none:"
                 + " No such file or directory (open, errno 2). Nothing was run."
         )
         let empty = try sqlError { try Migration.files(in: folder) }

@@ -226,9 +226,9 @@ import Testing
         #expect(error.code == .stateNotSaved)
         #expect(
             error.description
-                == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: it is not a "
-                + "regular file. Nothing was run and the state is unchanged. Make the folder, and what is in it, writable for "
-                + "this process and start again."
+                == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: Is a directory (open, errno 21). "
+                + "Nothing was run and the state is unchanged. Make the folder, and what is in it, writable for this process "
+                + "and start again."
         )
     }
 

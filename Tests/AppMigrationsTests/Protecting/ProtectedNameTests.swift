@@ -46,9 +46,8 @@ import Testing
     func `a path that still has its URL's escapes is refused`(path: String) throws {
         try scratch.write("old", to: try #require(path.removingPercentEncoding))
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
-        let reason =
-            "it has the escapes of a URL, and \(scratch.file(path)) isn't there: take path(percentEncoded: false) of the URL, "
-            + "or make that folder first"
+        let reason = "/\(path) isn't there: take path(percentEncoded: false) of the URL, or make that folder first"
+        #expect(error.description.contains("it has the escapes of a URL, and /"), "\(error)")
         #expect(error.description.contains(reason), "\(error)")
     }
 
@@ -74,7 +73,6 @@ import Testing
             _ = try scratch.manager(upgradingTo: "1.1")
         }
         #expect(error?.code == .protectionFailed)
-        #expect(error?.description.contains("the state directory is in") == true)
         #expect(try scratch.read("state/other") == "mine")
         #expect(try scratch.read("state/Library.migrations.json") == state)
     }

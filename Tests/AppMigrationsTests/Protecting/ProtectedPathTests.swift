@@ -13,21 +13,13 @@ import Testing
         ("a\0b", "a path has no NUL character"),
         ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path, or ./~"),
         ("state", "the state directory is in it"),
-        (".", "it ends in a dot"),
+        (".", "the state directory is in it"),
+        ("state/.", "the state directory is in it"),
         ("state/Library.migrations.json", "it belongs to the state"),
         ("state/Library.migrations.lock", "it belongs to the state"),
         ("state/Library.migrations.snapshot", "it belongs to the state"),
         ("state/Library.migrations.snapshot/0", "it belongs to the state"),
     ]
-
-    /// A bind mount gives a folder a second path.
-    @Test func `what isn't there is known by the folder above it`() {
-        let folder = FileIdentity(device: 1, file: 2)
-        let place = { ProtectedPaths.Place(path: $0, standing: [folder], missing: $1) }
-        #expect(place("/b/x", "/x").holds(place("/a/x/y", "/x/y")))
-        #expect(!place("/a/x/y", "/x/y").holds(place("/b/x", "/x")))
-        #expect(!place("/b/z", "/z").holds(place("/a/x/y", "/x/y")))
-    }
 
     @Test(arguments: refused)
     func `a path that can't be protected is refused before anything runs`(name: String, reason: String) throws
@@ -47,7 +39,7 @@ import Testing
         try scratch.link("db/link", to: "../state")
         let manager = try library("1.1", in: scratch.file(name))
         let error = try manager.refusal(protecting: scratch.file("db"))
-        #expect(error.description.contains("the state directory is in it"))
+        #expect(error.description.contains("the state of a manager is in it"))
     }
 
     @Test func `a folder that holds the state of a manager is refused`() throws {
@@ -80,7 +72,7 @@ import Testing
         #expect(error.code == .migrationFailed)
         #expect(try scratch.names("data") == ["notes"])
         let kept = try #require(try scratch.kept())
-        #expect(scratch.exists(kept + "/0/replaced/in/Inner.migrations.json"))
+        #expect(scratch.exists(kept + "/0/replaced-1/in/Inner.migrations.json"))
         #expect(
             told.lines == [
                 "Copies of files that a migration of manager \"Library\" protected were found with the "

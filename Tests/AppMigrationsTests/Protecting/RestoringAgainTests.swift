@@ -42,12 +42,12 @@ import Testing
 
     static let rows = [
         Row(
-            moves: [("data", "@0/replaced"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")],
+            moves: [("data", "@0/replaced-1"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")],
             written: ["data"]
         ),
         Row(
             moves: [
-                ("db", "@1/replaced"), ("db-wal", "@1/replaced-wal"), ("db-shm", "@1/replaced-shm"),
+                ("db", "@1/replaced-1"), ("db-wal", "@1/replaced-2"), ("db-shm", "@1/replaced-3"),
                 ("@1/entries-2", "@1/begun"), ("@1/absent-shm", "@1/absent-shm.spent"),
                 ("@1/item-wal", "db-wal"),
             ],
@@ -55,17 +55,19 @@ import Testing
             stray: "db-shm"
         ),
         Row(
-            moves: [("made", "@2/replaced"), ("@2/entries-0", "@2/begun"), ("@2/absent", "@2/absent.spent")],
+            moves: [
+                ("made", "@2/replaced-1"), ("@2/entries-0", "@2/begun"), ("@2/absent", "@2/absent.spent"),
+            ],
             written: ["made"]
         ),
         Row(
-            moves: [("folder", "@3/replaced"), ("@3/entries-3", "@3/begun"), ("@3/item", "folder")],
+            moves: [("folder", "@3/replaced-1"), ("@3/entries-3", "@3/begun"), ("@3/item", "folder")],
             written: ["folder/a", "folder/c"]
         ),
         // A folder that couldn't be moved as a whole: one of its entries is back.
         Row(
             moves: [
-                ("folder/a", "@3/replaced.entries/a"), ("folder/b", "@3/replaced.entries/b"),
+                ("folder/a", "@3/replaced-1"), ("folder/b", "@3/replaced-2"),
                 ("@3/entries-3", "@3/begun"), ("@3/item", "@3/item.entries"),
                 ("@3/item.entries/a", "folder/a"),
             ],
@@ -76,9 +78,7 @@ import Testing
     @Test(arguments: rows)
     func `what is back already stays as the app wrote it, and the rest is put back`(row: Row) async throws {
         try await Self.die(scratch)
-        for name in ["replaced.entries", "model"] {
-            try scratch.makeFolder("state/Library.migrations.snapshot/3/" + name)
-        }
+        try scratch.makeFolder("state/Library.migrations.snapshot/3/model")
         try Self.move(scratch, row.moves)
         for name in row.written { try scratch.write("app", to: name) }
         if let stray = row.stray { try scratch.write("app", to: stray) }
@@ -108,7 +108,7 @@ import Testing
             #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
             #expect(scratch.exists("made") == (round == 1))
             // The replaced file can be the one that fills the disk.
-            #expect(!scratch.exists("state/Library.migrations.snapshot/0/replaced"))
+            #expect(!scratch.exists("state/Library.migrations.snapshot/0/replaced-1"))
             for name in ["data", "made", "db-shm", "folder/c"] { try scratch.write("app", to: name) }
         }
         try scratch.remove(scratch.state.obstacle)
@@ -119,7 +119,10 @@ import Testing
 
     @Test func `copies that are emptied between two tries are not put back`() async throws {
         try await Self.die(scratch)
-        try Self.move(scratch, [("data", "@0/replaced"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")])
+        try Self.move(
+            scratch,
+            [("data", "@0/replaced-1"), ("@0/entries-1", "@0/begun"), ("@0/item", "data")]
+        )
         try scratch.remove("state/Library.migrations.snapshot/3/item/a")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
@@ -127,16 +130,16 @@ import Testing
         #expect(try scratch.read("db") == "old\nnew\n")
     }
 
-    @Test func `what a killed restore has set aside gets a number when it is met again`() async throws {
+    @Test func `a restore takes another name than what a killed one has set aside`() async throws {
         try await Self.die(scratch)
-        try Self.move(scratch, [("data", "@0/replaced")])
+        try Self.move(scratch, [("data", "@0/replaced-1")])
         // Another program wrote between the two starts.
         try scratch.write("other", to: "data")
-        let location = StateLocation(name: "Library", directory: scratch.state.path)
-        try SavedFiles(location, for: version("1.1")).putBack()
+        let copies = scratch.state.snapshot + "/0"
+        var path = PutBack(scratch.file("data"), from: copies)
+        try path.run()
         #expect(try scratch.read("data") == "old\n")
-        let copies = "state/Library.migrations.snapshot/0/"
-        #expect(try scratch.read(copies + "replaced") == "old\nnew\n")
-        #expect(try scratch.read(copies + "replaced.2") == "other")
+        #expect(try scratch.read(copies + "/replaced-1") == "old\nnew\n")
+        #expect(try scratch.read(copies + "/replaced-2") == "other")
     }
 }

@@ -82,7 +82,7 @@ import Testing
             // Where the folder for temporary files is in memory too.
             if error.code == .migrationFailed {
                 let kept = try #require(try scratch.kept())
-                return #expect(scratch.exists(kept + "/0/replaced/" + name))
+                return #expect(scratch.exists(kept + "/0/replaced-1/" + name))
             }
             #expect(error.code == .protectionFailed)
             #expect(other.exists("folder/" + name))

@@ -90,7 +90,7 @@ import Testing
         #expect(
             error?.description
                 == "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: "
-                + "\(scratch.state.snapshot)/kept: \(Platform.text(ofError: ELOOP)) (lstat, errno \(ELOOP)). Nothing was run and "
+                + "\(scratch.state.snapshot)/kept: \(String(cString: strerror(ELOOP))) (lstat, errno \(ELOOP)). Nothing was run and "
                 + "the state is unchanged. Make the folder, and what is in it, writable for this process and start again."
         )
     }

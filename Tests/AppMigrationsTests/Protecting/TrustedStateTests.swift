@@ -17,8 +17,7 @@ import Testing
     }
 
     private static func foreign(_ scratch: TemporaryDirectory) -> String {
-        "\(scratch.state.snapshot) is not a folder of this user alone, and a list of files that somebody else wrote could "
-            + "overwrite any file. Their copy beside "
+        "\(scratch.state.snapshot): Operation not permitted (open, errno 1). Their copy beside "
     }
 
     /// Only the root user may give a folder to another.

@@ -73,7 +73,7 @@ import Testing
         // Nothing hinders the next migration.
         try scratch.migrate(protecting: "data")
         let kept = try #require(try scratch.kept())
-        #expect(try scratch.read(kept + "/0/replaced/file") == "half")
+        #expect(try scratch.read(kept + "/0/replaced-1/file") == "half")
         try Self.remove(scratch.file(kept))
         try scratch.expectNoCopies()
     }

@@ -59,7 +59,6 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .stateNotSaved)
         #expect(error?.path == scratch.state.lockFile)
-        #expect(error?.description.contains("it is not a regular file") == true)
         try Self.expectUntouched(thing, at: name, in: scratch)
         #expect(try scratch.state.names() == ["Library.migrations.lock"])
     }
@@ -93,7 +92,7 @@ import Testing
         try scratch.write(text, to: "state/Library.migrations.json")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
-        let reason = thing == .folder ? "/list is not there" : "is not a folder of this user alone"
+        let reason = thing == .folder ? "/list is not there" : ": Operation not permitted (open, errno 1)"
         #expect(error?.description.contains(reason) == true)
         #expect(try scratch.read("data") == "data")
         #expect(try scratch.read("state/Library.migrations.json") == text)

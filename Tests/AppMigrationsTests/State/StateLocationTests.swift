@@ -11,7 +11,6 @@ import Testing
         #expect(location.state == "/d/a-b_c.D9.migrations.json")
         #expect(location.lock == "/d/a-b_c.D9.migrations.lock")
         #expect(location.snapshot == "/d/a-b_c.D9.migrations.snapshot")
-        #expect(location.temporary == "/d/a-b_c.D9.migrations.json.tmp")
     }
 
     @Test(arguments: ["/", "/d", "/d/", "/Users/Zoë/Application Support", "/d//"])

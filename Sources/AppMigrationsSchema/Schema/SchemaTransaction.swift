@@ -25,7 +25,7 @@ enum SchemaTransaction {
             try session.withoutForeignKeys { checking throws(SQLError) in
                 try withLegacyRenaming(session, db) { () throws(SQLError) in
                     try session.transaction(SQLLockWait(.zero)) { () throws(SQLError) in
-                        _ = try checking(body)
+                        _ = try checking(nil, body)
                     }
                     isCommitted = true
                 }

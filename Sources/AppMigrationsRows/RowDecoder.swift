@@ -32,9 +32,7 @@ final class RowDecoder: Decoder {
             // Such a type would ask the row for something that only a column has.
             if names.count == 1, kinds[type] != nil { return try value(type, at: 0) }
             return try type.init(from: self)
-        } catch {
-            throw error as? SQLError ?? failure("Row \(row): \(Self.words(of: error))", error)
-        }
+        } catch { throw error as? SQLError ?? failure("Row \(row): \(Self.words(of: error))", error) }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {

@@ -62,9 +62,7 @@ extension SQLiteConnection {
             do throws(SQLError) {
                 for (index, value) in encoder.values.enumerated() { try insertion.bind(value, at: index) }
                 while try insertion.step() {}
-            } catch {
-                throw encoder.counted(error)
-            }
+            } catch { throw encoder.counted(error) }
         }
     }
 }

@@ -93,6 +93,7 @@ const char *sqlite3_errstr(int);
 int sqlite3_error_offset(sqlite3 *);
 int sqlite3_get_autocommit(sqlite3 *);
 int sqlite3_db_config(sqlite3 *, int, ...);
+int sqlite3_exec(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *, char **);
 int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 int sqlite3_db_readonly(sqlite3 *, const char *);

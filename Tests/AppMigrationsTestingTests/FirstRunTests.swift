@@ -80,9 +80,7 @@ import Testing
     {
         let report = try Self.report(from: [list("3.0\n3.2\n", at: "3.2")]) { _ in .existingData(at: "3.0") }
         try report.requireClean()
-        #expect(
-            report.runs.filter { $0.title == "as firstRun answers" }.map(\.ran) == [["3.2", "3.3"]]
-        )
+        #expect(report.runs.filter { $0.title == "as firstRun answers" }.map(\.ran) == [["3.2", "3.3"]])
     }
 
     @Test func `the report shows what was answered for each starting point`() throws {

@@ -165,8 +165,6 @@ import Testing
         }
         #expect(report.isClean)
         #expect(report.unrehearsedVersions.map(\.description) == ["1.1"])
-        #expect(
-            report.description.hasSuffix("\nNot rehearsed, for want of a starting point before it: 1.1")
-        )
+        #expect(report.description.hasSuffix("\nNot rehearsed, for want of a starting point before it: 1.1"))
     }
 }

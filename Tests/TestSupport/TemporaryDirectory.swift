@@ -69,9 +69,7 @@ package struct TemporaryDirectory: Sendable {
 
     /// A test doesn't fail because its folder stays.
     fileprivate func end() {
-        do {
-            try FileManager.default.removeItem(atPath: path)
-        } catch {
+        do { try FileManager.default.removeItem(atPath: path) } catch {
             print("The test's folder \(path) stays: \(error)")
         }
     }

@@ -33,6 +33,12 @@ package protocol SQLSession {
     /// Inserts a row; true if the connection tells that this row was changed and no other one, by a trigger for instance.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool
 
+    /// A number that is another one once another connection has committed; `nil` where the connection doesn't tell.
+    func dataVersion() throws(SQLError) -> Int64?
+
+    /// Runs `body`; true if the connection tells that it did not write a table.
+    func leaves(_ table: String, _ body: SQLRules) throws(SQLError) -> Bool
+
     /// Refuses a script that the database would accept and read in another way than its author meant.
     func check(_ script: String) throws(SQLError)
 
@@ -78,10 +84,10 @@ package protocol SQLSession {
     func lasting(durably: Bool, _ body: SQLRules) throws(SQLError)
 }
 
-/// Runs rules, looks afterwards at what they left, and tells of what they found broken.
-package typealias SQLChecking = (SQLRules) throws(SQLError) -> [String]
+/// Runs rules at a data version, where it is known, looks afterwards at what they left, and tells of what they found broken.
+package typealias SQLChecking = (Int64?, SQLRules) throws(SQLError) -> [String]
 
-package func unchecked(_ rules: SQLRules) throws(SQLError) -> [String] {
+package func unchecked(_: Int64?, _ rules: SQLRules) throws(SQLError) -> [String] {
     try rules()
     return []
 }
@@ -106,12 +112,14 @@ extension SQLSession {
         return false
     }
 
+    package func dataVersion() throws(SQLError) -> Int64? { nil }
+    package func leaves(_ table: String, _ body: SQLRules) throws(SQLError) -> Bool {
+        try body()
+        return false
+    }
+
     /// Runs `body` in a transaction of a migration, and rolls it back after an error.
-    package func transaction(
-        _ lock: SQLLockWait,
-        durably: Bool = false,
-        _ body: SQLRules
-    ) throws(SQLError) {
+    package func transaction(_ lock: SQLLockWait, durably: Bool = false, _ body: SQLRules) throws(SQLError) {
         try begin(lock, durably: durably)
         do throws(SQLError) {
             try body()
@@ -153,7 +161,5 @@ extension SQLSession {
 
 extension Duration {
     /// Milliseconds, at least 1 and at most what databases take.
-    package var wholeMilliseconds: Int32 {
-        Int32(max(1, min(self / .milliseconds(1), Double(Int32.max))))
-    }
+    package var wholeMilliseconds: Int32 { Int32(max(1, min(self / .milliseconds(1), Double(Int32.max)))) }
 }

@@ -1,8 +1,6 @@
 extension SQLTokens {
     /// The byte so many behind the one that is read, zero behind the last.
-    private func ahead(_ distance: Int) -> UInt8 {
-        offset + distance < count ? bytes[offset + distance] : 0
-    }
+    private func ahead(_ distance: Int) -> UInt8 { offset + distance < count ? bytes[offset + distance] : 0 }
 
     private func has(_ pair: StaticString) -> Bool {
         ahead(0) == pair.utf8Start[0] && ahead(1) == pair.utf8Start[1]

@@ -112,7 +112,5 @@ package struct SQLTokens: Sendable {
             || byte == UInt8(ascii: "_") || byte >= 0x80
     }
 
-    static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-    }
+    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }

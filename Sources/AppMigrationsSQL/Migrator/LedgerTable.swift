@@ -19,6 +19,9 @@ package class LedgerTable {
     /// The declared type of its versions, empty for none.
     private(set) final var versionType = ""
 
+    /// The places of its own columns that it has, and the statement that inserts a row with them.
+    private var (kept, insertion) = ([Int](), "")
+
     init(_ session: any SQLSession, named name: String, columns: [String], required: Int) {
         self.session = session
         self.name = name
@@ -59,27 +62,25 @@ package class LedgerTable {
         for column in required where !columns.contains(column) {
             throw unreadable("The table \(name) has no column \(column)")
         }
+        kept = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
+        let names = kept.map { ownColumns[$0] }.joined(separator: ", ")
+        let places = (1...kept.count).map(session.placeholder).joined(separator: ", ")
+        insertion = "INSERT INTO \(table) (\(names)) VALUES (\(places))"
     }
 
-    /// Inserts a row with those of the values that it has columns for.
+    /// Inserts a row with those of the values, in the order of its own columns, that it has columns for.
     ///
     /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
     /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
     ///
     /// - Returns: True if the row is there; otherwise it is to be looked for.
     final func insert(
-        _ values: [(column: String, value: SQLValue)],
+        _ values: [SQLValue],
         of version: String,
         counting isCounted: Bool
     ) throws(SQLError) -> Bool {
-        let values = values.filter { columns.contains($0.column) }
-        let names = values.map(\.column).joined(separator: ", ")
-        let places = values.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
         let before = isCounted ? try count() : 0
-        let hasChangedOne = try session.insert(
-            "INSERT INTO \(table) (\(names)) VALUES (\(places))",
-            values.map(\.value)
-        )
+        let hasChangedOne = try session.insert(insertion, kept.map { values[$0] })
         if isCounted, try count() != before + 1 { throw notKept(version) }
         return hasChangedOne && !isCounted
     }

@@ -7,6 +7,9 @@ final class SQLLedger: LedgerTable {
     /// Every version applied, in order.
     private(set) var versions = [Int64]()
 
+    /// The data version in which `versions` has all but this run's own; `nil` once this connection may have written others.
+    var known: Int64?
+
     /// The versions whose SQL is another one than when it was applied, once the ledger is compared.
     var changed = [Int64]()
 
@@ -82,8 +85,13 @@ final class SQLLedger: LedgerTable {
         return checksum
     }
 
-    func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
-        try !session.db.query("SELECT 1 FROM \(table) WHERE version = \(version)").isEmpty
+    /// True if a version was applied; with a data version, the ledger is read only if it may have been written since it was known.
+    func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
+        let sql = "SELECT 1 FROM \(table) WHERE version = \(version)"
+        guard let dataVersion else { return try !session.db.query(sql).isEmpty }
+        if known != dataVersion { try readVersions() }
+        known = dataVersion
+        return versions.contains(version)
     }
 
     private func version(_ value: SQLValue) throws(SQLError) -> Int64 {
@@ -112,13 +120,12 @@ final class SQLLedger: LedgerTable {
 
     /// Writes that a migration was applied.
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
-        let values: [(column: String, value: SQLValue)] = [
-            ("version", .integer(version)), ("name", SQLValue(name)), ("checksum", SQLValue(checksum)),
-            ("applied_at", .text(Timestamp.text(Platform.now))),
-        ]
+        let now = SQLValue.text(Timestamp.text(Platform.now))
+        let values = [.integer(version), SQLValue(name), SQLValue(checksum), now]
         // A ledger that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
-        let isThere = try insert(values, of: "\(version)", counting: !isOwn)
-        if !isThere, try !hasApplied(version) { throw notKept("\(version)") }
+        if try insert(values, of: "\(version)", counting: !isOwn) { return }
+        known = nil
+        if try !hasApplied(version) { throw notKept("\(version)") }
     }
 
     /// Reads the ledger, and the files of every migration that is applied.

@@ -33,10 +33,8 @@ extension SQLMigrationRun {
                 try runAlone(next)
             } else if insideTransaction {
                 try session.db.inSavepoint(perform)
-            } else if isLast {
-                try session.lasting(durably: true, transact)
             } else {
-                try transact()
+                try isLast ? session.lasting(durably: true, transact) : transact()
             }
         } catch {
             if !isCommitted { (report.applied, appliedByOthers) = before }
@@ -48,12 +46,15 @@ extension SQLMigrationRun {
     private func perform(_ next: Pending) throws(SQLError) {
         do throws(SQLError) {
             try checkCancellation()
-            if try isApplied(next) { return }
-            report.dangling = try checking { () throws(SQLError) in
-                if let script = next.script { return try session.run(script: script) }
-                try session.behindSavepoint { () throws(SQLError) in
-                    try call(.closure(next.place, progress(of: next, 0)))
+            let dataVersion = try session.dataVersion()
+            if try isApplied(next, at: dataVersion) { return }
+            report.dangling = try checking(dataVersion) { () throws(SQLError) in
+                guard let script = next.script else {
+                    return try session.behindSavepoint { () throws(SQLError) in
+                        try call(.closure(next.place, progress(of: next, 0)))
+                    }
                 }
+                try watchingLedger { () throws(SQLError) in try session.run(script: script) }
             }
             try record(next)
         } catch { throw failed(error, at: next) }
@@ -65,17 +66,17 @@ extension SQLMigrationRun {
             next.script ?? "",
             as: "\(steps.ledger) \(next.step.version)",
             lock,
-            isApplied: { () throws(SQLError) in try isApplied(next) }
+            isApplied: { () throws(SQLError) in try isApplied(next, at: nil) }
         ) { () throws(SQLError) in
-            if try !isApplied(next) { try record(next) }
+            if try !isApplied(next, at: nil) { try record(next) }
             try checkAnswer(.rollBack)
         }
     }
 
     /// True if another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
-    private func isApplied(_ next: Pending) throws(SQLError) -> Bool {
+    private func isApplied(_ next: Pending, at dataVersion: Int64?) throws(SQLError) -> Bool {
         try ledger.make()
-        guard try ledger.hasApplied(next.step.version) else { return false }
+        guard try ledger.hasApplied(next.step.version, at: dataVersion) else { return false }
         appliedByOthers += 1
         if try ledger.checksum(of: next.step.version) != next.checksum {
             try ledger.refuseOtherOwner(than: steps.all)

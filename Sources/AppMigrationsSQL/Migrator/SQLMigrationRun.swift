@@ -47,7 +47,7 @@ final class SQLMigrationRun {
 
     // `unowned`, since this run keeps the session, and the session keeps this closure.
     var lock: SQLLockWait {
-        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try self.call(.waiting) }
+        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try call(.waiting) }
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.
@@ -101,9 +101,7 @@ final class SQLMigrationRun {
                     isAlone = try step.runsAlone(script)
                     if isAlone { try checkAlone(script) }
                 }
-            } catch {
-                throw step.located(error)
-            }
+            } catch { throw step.located(error) }
             pending.append(Pending(place: place, step: step, script: script, isAlone: isAlone))
         }
     }
@@ -136,7 +134,12 @@ final class SQLMigrationRun {
     /// Asks the caller's task to answer `reason`: to run a closure, or to hear of a wait.
     func call(_ reason: Call) throws(SQLError) {
         call = reason
-        try session.db.call()
+        try watchingLedger(session.db.call)
+    }
+
+    /// Runs `body`, and has the ledger read again unless it was left alone.
+    func watchingLedger(_ body: SQLRules) throws(SQLError) {
+        if try !session.leaves(steps.ledger, body) { ledger.known = nil }
     }
 
     /// Begins nothing in a cancelled task.

@@ -36,11 +36,7 @@ struct SQLSteps: Sendable {
 
     /// Records the steps up to a version that are not recorded, and gives their versions; none in a ledger that is there, unless
     /// it is to be corrected.
-    func baseline(
-        _ ledger: SQLLedger,
-        at version: Int64,
-        correcting: Bool
-    ) throws(SQLError) -> [Int64] {
+    func baseline(_ ledger: SQLLedger, at version: Int64, correcting: Bool) throws(SQLError) -> [Int64] {
         var recorded = [Int64]()
         try ledger.session.waiting(lockTimeout) { () throws(SQLError) in
             try ledger.read()
@@ -91,13 +87,7 @@ final class SQLStep: Sendable {
     /// True if its statement runs outside of a transaction; a script can say so as well.
     let isAlone: Bool
 
-    init(
-        version: Int64,
-        name: String?,
-        script: String? = nil,
-        file: String? = nil,
-        isAlone: Bool = false
-    ) {
+    init(version: Int64, name: String?, script: String? = nil, file: String? = nil, isAlone: Bool = false) {
         (self.version, self.name, self.isAlone) = (version, name, isAlone)
         (self.script, self.file) = (script, file)
     }
@@ -141,10 +131,9 @@ final class SQLStep: Sendable {
         guard let bytes = content else {
             throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
         }
-        let text = String(decoding: bytes, as: UTF8.self)
-        // Bytes that are not UTF-8 were replaced, and the replacement has other bytes.
-        let valid = Array(text.utf8)
-        if valid == bytes { return text }
+        if let text = String(validUTF8: bytes) { return text }
+        // Bytes that are not UTF-8 are replaced, and the replacement has other bytes.
+        let valid = Array(String(decoding: bytes, as: UTF8.self).utf8)
         let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
         let offset = bytes.indices.first { $0 >= valid.count || bytes[$0] != valid[$0] } ?? bytes.count
         let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
@@ -161,7 +150,9 @@ extension [SQLStep] {
     /// Mostly they come in order, and the first sort of a process costs as much as all the rest of an idle check.
     mutating func insertInOrder(_ step: SQLStep) {
         if last?.version ?? .min < step.version { return append(step) }
-        let former = lastIndex { ($0.version, $0.file ?? "") <= (step.version, step.file ?? "") }
+        let former = lastIndex {
+            $0.version < step.version || $0.version == step.version && $0.file ?? "" <= step.file ?? ""
+        }
         insert(step, at: former.map { $0 + 1 } ?? 0)
     }
 }

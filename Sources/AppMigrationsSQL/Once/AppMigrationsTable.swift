@@ -67,11 +67,7 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Adds the row of a version that is done, or whose batches have come to a cursor.
     func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
-        let values: [(column: String, value: SQLValue)] = [
-            ("manager", .text(manager)), ("version", .text(Self.text(of: version))),
-            ("cursor", SQLValue(cursor)),
-        ]
-        _ = try insert(values, of: "\(version)", counting: true)
+        _ = try insert(row(of: version) + [SQLValue(cursor)], of: "\(version)", counting: true)
         if try !isThere(version, at: cursor) { throw notKept("\(version)") }
     }
 
@@ -127,7 +123,7 @@ package final class AppMigrationsTable: LedgerTable {
                 )
             case .new: break
             }
-            _ = try checking { () throws(SQLError) in
+            _ = try checking(nil) { () throws(SQLError) in
                 try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
             }
             try add(version)

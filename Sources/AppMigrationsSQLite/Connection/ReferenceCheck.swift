@@ -17,10 +17,10 @@ final class ReferenceCheck {
     init(_ session: SQLiteSession) { self.session = session }
 
     /// Runs `body`, and refuses what leads nowhere afterwards and did not before; tells of what does still.
-    func checking(_ body: SQLRules) throws(SQLError) -> [String] {
-        let now = try session.number(of: "data_version")
-        if now != dataVersion { try readAll() }
-        dataVersion = now
+    func checking(at dataVersion: Int64?, _ body: SQLRules) throws(SQLError) -> [String] {
+        let now = if let dataVersion { dataVersion } else { try session.number(of: "data_version") }
+        if now != self.dataVersion { try readAll() }
+        self.dataVersion = now
         let before = orphans
         if let written = try session.writes(of: body) { try readAgain(after: written) } else { try readAll() }
         if let error = orphans.excess(over: before) { throw error }
@@ -35,9 +35,7 @@ final class ReferenceCheck {
             for row in try session.db.query("PRAGMA foreign_key_check") {
                 orphans.lacks[SQLName(try row.text(0)), default: Orphans.Lack()].rows.append(row)
             }
-        } catch  where error.isOfReference {
-            for name in names where !name.isInternal { try check(name) }
-        }
+        } catch  where error.isOfReference { for name in names where !name.isInternal { try check(name) } }
     }
 
     /// Reads which tables there are, and gives the names of those that came, went or changed.
@@ -59,8 +57,9 @@ final class ReferenceCheck {
         for name in names where !name.isInternal {
             let former = parents[name] ?? []
             (parents[name], orphans.lacks[name]) = (nil, nil)
-            for row in try session.db.query("PRAGMA main.foreign_key_list(\(name.quoted))") {
-                let parent = SQLName(try row.text(2))
+            let list = try session.own?.prepare("PRAGMA main.foreign_key_list(\(name.quoted))")
+            while let list, try list.step() {
+                let parent = SQLName(try list.text(at: 2))
                 parents[name, default: []].append(parent)
                 if !former.contains(parent) { children[parent, default: []].append(name) }
             }

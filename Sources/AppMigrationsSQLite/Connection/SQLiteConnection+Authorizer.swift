@@ -61,26 +61,31 @@ final class StatementWatch {
 }
 
 extension SQLiteConnection {
-    /// Sets what the authorizer is asked for, and gives what it was asked for before.
-    func exchangeWatch(_ watch: StatementWatch?) -> StatementWatch? {
+    /// The watch for which the authorizer is asked, or a new one.
+    var watch: StatementWatch { state.withLock { $0.watch } ?? StatementWatch() }
+
+    /// Runs `body` while the authorizer is asked for `watch`.
+    func watching(_ watch: StatementWatch, _ body: () throws(SQLError) -> Void) throws(SQLError) {
+        let former = state.withLock { $0.watch }
+        setWatch(watch)
+        defer { setWatch(former) }
+        try body()
+    }
+
+    private func setWatch(_ watch: StatementWatch?) {
         state.withLock { state in
-            defer { state.watch = watch }
-            if state.isClosed { return state.watch }
-            guard let watch else {
-                sqlite3_set_authorizer(handle, nil, nil)
-                return state.watch
-            }
+            state.watch = watch
+            if state.isClosed { return }
+            guard let watch else { return _ = sqlite3_set_authorizer(handle, nil, nil) }
             sqlite3_set_authorizer(
                 handle,
                 { watch, code, first, second, _, _ in
                     guard let watch else { return SQLITE_DENY }
-                    let isAllowed = Unmanaged<StatementWatch>.fromOpaque(watch).takeUnretainedValue()
-                        .allows(code, first, second)
-                    return isAllowed ? SQLITE_OK : SQLITE_DENY
+                    let watched = Unmanaged<StatementWatch>.fromOpaque(watch).takeUnretainedValue()
+                    return watched.allows(code, first, second) ? SQLITE_OK : SQLITE_DENY
                 },
                 Unmanaged.passUnretained(watch).toOpaque()
             )
-            return state.watch
         }
     }
 
@@ -90,9 +95,7 @@ extension SQLiteConnection {
     ) throws(SQLError) -> [(table: SQLName, column: SQLName)] {
         let watch = StatementWatch()
         watch.reads = []
-        let former = exchangeWatch(watch)
-        defer { _ = exchangeWatch(former) }
-        try body()
+        try watching(watch, body)
         return watch.reads ?? []
     }
 
@@ -100,15 +103,10 @@ extension SQLiteConnection {
     ///
     /// A statement that a borrowed connection compiled is judged by its first words.
     func withRefusals(_ body: (ScriptRefusals) throws(SQLError) -> Void) throws(SQLError) {
-        let refusals = ScriptRefusals()
+        let (refusals, watch) = (ScriptRefusals(), watch)
         if isBorrowed { return try body(refusals) }
-        let watch = state.withLock { $0.watch } ?? StatementWatch()
         watch.refusals = refusals
-        let former = exchangeWatch(watch)
-        defer {
-            watch.refusals = nil
-            _ = exchangeWatch(former)
-        }
-        try body(refusals)
+        defer { watch.refusals = nil }
+        try watching(watch) { () throws(SQLError) in try body(refusals) }
     }
 }

@@ -27,9 +27,7 @@ extension SQLiteConnection {
                 state.withLock { $0.endedBy = nil }
                 throw error
             }
-        } catch {
-            throw naming(error)
-        }
+        } catch { throw naming(error) }
     }
 
     /// Runs a script that has been checked.
@@ -133,10 +131,7 @@ extension SQLiteConnection {
     /// left.
     ///
     /// - Returns: The statement, and the byte after it.
-    func prepare(
-        _ script: SQLScript,
-        from start: Int
-    ) throws(SQLError) -> (statement: Statement?, end: Int) {
+    func prepare(_ script: SQLScript, from start: Int) throws(SQLError) -> (statement: Statement?, end: Int) {
         try checkUsable()
         var pointer: OpaquePointer?
         var end = script.count

@@ -89,9 +89,7 @@ extension SQLiteConnection {
                         ? sqlite3_bind_zeroblob(pointer, index, 0)
                         : app_migrations_bind_blob(pointer, index, bytes, UInt64(bytes.count))
                 }
-            if result != SQLITE_OK {
-                throw connection.error(result).with { $0.statement = sql }
-            }
+            if result != SQLITE_OK { throw connection.error(result).with { $0.statement = sql } }
         }
     }
 }

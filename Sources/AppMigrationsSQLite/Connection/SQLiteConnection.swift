@@ -76,9 +76,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         state = Guarded(State(busyTimeout: .zero))
     }
 
-    deinit {
-        if !isBorrowed, !state.withLock({ $0.isClosed }) { sqlite3_close_v2(handle) }
-    }
+    deinit { if !isBorrowed, !state.withLock({ $0.isClosed }) { sqlite3_close_v2(handle) } }
 
     /// Closes the connection; every later call throws `SQLError.Code.closed`.
     ///
@@ -99,9 +97,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Calls `body` where the connection wasn't closed; the lock keeps close() from freeing it meanwhile.
     package func unlessClosed(_ body: () -> Void) {
-        state.withLock { state in
-            if !state.isClosed { body() }
-        }
+        state.withLock { state in if !state.isClosed { body() } }
     }
 
     /// True if a transaction is open.

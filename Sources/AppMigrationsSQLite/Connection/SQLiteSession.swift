@@ -41,6 +41,10 @@ package struct SQLiteSession: SQLSession {
         return after.last == 1 && after.all == before.all &+ 1
     }
 
+    package func dataVersion() throws(SQLError) -> Int64? {
+        tellsOfWrites ? try number(of: "data_version") : nil
+    }
+
     func number(of pragma: String) throws(SQLError) -> Int64 { try db.number("PRAGMA \(pragma)") }
 
     func set(_ pragma: String, to number: Int64) throws(SQLError) {
@@ -129,11 +133,13 @@ package struct SQLiteSession: SQLSession {
             try body()
             return nil
         }
-        let watch = StatementWatch()
-        let former = own.exchangeWatch(watch)
-        defer { _ = own.exchangeWatch(former) }
-        try body()
+        let watch = own.watch
+        try own.watching(watch, body)
         return watch
+    }
+
+    package func leaves(_ table: String, _ body: SQLRules) throws(SQLError) -> Bool {
+        try writes(of: body).map { !$0.areAltering && !$0.names.contains(SQLName(table)) } ?? false
     }
 }
 

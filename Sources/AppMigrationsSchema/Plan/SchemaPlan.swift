@@ -35,11 +35,7 @@ public struct SchemaPlan: Sendable {
     ///   - hints: The answers to questions, also to those of a database that has been changed already.
     /// - Throws: `SQLError`: what SQLite says of the target, with line and column;
     ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target.
-    public init(
-        from db: some SQLConnection,
-        to targetSQL: String,
-        hints: Hints = Hints()
-    ) throws(SQLError) {
+    public init(from db: some SQLConnection, to targetSQL: String, hints: Hints = Hints()) throws(SQLError) {
         let wanted: SQLiteConnection
         (target, wanted) = try SchemaSnapshot.made(by: targetSQL)
         start = try SchemaSnapshot(of: db).leavingAlone(what: target)
@@ -71,10 +67,7 @@ public struct SchemaPlan: Sendable {
     /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
     ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
     ///   the target's; and the errors of ``TableRebuild/run(_:)``.
-    public func apply(
-        _ db: some SQLConnection,
-        progress: (Progress) -> Void = { _ in }
-    ) throws(SQLError) {
+    public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
         do throws(SQLError) { try change(db, progress) } catch { throw db.naming(error) }
     }
 
@@ -148,9 +141,7 @@ extension SchemaPlan.Step {
         case .rebuild(let rebuild):
             do throws(SQLError) {
                 try TableCopy(rebuild, db).run(db)
-            } catch {
-                throw rebuild.located(error)
-            }
+            } catch { throw rebuild.located(error) }
         }
     }
 }

@@ -130,9 +130,7 @@ struct ExpressionProbe {
         let all: [(table: SQLName, column: SQLName)]
         do throws(SQLError) {
             all = try db.reads { () throws(SQLError) in _ = try db.prepare(select(expression, row)) }
-        } catch  where error.code == .statementFailed {
-            return nil
-        }
+        } catch  where error.code == .statementFailed { return nil }
         for (table, column) in all {
             if table == SQLName(row) {
                 reads.columns.insert(column)
@@ -173,8 +171,6 @@ extension SQLConnection {
                 try rows("EXPLAIN QUERY PLAN \(sql)")
             }
             return nil
-        } catch  where error.code == .statementFailed {
-            return error.message
-        }
+        } catch  where error.code == .statementFailed { return error.message }
     }
 }

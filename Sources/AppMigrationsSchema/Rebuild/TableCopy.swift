@@ -89,7 +89,6 @@ struct TableCopy {
             try db.rows("DELETE FROM main.sqlite_sequence WHERE name = ? COLLATE NOCASE", [name])
             try db.rows("INSERT INTO main.sqlite_sequence VALUES (?1, ?2)", [name, .integer(highest)])
         }
-        for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         for trigger in triggers { try db.rows(try trigger.statement().text(in: trigger.schema)) }
         if isAnalyzed { try analyze(db) }
     }
@@ -112,6 +111,8 @@ struct TableCopy {
         let stash = SchemaObject.unusedName(among: objects)
         var selection = "\(fillings.map(\.expression).joined(separator: ", ")) FROM main."
         if try moveAside(to: stash, db) {
+            // Their names are free then, and the rows get their pages.
+            for index in indexes { try db.rows("DROP INDEX \(index.qualifiedName)") }
             selection += "\(stash) AS \(table.quoted)"
         } else {
             // Without types, no value is converted on the way.
@@ -122,11 +123,13 @@ struct TableCopy {
             selection = "\(columns) FROM main.\(stash) ORDER BY rowid"
         }
         try db.rows(rebuild.createTable)
-        // "OR ABORT" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or take others
-        // away ("The ON CONFLICT Clause").
+        // "OR FAIL" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or take others away ("The
+        // ON CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
         let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
-        try db.rows("INSERT OR ABORT INTO main.\(target) SELECT \(selection)")
+        try db.rows("INSERT OR FAIL INTO main.\(target) SELECT \(selection)")
         let count = try db.number("SELECT changes()")
+        // In pages of the old table it would note the same.
+        for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         try db.rows("DROP TABLE main.\(stash)")
         return count
     }

@@ -71,9 +71,7 @@ public struct TableRebuild: Sendable {
                 let after = try SchemaHealth(of: db, gone: work.gone)
                 try after.check(against: before, dropping: "Change it first, or name it in dropping:")
             }
-        } catch {
-            throw db.naming(located(error))
-        }
+        } catch { throw db.naming(located(error)) }
     }
 
     /// Says in an error which table it is about, and that it is as it was, unless the error says what became of it.

@@ -62,6 +62,11 @@ extension SQLiteConnection {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)
     }
 
+    /// Sets `cache_spill`, also where SQLite has ended the transaction.
+    func setSpilling(_ pages: Int64) {
+        unlessClosed { sqlite3_exec(handle, "PRAGMA cache_spill = \(pages)", nil, nil, nil) }
+    }
+
     /// Reads the schema also where statements in it do not compile ("PRAGMA writable_schema").
     func setUnreadableSchemaAllowed() {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
@@ -119,9 +124,7 @@ struct SchemaCopy {
         do throws(SQLError) {
             try db.query(sql)
             return nil
-        } catch  where error.code == .statementFailed {
-            return error
-        }
+        } catch  where error.code == .statementFailed { return error }
     }
 
     /// Renames a table where SQLite takes it, and says whether what refers to it followed: a view that was broken before

@@ -25,7 +25,7 @@ enum SchemaTransaction {
             try session.withoutForeignKeys { checking throws(SQLError) in
                 try withLegacyRenaming(session, db) { () throws(SQLError) in
                     try session.transaction(SQLLockWait(.zero)) { () throws(SQLError) in
-                        _ = try checking(body)
+                        _ = try checking(nil, body)
                     }
                     isCommitted = true
                 }
@@ -51,22 +51,32 @@ enum SchemaTransaction {
         try session.db.inSavepoint { () throws(SQLError) in try withLegacyRenaming(session, db, body) }
     }
 
-    /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone.
+    /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone, and with room for changed pages.
     ///
-    /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and
-    /// earlier"; with foreign keys off, references of other tables stay as they are, too.
+    /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and earlier"; with foreign
+    /// keys off, references of other tables stay as they are, too. Each time the room is full (8 MB here, mostly 2), SQLite brings
+    /// its journal to the disk. A larger cache would take more memory for sorting, too.
     private static func withLegacyRenaming(
         _ session: SQLiteSession,
         _ db: some SQLConnection,
         _ body: SQLRules
     ) throws(SQLError) {
         let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
+        let pages = try db.number("PRAGMA cache_spill")
         try setLegacyRenaming(true, on: db)
         try session.db.undoing("setting PRAGMA legacy_alter_table again") { () throws(SQLError) in
             try setLegacyRenaming(wasOn, on: db)
+            try setSpilling(pages, on: db)
         } _: { () throws(SQLError) in
+            // Where it is 0, the app has SQLite keep all.
+            try setSpilling(pages == 0 ? 0 : max(pages, 2_000), on: db)
             try body()
         }
+    }
+
+    private static func setSpilling(_ pages: Int64, on db: some SQLConnection) throws(SQLError) {
+        if let db = db as? SQLiteConnection { return db.setSpilling(pages) }
+        try db.rows("PRAGMA cache_spill = \(pages)")
     }
 
     static func setLegacyRenaming(_ on: Bool, on db: some SQLConnection) throws(SQLError) {

@@ -32,10 +32,7 @@ extension StagedMigration {
             _ = progress(last)
             return isReplaced
         }
-        throw SQLError(
-            .busy,
-            "Other processes wrote to the store each time that the copy was to replace it"
-        )
+        throw SQLError(.busy, "Other processes wrote to the store each time that the copy was to replace it")
     }
 
     /// Makes one copy; `nil` where another process wrote to the store before the copy could replace it.

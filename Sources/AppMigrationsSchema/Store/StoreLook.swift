@@ -36,9 +36,7 @@ struct StoreLook {
             }
             try body(db)
             return true
-        } catch {
-            throw try found(error)
-        }
+        } catch { throw try found(error) }
     }
 
     /// A connection that changes neither the database nor the files beside it.

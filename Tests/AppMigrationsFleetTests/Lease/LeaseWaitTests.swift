@@ -9,9 +9,7 @@ import Testing
     @Test func `a bounded wait ends with the name of the holder`() async throws {
         try await fleet.leaveLease()
         let waiting = try await fleet.host("b") { $0.lockTimeout = .seconds(5) }
-        let error = try #require(
-            await fleet.error { try await waiting.whenMigrating(toVersion: "1.1") {} }
-        )
+        let error = try #require(await fleet.error { try await waiting.whenMigrating(toVersion: "1.1") {} })
         #expect(error.code == .lockTimeout)
         #expect(error.description.contains(#"Manager "Data" waited 5.0 seconds for a, process "#))
         #expect(await code { try await waiting.whenMigrating(toVersion: "1.2") {} } == .blocked)

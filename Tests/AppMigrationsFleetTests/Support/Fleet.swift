@@ -165,7 +165,5 @@ func code(_ call: () async throws -> Void) async -> MigrationError.Code? {
     do {
         try await call()
         return nil
-    } catch {
-        return (error as? MigrationError)?.code
-    }
+    } catch { return (error as? MigrationError)?.code }
 }

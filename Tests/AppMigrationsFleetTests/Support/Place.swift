@@ -32,9 +32,7 @@ struct Place {
         do {
             let other = try SQLiteConnection(path: path)
             try other.execute(script: "UPDATE app_migration_state SET \(assignments)")
-        } catch {
-            Issue.record(error)
-        }
+        } catch { Issue.record(error) }
     }
 
     func insert(_ db: PostgresStandIn) async throws { try await db.query("INSERT INTO notes VALUES ('one')") }

@@ -57,9 +57,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         // A server rolls back the transaction of a connection that ends.
         do {
             try turns.withLock { _ in if try db.isInTransaction { try db.query("ROLLBACK") } }
-        } catch {
-            return
-        }
+        } catch { return }
     }
 
     /// Lets a connection that was closed be used again, as a pool does.

@@ -21,9 +21,7 @@ import Testing
         #expect(try await migrator.status(db).currentVersion == 10)
     }
 
-    @Test func `a closure runs on the actor of the caller`() async throws {
-        try await onMainActor()
-    }
+    @Test func `a closure runs on the actor of the caller`() async throws { try await onMainActor() }
 
     @MainActor private func onMainActor() async throws {
         let migration = AwaitedMigration(version: 1) { db, _ in

@@ -61,6 +61,27 @@ import Testing
         #expect(try Migrator(migrations + more).migrate(db).applied == [1, 2, 101, 102])
     }
 
+    @Test(arguments: 0..<3, [true, false])
+    func `a version that a migration, a closure or an answer records isn't run`(place: Int, keys: Bool) throws
+    {
+        let made =
+            "CREATE TABLE n AS SELECT * FROM schema_migrations; ALTER TABLE schema_migrations RENAME TO m"
+        let row = "VALUES (3); ALTER TABLE n RENAME TO schema_migrations"
+        let sql =
+            keys
+            ? "INSERT INTO schema_migrations(version) VALUES (3)" : "\(made); INSERT INTO n(version) \(row)"
+        let db = try memory(foreignKeys: keys)
+        let code = Migration(version: 2) { db, _ in if place == 1 { try db.execute(script: sql) } }
+        let second = place == 0 ? Migration(version: 2, sql: sql) : code
+        let all = [Migration(version: 1, sql: notes[0]), second, Migration(version: 3, sql: notes[1])]
+        let report = try Migrator(all).migrate(db) { step in
+            if place == 2, step.version == 2 { _ = Result { try db.execute(script: sql) } }
+            return .continue
+        }
+        #expect(report.applied == [1, 2])
+        #expect(try !tables(in: db).contains("tag"))
+    }
+
     @Test(arguments: ["", "a\0b"]) func `a name that no table can have is refused`(name: String) throws {
         let error = try sqlError { try Migrator([], ledger: name) }
         #expect(

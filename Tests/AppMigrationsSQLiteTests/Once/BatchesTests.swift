@@ -124,9 +124,7 @@ import Testing
         var cause: SQLError?
         do {
             try library.manager().batches { _, batch, _ in batch.cursor == nil ? .continue(at: long) : .done }
-        } catch let error as MigrationError {
-            cause = error.underlyingError as? SQLError
-        }
+        } catch let error as MigrationError { cause = error.underlyingError as? SQLError }
         #expect(cause?.code == code)
         if let cause {
             #expect(

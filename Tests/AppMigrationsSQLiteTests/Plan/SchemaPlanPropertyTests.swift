@@ -117,9 +117,7 @@ import Testing
         try #require(plan.questions == [])
         let columns = shared(before, after, hints)
         let rows = try data(db, columns, isNew: false)
-        do {
-            try plan.apply(db)
-        } catch {
+        do { try plan.apply(db) } catch {
             Issue.record("\(error)\n\(before.sql)\n\(after.sql)\n\(hints)\n\(plan.steps.map(\.description))")
             return
         }

@@ -12,9 +12,7 @@ import Testing
         #expect(plan.steps.map(\.description) == pair.steps)
         var told = [String]()
         try plan.apply(db) { told.append("\($0.completed) of \($0.total): \($0.step)") }
-        #expect(
-            told == pair.steps.enumerated().map { "\($0.offset) of \(pair.steps.count): \($0.element)" }
-        )
+        #expect(told == pair.steps.enumerated().map { "\($0.offset) of \(pair.steps.count): \($0.element)" })
         #expect(try db.query(pair.query) == pair.rows)
         let second = try SchemaPlan(from: db, to: pair.to, hints: pair.hints)
         #expect(second.steps.map(\.description) == [])
@@ -55,10 +53,7 @@ import Testing
                 .init(renamedTables: ["t": "w", "w": "t"]),
                 "The hints rename the table t to w, and the other way round; exchange them in a migration"
             ),
-            (
-                .init(renamedTables: ["t": "u", "w": "u"]),
-                "The hints rename the table w to u, and t, too"
-            ),
+            (.init(renamedTables: ["t": "u", "w": "u"]), "The hints rename the table w to u, and t, too"),
             (
                 .init(renamedColumns: ["t": ["a": "c", "b": "c"]]),
                 "The hints rename the column b of the table t to c, and a, too"

@@ -101,7 +101,7 @@ extension Refusal {
                 createTable: "CREATE TABLE t(a, b UNIQUE)",
                 values: ["b": "7"],
                 reason:
-                    "UNIQUE constraint failed: t.b. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR ABORT"
+                    "UNIQUE constraint failed: t.b. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR FAIL"
             ),
             Refusal(
                 createTable: "CREATE TABLE t(a, b CHECK (b < 3))",

@@ -77,6 +77,20 @@ import Testing
         #expect(try db.query("PRAGMA analysis_limit") == [[7]])
     }
 
+    @Test(arguments: [0, 500, 3_000], ["CREATE TABLE t(a, b)", "CREATE TABLE t(a, b CHECK (a > 1))"])
+    func `as many pages may change in memory as before`(pages: Int64, target: String) throws {
+        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES (1); PRAGMA cache_spill = \(pages)")
+        var rooms = Set<[[SQLValue]]>()
+        let other = OtherConnection(db) {
+            if $0 == target { rooms.insert(try db.query("PRAGMA cache_spill")) }
+        }
+        _ = Result { try TableRebuild("t", as: target).run(db) }
+        #expect(try db.query("PRAGMA cache_spill") == [[.integer(pages)]])
+        _ = Result { try TableRebuild("t", as: target).run(other) }
+        #expect(try db.query("PRAGMA cache_spill") == [[.integer(pages)]])
+        #expect(rooms == [[[.integer(pages == 0 ? 0 : max(pages, 2_000))]]])
+    }
+
     @Test func `another library's connection reads no bytes as a text while triggers are compiled`() throws {
         let db = try database(
             "CREATE TABLE t(a, b BLOB DEFAULT x'ff'); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END"

@@ -106,9 +106,7 @@ import Testing
             do {
                 try migrate(cancellingAt: limit)
                 break
-            } catch let thrown as SQLError {
-                error = thrown
-            }
+            } catch let thrown as SQLError { error = thrown }
             #expect(error.code == .stopped)
             #expect(error.message == "The progress closure answered .cancel")
             #expect(calls == limit)

@@ -38,7 +38,5 @@ nonisolated(nonsending) func sqlError<Value>(
     do throws(SQLError) {
         _ = try await body()
         return nil
-    } catch {
-        return error
-    }
+    } catch { return error }
 }

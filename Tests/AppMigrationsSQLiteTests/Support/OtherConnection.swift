@@ -22,18 +22,14 @@ final class OtherConnection: SQLConnection {
 
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {
         try before(sql)
-        do {
-            return try db.query(sql, arguments)
-        } catch {
+        do { return try db.query(sql, arguments) } catch {
             throw Failure(description: "Fehler \(error.extendedResultCode ?? 0): \(error.message)")
         }
     }
 
     func execute(script: String) throws {
         try before(script)
-        do {
-            try db.execute(script: script)
-        } catch {
+        do { try db.execute(script: script) } catch {
             throw Failure(description: "Fehler \(error.extendedResultCode ?? 0): \(error.message)")
         }
     }

@@ -217,9 +217,7 @@ import Testing
         _ = try Self.error(folder) { context in
             let failures = Guarded(0)
             DispatchQueue.concurrentPerform(iterations: 40) { number in
-                do {
-                    try context.saveCheckpoint(number, progress: Double(number) / 40)
-                } catch {
+                do { try context.saveCheckpoint(number, progress: Double(number) / 40) } catch {
                     failures.withLock { $0 += 1 }
                 }
             }

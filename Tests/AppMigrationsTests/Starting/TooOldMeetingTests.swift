@@ -23,9 +23,7 @@ import Testing
         let lock = try lock(folder)
         let options = options { event in
             guard event.kind == .waiting else { return }
-            do {
-                try folder.writeState(lastRun: "1.1", launched: "2.5")
-            } catch {
+            do { try folder.writeState(lastRun: "1.1", launched: "2.5") } catch {
                 Issue.record(error)
             }
             lock.unlock()

@@ -87,9 +87,15 @@ final class ProtectedPaths {
         return try place.holds(Place(base)) || place.holds(Place(location.directory))
     }
 
-    /// True if a path is on another file system than the state.
+    /// True if a path is in another mount than the folder that holds the state too.
     static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
-        try Place(path).standing.first?.device != Place(base).standing.first?.device
+        var place = path
+        while !FilePaths.contains(place, base) {
+            let status = try Platform.companion(place)
+            if let status, try Platform.isMountPoint(place, status) { return true }
+            place = FilePaths.parent(place)
+        }
+        return false
     }
 }
 

@@ -39,7 +39,7 @@ import Testing
         try scratch.link("db/link", to: "../state")
         let manager = try library("1.1", in: scratch.file(name))
         let error = try manager.refusal(protecting: scratch.file("db"))
-        #expect(error.description.contains("the state of a manager is in it"))
+        #expect(error.description.contains("the state directory is in it"))
     }
 
     @Test func `a folder that holds the state of a manager is refused`() throws {

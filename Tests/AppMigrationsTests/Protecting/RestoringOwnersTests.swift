@@ -56,7 +56,7 @@ import Testing
         let path = name == "." ? scratch.file("top") : scratch.file("top/" + name)
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
         #expect(error.description.contains("belongs to user 65534, and this process is root's."), "\(error)")
-        #expect(try PathSpelling.resolved(error.path ?? "") == PathSpelling.resolved(name == "." ? foreign : path))
+        #expect(error.path?.hasPrefix(name == "." ? foreign : path) == true)
         // Without files to protect root goes on.
         try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {}
     }

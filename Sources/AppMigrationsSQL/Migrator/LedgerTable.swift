@@ -20,7 +20,12 @@ package class LedgerTable {
     private(set) final var versionType = ""
 
     /// The places of its own columns that it has, and the statement that inserts a row with them.
-    private var (kept, insertion) = ([Int](), "")
+    private lazy var insertion = {
+        let kept = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
+        let names = kept.map { ownColumns[$0] }.joined(separator: ", ")
+        let places = kept.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
+        return (kept: kept, sql: "INSERT INTO \(table) (\(names)) VALUES (\(places))")
+    }()
 
     init(_ session: any SQLSession, named name: String, columns: [String], required: Int) {
         self.session = session
@@ -38,8 +43,7 @@ package class LedgerTable {
     /// that have run.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
-        (columns, versionType) = ([], "")
-        table = session.quoted(name)
+        (columns, versionType, table) = ([], "", session.quoted(name))
         // The schema in which a search path has found it.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
         for row in rows {
@@ -62,10 +66,6 @@ package class LedgerTable {
         for column in required where !columns.contains(column) {
             throw unreadable("The table \(name) has no column \(column)")
         }
-        kept = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
-        let names = kept.map { ownColumns[$0] }.joined(separator: ", ")
-        let places = (1...kept.count).map(session.placeholder).joined(separator: ", ")
-        insertion = "INSERT INTO \(table) (\(names)) VALUES (\(places))"
     }
 
     /// Inserts a row with those of the values, in the order of its own columns, that it has columns for.
@@ -80,7 +80,7 @@ package class LedgerTable {
         counting isCounted: Bool
     ) throws(SQLError) -> Bool {
         let before = isCounted ? try count() : 0
-        let hasChangedOne = try session.insert(insertion, kept.map { values[$0] })
+        let hasChangedOne = try session.insert(insertion.sql, insertion.kept.map { values[$0] })
         if isCounted, try count() != before + 1 { throw notKept(version) }
         return hasChangedOne && !isCounted
     }

@@ -5,31 +5,26 @@
 ///
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
-public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    // The facts are behind one reference. Six fields would be copied in every function that throws, and that code would lie
-    // between the pages that a start reads.
-    private let facts: Facts
+public final class MigrationError: Error, Sendable, CustomStringConvertible {
+    /// The kind of error.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public let code: Code
 
-    private final class Facts: Sendable {
-        let code: Code
-        let managerName: String?
-        let version: AppVersion?
-        let path: String?
-        let underlyingError: (any Error)?
-        let description: String
+    /// The name of the manager, or `nil` for an error of a version's text.
+    public let managerName: String?
 
-        init(
-            _ code: Code,
-            _ manager: String?,
-            _ version: AppVersion?,
-            _ path: String?,
-            _ underlying: (any Error)?,
-            _ description: String
-        ) {
-            (self.code, managerName, self.version, self.path) = (code, manager, version, path)
-            (underlyingError, self.description) = (underlying, description)
-        }
-    }
+    /// The version of the migration concerned, where there is one.
+    public let version: AppVersion?
+
+    /// The file or folder concerned, where there is one.
+    public let path: String?
+
+    /// The error behind this one: what the closure threw, or a `SystemCallError`.
+    public let underlyingError: (any Error)?
+
+    /// The whole text: what happened, where, what was not changed, and what to do.
+    public let description: String
 
     package init(
         _ code: Code,
@@ -39,28 +34,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         underlying: (any Error)? = nil,
         _ message: Message
     ) {
-        facts = Facts(code, manager, version, path, underlying, message.description)
+        (self.code, managerName, self.version, self.path) = (code, manager, version, path)
+        (underlyingError, description) = (underlying, message.description)
     }
-
-    /// The kind of error.
-    ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
-    public var code: Code { facts.code }
-
-    /// The name of the manager, or `nil` for an error of a version's text.
-    public var managerName: String? { facts.managerName }
-
-    /// The version of the migration concerned, where there is one.
-    public var version: AppVersion? { facts.version }
-
-    /// The file or folder concerned, where there is one.
-    public var path: String? { facts.path }
-
-    /// The error behind this one: what the closure threw, or a `SystemCallError`.
-    public var underlyingError: (any Error)? { facts.underlyingError }
-
-    /// The whole text: what happened, where, what was not changed, and what to do.
-    public var description: String { facts.description }
 }
 
 extension MigrationError {

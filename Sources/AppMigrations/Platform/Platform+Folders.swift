@@ -46,9 +46,10 @@ extension Platform {
         }
     }
 
-    static func mayWrite(_ path: String) throws(SystemCallError) -> Bool {
+    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
         // access(2): EPERM for what is immutable too.
-        try unless(forbidden + [EROFS], retrying("access", path) { access(path, W_OK) }) != nil
+        let rights = andRead ? R_OK | W_OK : W_OK
+        return try unless(forbidden + [EROFS], retrying("access", path) { access(path, rights) }) != nil
     }
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }

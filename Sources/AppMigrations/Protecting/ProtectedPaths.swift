@@ -58,8 +58,8 @@ final class ProtectedPaths {
         for place in [folder, path] { try refuseForeign(place, named) }
         // The entries of a folder can be put back one by one; a file needs the folder that it is in.
         let isFolder = try Platform.status(path)?.kind == .directory
-        if !isFolder, try Platform.stands(folder), try !Platform.mayWrite(folder) {
-            throw refusal(of: named, "this user may not write to \(folder)")
+        if !isFolder, try Platform.stands(folder), try !Platform.mayWrite(folder, andRead: true) {
+            throw refusal(of: named, "this user may not read \(folder) and write to it")
         }
         if let reason = try FilePaths.escapes(path) { throw refusal(of: named, reason) }
     }
@@ -87,15 +87,15 @@ final class ProtectedPaths {
         return try place.holds(Place(base)) || place.holds(Place(location.directory))
     }
 
-    /// True if a path is in another mount than the folder that holds the state too.
-    static func isElsewhere(_ path: String, from base: String) throws(SystemCallError) -> Bool {
-        var place = path
+    /// How many folders above a path something is mounted, up to the folder that holds the state too; 0 for the path itself.
+    static func mounts(above path: String, upTo base: String) throws(SystemCallError) -> String {
+        var (place, distance, mounts) = (path, 0, "")
         while !FilePaths.contains(place, base) {
             let status = try Platform.companion(place)
-            if let status, try Platform.isMountPoint(place, status) { return true }
-            place = FilePaths.parent(place)
+            if let status, try Platform.isMountPoint(place, status) { mounts += "\(distance) " }
+            (place, distance) = (FilePaths.parent(place), distance + 1)
         }
-        return false
+        return mounts
     }
 }
 

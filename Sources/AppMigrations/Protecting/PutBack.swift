@@ -5,8 +5,8 @@
 /// item, absent      what stood there, or that nothing did; the same with `-wal`, `-shm` and `-journal` beside a file
 /// replaced-<n>      what stood there at the restore
 /// item.entries      a folder that can't be moved as a whole: what is in it is put back one by one
-/// model             a folder with what that one has of its own
-/// spent, ….spent    what is done, where no rename to its place says so
+/// model             a folder with what the protected one has of its own
+/// ….spent           what is done, where no rename to its place says so
 /// ```
 struct PutBack {
     /// The path below the folder of copies, and where it belongs.
@@ -19,17 +19,27 @@ struct PutBack {
     init(_ place: String, from copies: String) { (self.place, self.copies) = (place, copies) }
 
     mutating func run() throws {
-        if try stands("/item.entries") { return try putBackEntries() }
         // The database comes back last of all.
-        if try !stands("/item") && !stands("/absent") { return }
+        if try stands("/item") || stands("/absent") {
+            if try !putBack(pieces()) { try putBackEntries() }
+        } else if try stands("/item.entries") {
+            try putBackEntries()
+        }
+        // A folder's time changes with what is in it, and a restore that was killed may have opened the folder up.
+        guard try stands("/model"), try Platform.status(place)?.kind == .directory else { return }
+        try Platform.copyAttributes(ofFolder: copies + "/model", to: place)
+        try Platform.replace(copies + "/model.spent", with: copies + "/model")
+        try synchronize(place, copies)
+    }
+
+    private func pieces() throws -> [Piece] {
         if try stands("/item") { try Platform.makeDirectories(FilePaths.parent(place)) }
-        let pieces: [Piece] = try Snapshot.companions.compactMap { part in
+        return try Snapshot.companions.compactMap { part in
             if try stands("/item" + part) { return ("/item" + part, place + part) }
             // A file that was made beside the missing database since then is no part of the old one.
             let isAbsent = try stands("/absent" + part) || stands("/absent\(part).spent")
             return isAbsent ? ("/absent" + part, place + part) : nil
         }
-        if try !putBack(pieces) { try putBackEntries() }
     }
 
     /// Removes what was set aside, but for what holds the state of a manager.
@@ -66,9 +76,6 @@ struct PutBack {
     private mutating func putBackEntries() throws {
         let items = copies + "/item.entries"
         if try !Platform.stands(items) {
-            // The folder gets back what it had of its own at the end: a folder's time changes with what is in it.
-            try make("/model")
-            try Platform.copyAttributes(ofFolder: copies + "/item", to: copies + "/model")
             for name in try Platform.names(in: place, strictly: true) { _ = try setAside(place + "/" + name) }
             // From here on what is in the folder may have been put back, and only what has the name of something unspent goes.
             try begin()
@@ -76,12 +83,12 @@ struct PutBack {
             try Platform.replace(items, with: copies + "/item")
             try synchronize(copies)
         }
+        try Platform.makeDirectories(place)
         for folder in [items, place] { try Platform.openUp(folder, FileStatus(ofEntry: folder)) }
         let names = try Platform.names(in: items, strictly: true)
         _ = try putBack(names.map { ("/item.entries/" + $0, place + "/" + $0) })
-        try Platform.copyAttributes(ofFolder: copies + "/model", to: place)
         try Platform.replace(copies + "/item.spent", with: items)
-        try synchronize(place, copies)
+        try synchronize(copies)
     }
 
     /// Moves what stands at a path into the snapshot; `false` for the protected folder, if it can't be moved as a whole: a mount
@@ -92,8 +99,7 @@ struct PutBack {
         guard let status = try Platform.companion(path) else { return true }
         try Platform.openUp(path, status)
         do throws(SystemCallError) {
-            repeat { replaced += 1 } while try Platform.stands("\(copies)/replaced-\(replaced)")
-            try Platform.replace("\(copies)/replaced-\(replaced)", with: path)
+            try discard(path)
             return true
         } catch {
             if status.kind == .directory, path == place, Platform.keepsFolder(error),
@@ -110,7 +116,7 @@ struct PutBack {
     }
 
     /// Moves an item to its place, where nothing stands; on another file system it is copied there and then spent.
-    private func move(_ name: String, to path: String) throws {
+    private mutating func move(_ name: String, to path: String) throws {
         let item = copies + name
         guard let status = try Platform.status(item) else { return }
         if name.hasPrefix("/absent") { return try Platform.replace(item + ".spent", with: item) }
@@ -126,15 +132,16 @@ struct PutBack {
         // Nothing orders the names of two file systems: this one is durable before the copy counts as spent.
         try synchronize(FilePaths.parent(path))
         try Platform.openUp(item, status)
-        try make("/spent")
-        try Platform.replace(copies + "/spent/" + FilePaths.last(path), with: item)
+        try discard(item)
+    }
+
+    /// Moves a thing to where it is removed at the end; a rename, since the closure may have filled the disk.
+    private mutating func discard(_ path: String) throws(SystemCallError) {
+        repeat { replaced += 1 } while try Platform.stands("\(copies)/replaced-\(replaced)")
+        try Platform.replace("\(copies)/replaced-\(replaced)", with: path)
     }
 
     private func stands(_ name: String) throws -> Bool { try Platform.stands(copies + name) }
-
-    private func make(_ name: String) throws {
-        if try !stands(name) { try Platform.makeDirectory(copies + name) }
-    }
 
     /// Syncs the names in folders, of which one may not be there: nothing was in it, and nothing is.
     private func synchronize(_ folders: String...) throws {

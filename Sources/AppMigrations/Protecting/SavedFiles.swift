@@ -27,7 +27,8 @@ struct SavedFiles {
         try refuseMoved(list, places, base)
         // Everything is looked at before anything is changed.
         for (index, place) in places.enumerated() {
-            var above = place
+            // A folder whose entries are being put back has to be one still.
+            var above = try Platform.stands("\(folder)/\(index)/item.entries") ? place + "/" : place
             while above != "/" {
                 above = FilePaths.parent(above)
                 guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
@@ -38,7 +39,7 @@ struct SavedFiles {
             if try ProtectedPaths.holdsState(place, location, base) {
                 throw refusal(place, "the state directory is in \(place)")
             }
-            if try ProtectedPaths.isElsewhere(place, from: base) != list.paths[index].isElsewhere {
+            if try ProtectedPaths.mounts(above: place, upTo: base) != list.paths[index].mounts {
                 let reason: Message =
                     "a file system was mounted or unmounted there since the copy was made; undo that"
                 throw refusal(place, reason)

@@ -40,7 +40,7 @@ final class Snapshot {
             SnapshotList.Path(
                 relative: FilePaths.relative(path, to: base),
                 identity: try Platform.status(path)?.identity,
-                isElsewhere: try ProtectedPaths.isElsewhere(path, from: base)
+                mounts: try ProtectedPaths.mounts(above: path, upTo: base)
             )
         }
         let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
@@ -103,6 +103,10 @@ final class Snapshot {
                     try tree.copy(to: place + "/item" + companion, reach)
                 }
             }
+            if parts[0].entries.first?.status.kind == .directory {
+                try Platform.makeDirectory(place + "/model")
+                try Platform.copyAttributes(ofFolder: protected.paths[index], to: place + "/model")
+            }
             try Platform.makeMark("\(place)/entries-\(count)")
         }
         try FileTree.synchronize([folder], by: lock)
@@ -151,8 +155,8 @@ struct SnapshotList {
         /// It is known by this under any other name; `nil` where nothing stands.
         var identity: FileIdentity?
 
-        /// True if it is on another file system than the state.
-        var isElsewhere: Bool
+        /// Where something is mounted on the way to it, as ``ProtectedPaths/mounts(above:upTo:)`` says.
+        var mounts: String
     }
 
     var manager: String
@@ -164,7 +168,7 @@ struct SnapshotList {
     var text: [UInt8] {
         var fields = ["1", manager, stateFolder]
         for path in paths {
-            fields += [path.relative, path.isElsewhere ? "elsewhere" : "here"]
+            fields += [path.relative, path.mounts]
             fields += path.identity.map { ["\($0.device)", "\($0.file)"] } ?? ["", ""]
         }
         return Array(fields.joined(separator: "\0").utf8)
@@ -186,7 +190,7 @@ extension SnapshotList {
             return Path(
                 relative: fields[index],
                 identity: fields[index + 2].isEmpty ? nil : identity,
-                isElsewhere: fields[index + 1] == "elsewhere"
+                mounts: fields[index + 1]
             )
         }
         (manager, stateFolder) = (fields[1], fields[2])

@@ -78,7 +78,6 @@ import Testing
     @Test(arguments: rows)
     func `what is back already stays as the app wrote it, and the rest is put back`(row: Row) async throws {
         try await Self.die(scratch)
-        try scratch.makeFolder("state/Library.migrations.snapshot/3/model")
         try Self.move(scratch, row.moves)
         for name in row.written { try scratch.write("app", to: name) }
         if let stray = row.stray { try scratch.write("app", to: stray) }
@@ -93,6 +92,49 @@ import Testing
                 #expect(!scratch.exists(name), "\(name)")
             }
         }
+        try scratch.expectNoCopies()
+    }
+
+    /// The owner needs the right to write to a folder that is moved, and a kill can come before it is taken back.
+    @Test(arguments: [
+        [], [("folder", "@3/replaced-1"), ("@3/entries-3", "@3/begun"), ("@3/item", "folder")],
+        [
+            ("folder/a", "@3/replaced-1"), ("folder/b", "@3/replaced-2"),
+            ("@3/entries-3", "@3/begun"), ("@3/item", "@3/item.entries"),
+        ],
+    ])
+    func `a folder gets its own rights back, wherever the restore was killed`(
+        moves: [(String, String)]
+    ) async throws {
+        try scratch.makeFolder("folder")
+        try scratch.setMode(0o555, of: "folder")
+        try await Self.die(scratch)
+        for name in ["folder", "state/Library.migrations.snapshot/3/item"] { try scratch.setMode(0o755, of: name) }
+        try Self.move(scratch, moves)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.mode("folder") == 0o555)
+        #expect(try scratch.read("folder/b") == "old\n")
+        try scratch.expectNoCopies()
+    }
+
+    /// A folder that can't be moved gets its entries back one by one, and a link that took its place leads elsewhere.
+    @Test func `entries go back to their folder only, and not through a link`() async throws {
+        try await Self.die(scratch)
+        let moves = [
+            ("folder/a", "@3/replaced-1"), ("folder/b", "@3/replaced-2"),
+            ("@3/entries-3", "@3/begun"), ("@3/item", "@3/item.entries"),
+        ]
+        try Self.move(scratch, moves)
+        try scratch.remove("folder")
+        try scratch.write("somebody's", to: "other/a")
+        try scratch.link("folder", to: scratch.file("other"))
+        let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        let reason = "/folder was a folder when the copy was made; put that back in its place"
+        #expect(error.code == .protectionFailed && error.description.contains(reason), "\(error)")
+        #expect(try scratch.read("other/a") == "somebody's")
+        try scratch.remove("folder")
+        _ = try scratch.manager(upgradingTo: "1.1")
+        for name in ["folder/a", "folder/b"] { #expect(try scratch.read(name) == "old\n") }
         try scratch.expectNoCopies()
     }
 

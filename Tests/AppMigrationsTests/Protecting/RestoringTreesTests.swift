@@ -58,16 +58,19 @@ import Testing
         }
     }
 
-    /// The restore would fail at every start.
-    @Test func `a file in a folder that this user can't write to is refused before anything runs`() async {
-        await #expect(processExitsWith: .success) {
+    /// The restore would fail at every start: without the right to read, a folder can't be synced.
+    @Test(arguments: [0o500, 0o300])
+    func `a file in a folder that this user can't read and write to is refused before anything runs`(
+        mode: mode_t
+    ) async {
+        await #expect(processExitsWith: .success) { [mode = mode as mode_t] in
             let scratch = try TemporaryDirectory()
             let path = try scratch.write("old", to: "above/data")
             try scratch.becomeNobody()
-            try scratch.setMode(0o500, of: "above")
-            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
             let above = try scratch.resolved("above")
-            #expect(error.description.contains("this user may not write to \(above)"), "\(error)")
+            try scratch.setMode(mode, of: "above")
+            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
+            #expect(error.description.contains("this user may not read \(above) and write to it"), "\(error)")
             try scratch.expectNoCopies()
         }
     }

@@ -20,7 +20,7 @@ public final class MigrationError: Error, Sendable, CustomStringConvertible {
     /// The file or folder concerned, where there is one.
     public let path: String?
 
-    /// The error behind this one: what the closure threw, or a `SystemCallError`.
+    /// The error behind this one: what the app's own code threw, the failure that closed the manager, or a `SystemCallError`.
     public let underlyingError: (any Error)?
 
     /// The whole text: what happened, where, what was not changed, and what to do.
@@ -40,7 +40,7 @@ public final class MigrationError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MigrationError {
-    /// The kinds of error that a start or a migration ends with.
+    /// The kinds of error that a start or a migration ends with; the sentence stands where one is thrown, with `StateLocation.error`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, as it is written in Swift.
         public let description: String
@@ -68,14 +68,15 @@ extension MigrationError {
         /// An earlier call of the manager threw, its state was forgotten or set back, or it was handed out for a plan that is over.
         public static var blocked: Code { Code("blocked") }
 
-        /// A newer version of the app was started on the same data after the manager was made.
+        /// A newer version of the app was started on the same data after the manager was made, or a mark was to be set under a
+        /// ``MigrationManager/requiredAppVersion``.
         ///
         /// The data is that version's: a new manager's ``MigrationManager/launch-property`` is `downgrade(from:)`.
         public static var overtaken: Code { Code("overtaken") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
         ///
-        /// Nothing was changed. A release that still has them upgrades it first.
+        /// Nothing was run. A release that still has them upgrades it first.
         public static var tooOld: Code { Code("tooOld") }
 
         /// Something is pending, or was to be changed, through a manager that only looks.
@@ -112,7 +113,7 @@ extension MigrationError {
         /// Nothing was run. It stays so until the app names another one.
         public static var unusableDirectory: Code { Code("unusableDirectory") }
 
-        /// The state exists or may exist, but could not be read: try again later.
+        /// The state could not be read, or is gone since the manager was made: make another one later.
         public static var stateUnreadable: Code { Code("stateUnreadable") }
 
         /// The state file is not what this library writes.

@@ -102,11 +102,14 @@ extension MigrationManager {
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        let enclosing = try RunToken.enclosing(file.location)
-        if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
+        let enclosing = Result { () throws(MigrationError) in try RunToken.enclosing(file.location) }
+        if case .success(let token?) = enclosing, token.isPlan {
+            throw .nested(file.location, AppVersion(text))
+        }
         guard try isRehearsed(text) else { return nil }
         return try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
+            let isNested = enclosing.map { $0 != nil }
+            return try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: isNested)
         }
     }
 

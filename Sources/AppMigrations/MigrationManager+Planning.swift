@@ -2,7 +2,7 @@ extension MigrationManager {
     /// Plans the declarations without calling a closure: one row for each, in their order.
     ///
     /// It reads the state again, changes nothing and never closes the manager. Use the manager that is handed in: another
-    /// one of the same state throws `nested` inside. A version that would be refused gets a row of the kind `refused`,
+    /// one of the same state that has something to run throws `nested` inside. A version that would be refused gets a row of the kind `refused`,
     /// and so does every one after it, as in a real start.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or

@@ -19,7 +19,7 @@
 /// try database.migrate()
 /// ```
 ///
-/// After any throw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-57pf``
+/// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-57pf``
 /// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
 /// nothing. Concurrent callers make a manager each.
@@ -57,9 +57,9 @@ public final class MigrationManager: Sendable {
     ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, whether only to look, events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`, `unusableDirectory`,
     ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout` and `cancelled` (on
-    ///   the first run, and while another process puts files back), and on the first run `firstRunFailed`, `stateNotSaved`
-    ///   and `nested`. Nothing was run then.
+    ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout`, `cancelled`
+    ///   and `nested` (on the first run, and while another process puts files back), and on the first run `firstRunFailed` and
+    ///   `stateNotSaved`. Nothing was run then.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,

@@ -76,7 +76,8 @@ extension MigrationStatus {
 
         /// The error that ended it, at most 1,000 characters: what the closure's own error says.
         ///
-        /// `nil` while it is under way, where its task was cancelled, and where its process died, until `resetAttempts()` notes that.
+        /// `nil` while it is under way, where its task was cancelled, and where its process died, until `resetAttempts()` notes that;
+        /// of the interrupted migration only.
         public var failure: String? { end == Interruption.cancellation ? nil : end }
 
         /// The text that the closure saved with `saveCheckpoint`, and the next attempt goes on from.

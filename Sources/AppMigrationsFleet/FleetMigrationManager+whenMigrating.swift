@@ -62,7 +62,7 @@ extension FleetMigrationManager {
         // The manager that was asked for a plan is not the one that the plan hands out.
         if try RunToken.enclosing(place.token) != nil { throw .nested(location, AppVersion(text)) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: false)
+            try declarations.declare(text, minimumAppVersion: minimumAppVersion)
         }
         if let declaration, !options.isReadOnly { return declaration }
         try await look(text, declaration)

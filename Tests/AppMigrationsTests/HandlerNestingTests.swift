@@ -32,6 +32,41 @@ import Testing
         manager.manager = nil
     }
 
+    /// A thread that the closure starts has none of the values that are bound to the closure's.
+    @Test func `a handler of progress that another thread reports is refused too`() throws {
+        try folder.writeState(lastRun: "1.1", launched: "1.4")
+        let log = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind == .progressed else { return }
+            let inner = Result {
+                try folder.manager(options: .init(lockTimeout: .zero)).refusal(of: "1.3").code
+            }
+            log.add("\(inner)")
+        }
+        try folder.manager(options: options).whenMigrating(toVersion: "1.2") { context in
+            let told = DispatchSemaphore(value: 0)
+            Thread {
+                context.reportProgress(0.5)
+                told.signal()
+            }.start()
+            told.wait()
+        }
+        #expect(log.lines == ["success(nested)"])
+    }
+
+    @Test func `a declaration that can't tell whether it is nested closes its manager`() throws {
+        let other = try library("1.4", in: folder.file("other"))
+        let outer = try folder.manager(upgradingTo: "1.4")
+        try outer.whenMigrating(toVersion: "1.4") {
+            try FileManager.default.moveItem(atPath: folder.file("other"), toPath: folder.file("moved"))
+            try folder.link("other", to: "other")
+            #expect(try other.refusal(of: "1.1").code == .stateUnreadable)
+            try folder.remove("other")
+            try FileManager.default.moveItem(atPath: folder.file("moved"), toPath: folder.file("other"))
+            #expect(try other.refusal(of: "1.2").code == .blocked)
+        }
+    }
+
     @Test(arguments: ["", "/", "//", "/.", "/../plans", "link", "relative"])
     func `another manager of the state is nested inside a plan, however its folder is written`(
         spelling: String

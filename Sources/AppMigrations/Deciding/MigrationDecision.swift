@@ -1,4 +1,3 @@
-/// The decision about one declared version.
 package enum MigrationDecision {
     /// Runs now: its attempts count this time, its deaths the processes of this app version that died in it.
     case run(AttemptedMigration)

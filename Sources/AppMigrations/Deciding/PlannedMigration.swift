@@ -38,7 +38,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// There is no state yet: the first run takes it for the baseline, as its `firstRun:` says, and its closure doesn't run.
         public static var noState: Kind { Kind("noState") }
 
-        /// It lies below the last-run version and never ran here: it was declared too late, and isn't run.
+        /// It lies below the last-run version and isn't in the history: it was declared too late, and isn't run.
         public static var missed: Kind { Kind("missed") }
 
         /// Not now: a newer app used this data.

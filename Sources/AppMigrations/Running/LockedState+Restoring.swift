@@ -44,7 +44,6 @@ extension LockedState {
         discardSnapshot(version)
     }
 
-    /// Removes a snapshot that no state asks for.
     func discardSnapshot(_ version: AppVersion?) {
         clear(version, "with the state of another manager") { files in
             try confirm()

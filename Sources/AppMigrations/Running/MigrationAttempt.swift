@@ -53,7 +53,6 @@ final class MigrationAttempt {
         return try found.get()
     }
 
-    /// Copies what is protected, and saves the intent.
     func begin() throws(MigrationError) {
         do {
             try files?.fill { [self] done, note in

@@ -26,7 +26,7 @@ public struct MigrationContext: Sendable {
         guard writer.isUnderWay else { return }
         var event = event(.progressed)
         (event.fraction, event.note) = (Self.fraction(fraction), note)
-        reporter.onEvent?(event)
+        reporter.send(event)
     }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
@@ -105,7 +105,8 @@ extension MigrationContext {
     /// Name the folder, not each of its files. A folder is synced with everything in it, and a link as what it leads to. The
     /// folders above are synced too, so that new names and removed ones are durable as well. Where the closure removed something,
     /// name the folder that held it. What a database committed with `synchronous=FULL` needs no call. One that has a `-wal`, `-shm`
-    /// or `-journal` beside it is not opened: Linux' ext4, xfs and btrfs are synced as a whole then, elsewhere it is left to SQLite.
+    /// or `-journal` beside it is not opened: the state's file system is synced as a whole then, if it is Linux' ext4, xfs or btrfs;
+    /// elsewhere the database is left to SQLite.
     /// So close a database before you copy its file.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory; names in them are UTF-8.

@@ -30,7 +30,6 @@ extension MigrationManager {
 }
 
 extension StateMarks {
-    /// How a start of `current` relates to the last one.
     package func launch(of current: AppVersion) -> MigrationManager.Launch {
         if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
         return current > launched ? .upgrade(from: launched) : .same
@@ -98,7 +97,8 @@ struct Start: ~Copyable {
 }
 
 extension Start {
-    /// If the lock is free: puts back the files of a killed process, and saves which version of the app was launched.
+    /// If the lock is free: puts back the files of a killed process, by ``SavedFiles/putBack()`` once ``LockedState`` has the lock, and
+    /// saves which version of the app was launched.
     ///
     /// Where a closure runs under the lock nothing is touched, and the next start saves that. Where files are being put back,
     /// this start waits for them.

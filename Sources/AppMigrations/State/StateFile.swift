@@ -1,4 +1,7 @@
 /// Reads and saves the state file of one manager.
+///
+/// A save syncs the file here, and ``LockedState`` the folder. ``Snapshot`` syncs the copies before the intent is saved, and the work
+/// before the record.
 struct StateFile: Sendable {
     let location: StateLocation
 
@@ -63,9 +66,6 @@ struct StateFile: Sendable {
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
-    /// Removes the state.
-    ///
-    /// Only under the lock, as above.
     func remove() throws(SystemCallError) {
         _ = try Platform.unless(Platform.absent, Platform.remove(location.state))
         try Platform.synchronize(location.directory)

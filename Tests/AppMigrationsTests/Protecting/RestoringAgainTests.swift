@@ -96,20 +96,16 @@ import Testing
     }
 
     /// The owner needs the right to write to a folder that is moved, and a kill can come before it is taken back.
-    @Test(arguments: [
-        [], [("folder", "@3/replaced-1"), ("@3/entries-3", "@3/begun"), ("@3/item", "folder")],
-        [
-            ("folder/a", "@3/replaced-1"), ("folder/b", "@3/replaced-2"),
-            ("@3/entries-3", "@3/begun"), ("@3/item", "@3/item.entries"),
-        ],
-    ])
+    @Test(arguments: [[], rows[3].moves, rows[4].moves.dropLast()])
     func `a folder gets its own rights back, wherever the restore was killed`(
         moves: [(String, String)]
     ) async throws {
         try scratch.makeFolder("folder")
         try scratch.setMode(0o555, of: "folder")
         try await Self.die(scratch)
-        for name in ["folder", "state/Library.migrations.snapshot/3/item"] { try scratch.setMode(0o755, of: name) }
+        for name in ["folder", "state/Library.migrations.snapshot/3/item"] {
+            try scratch.setMode(0o755, of: name)
+        }
         try Self.move(scratch, moves)
         _ = try scratch.manager(upgradingTo: "1.1")
         #expect(try scratch.mode("folder") == 0o555)
@@ -120,11 +116,7 @@ import Testing
     /// A folder that can't be moved gets its entries back one by one, and a link that took its place leads elsewhere.
     @Test func `entries go back to their folder only, and not through a link`() async throws {
         try await Self.die(scratch)
-        let moves = [
-            ("folder/a", "@3/replaced-1"), ("folder/b", "@3/replaced-2"),
-            ("@3/entries-3", "@3/begun"), ("@3/item", "@3/item.entries"),
-        ]
-        try Self.move(scratch, moves)
+        try Self.move(scratch, Self.rows[4].moves.dropLast())
         try scratch.remove("folder")
         try scratch.write("somebody's", to: "other/a")
         try scratch.link("folder", to: scratch.file("other"))

@@ -63,31 +63,19 @@ import Testing
         return .existingData(at: "1.0")
     }
 
-    @Test(arguments: points)
-    func `a process that dies loses nothing and repeats what was in flight`(
-        point: String,
-        trace: [String]
+    @Test(arguments: points, [false, true])
+    func `a process that dies loses nothing and repeats what was in flight, and what it protects has one run`(
+        row: (point: String, trace: [String]),
+        protecting: Bool
     ) async throws {
+        if protecting { try Self.makeData(scratch) }
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            [path = scratch.path as String, point = point as String] in
-            try Self.start(path, dyingAt: point, protecting: false)
+            [path = scratch.path as String, point = row.point as String, protecting = protecting as Bool] in
+            try Self.start(path, dyingAt: point, protecting: protecting)
         }
-        try Self.start(scratch.path, dyingAt: "", protecting: false)
-        try Self.expectFinished(scratch, trace: trace)
-    }
-
-    @Test(arguments: points)
-    func `a protecting migration that died has the effect of one run`(point: String, trace: [String])
-        async throws
-    {
-        try Self.makeData(scratch)
-        await #expect(processExitsWith: .signal(SIGKILL)) {
-            [path = scratch.path as String, point = point as String] in
-            try Self.start(path, dyingAt: point, protecting: true)
-        }
-        try Self.start(scratch.path, dyingAt: "", protecting: true)
-        try Self.expectFinished(scratch, trace: trace)
-        try Self.expectData(scratch)
+        try Self.start(scratch.path, dyingAt: "", protecting: protecting)
+        try Self.expectFinished(scratch, trace: row.trace)
+        if protecting { try Self.expectData(scratch) }
     }
 
     @Test func `a process that dies right after it put files back does no harm`() async throws {

@@ -40,27 +40,19 @@ import Testing
         if thing == .linkToFolder { #expect(try scratch.read("folder/0/item") == "somebody's") }
     }
 
-    @Test(arguments: things)
-    func `in place of the state it is refused, not followed and not replaced`(thing: Thing) throws {
-        let name = "state/Library.migrations.json"
+    @Test(arguments: things, ["json", "lock"])
+    func `in place of the state or its lock it is refused, not followed and not replaced`(
+        thing: Thing,
+        part: String
+    ) throws {
+        let name = "state/Library.migrations." + part
         try Self.put(thing, at: name, in: scratch)
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
-        #expect(error?.code == .stateCorrupted)
-        #expect(error?.path == scratch.state.stateFile)
-        #expect(error?.description.contains(scratch.state.stateFile) == true)
+        #expect(error?.code == (part == "lock" ? .stateNotSaved : .stateCorrupted))
+        #expect(error?.path == scratch.file(name))
+        #expect(error?.description.contains(scratch.file(name)) == true)
         try Self.expectUntouched(thing, at: name, in: scratch)
-        #expect(try scratch.state.names() == ["Library.migrations.json"])
-    }
-
-    @Test(arguments: things)
-    func `in place of the lock it is refused before anything runs`(thing: Thing) throws {
-        let name = "state/Library.migrations.lock"
-        try Self.put(thing, at: name, in: scratch)
-        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
-        #expect(error?.code == .stateNotSaved)
-        #expect(error?.path == scratch.state.lockFile)
-        try Self.expectUntouched(thing, at: name, in: scratch)
-        #expect(try scratch.state.names() == ["Library.migrations.lock"])
+        #expect(try scratch.state.names() == ["Library.migrations." + part])
     }
 
     @Test(arguments: things.filter { $0 != .folder })
@@ -108,64 +100,29 @@ import Testing
         if thing == .linkToFile { #expect(try scratch.read("elsewhere") == "somebody's") }
     }
 
-    static func document(_ members: [String], format: Int = 1, name: String = "Library") -> String {
-        let own = ["\"format\" : \(format)", "\"name\" : \"\(name)\"", "\"lastRunVersion\" : \"1.0\""]
+    static func document(_ members: [String], name: String = "Library") -> String {
+        let own = ["\"format\" : 1", "\"name\" : \"\(name)\"", "\"lastRunVersion\" : \"1.0\""]
         return "{ " + (own + members).joined(separator: ", ") + " }\n"
     }
 
-    struct Text: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let text: String
-        let code: MigrationError.Code
-
-        init(_ label: String, _ text: String, _ code: MigrationError.Code) {
-            testDescription = label
-            self.text = text
-            self.code = code
-        }
-    }
-
+    /// ``StateFileCorruptionTests`` has what is said of each mistake.
     static let texts = [
-        Text("nothing", "", .stateCorrupted),
-        Text("white space", " \n\t ", .stateCorrupted),
-        Text("2 MiB", String(repeating: " ", count: 2 << 20) + document([]), .stateCorrupted),
-        Text("another manager's", document([], name: "Other"), .stateCorrupted),
-        Text("a newer format", document([], format: 2), .stateFromNewerFormat),
-        Text(
-            "a newer format of another make",
-            "{ \"what\" : [1, 2], \"format\" : 7 }",
-            .stateFromNewerFormat
-        ),
-        Text("format 0", document([], format: 0), .stateCorrupted),
-        Text("no version", "{ \"format\" : 1, \"name\" : \"Library\" }", .stateCorrupted),
-        Text("a NUL at the end", document([]) + "\0", .stateCorrupted),
-        Text("a NUL in a string", document(["\"x\" : \"\0\""]), .stateCorrupted),
-        Text("a duplicate key", document(["\"lastRunVersion\" : \"1.0\""]), .stateCorrupted),
-        Text("a duplicate key in escapes", document(["\"lastRunVersi\\u006fn\" : \"1.1\""]), .stateCorrupted),
-        Text(
-            "deep nesting",
-            document(["\"x\" : " + String(repeating: "[", count: 100_000)]),
-            .stateCorrupted
-        ),
-        Text(
-            "deep objects",
-            document(["\"x\" : " + String(repeating: "{\"a\":", count: 100_000)]),
-            .stateCorrupted
-        ),
-        Text("two documents", document([]) + document([]), .stateCorrupted),
-        Text("a half surrogate pair", document(["\"x\" : \"\\ud800\""]), .stateCorrupted),
-        Text("a mark at the beginning", "\u{FEFF}" + document([]), .stateCorrupted),
-        Text("a version with a space", document(["\"baseline\" : \"1.0 \""]), .stateCorrupted),
+        " \n\t ", String(repeating: " ", count: 2 << 20) + document([]), document([], name: "Other"),
+        document([]) + "\0", document(["\"x\" : \"\0\""]), document(["\"lastRunVersi\\u006fn\" : \"1.1\""]),
+        document(["\"x\" : " + String(repeating: "[", count: 100_000)]),
+        document(["\"x\" : " + String(repeating: "{\"a\":", count: 100_000)]), document([]) + document([]),
+        "\u{FEFF}" + document([]), document(["\"baseline\" : \"1.0 \""]),
     ]
 
-    @Test(arguments: texts)
-    func `a text that isn't ours is refused and left byte for byte`(text: Text) throws {
-        try scratch.write(text.text, to: "state/Library.migrations.json")
+    @Test(arguments: texts.indices)
+    func `a text that isn't ours is refused and left byte for byte`(index: Int) throws {
+        let text = Self.texts[index]
+        try scratch.write(text, to: "state/Library.migrations.json")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
-        #expect(error?.code == text.code)
+        #expect(error?.code == .stateCorrupted)
         #expect(error?.path == scratch.state.stateFile)
         #expect(error?.description.contains(scratch.state.stateFile) == true)
-        #expect(try scratch.read("state/Library.migrations.json") == text.text)
+        #expect(try scratch.read("state/Library.migrations.json") == text)
         #expect(try scratch.state.names() == ["Library.migrations.json"])
     }
 

@@ -67,26 +67,13 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(try folder.stateText() == text)
     }
 
-    @Test func `what isn't a regular file of at most 1 MiB is corrupted`() throws {
-        func code() throws -> MigrationError.Code {
-            try #require(throws: MigrationError.self) { try folder.manager() }.code
-        }
-        try folder.makeFolder(folder.stateFile)
-        #expect(try code() == .stateCorrupted)
-        try folder.remove(folder.stateFile)
-        let target = folder.path + "/other"
-        try FileManager.default.createSymbolicLink(atPath: folder.stateFile, withDestinationPath: target)
-        #expect(try code() == .stateCorrupted)
-        try folder.remove(folder.stateFile)
-        #expect(mkfifo(folder.stateFile, 0o600) == 0)
-        #expect(try code() == .stateCorrupted)
-        try folder.remove(folder.stateFile)
+    /// Other things in its place are in ``SpecialFileTests``.
+    @Test func `what has more than 1 MiB is corrupted`() throws {
         let start = #"{"format":1,"name":"Library","lastRunVersion":"1","x":""#
-        let end = "\"}"
-        let padding = (1 << 20) - start.utf8.count - end.utf8.count
-        try folder.write(start + String(repeating: "x", count: padding + 1) + end)
-        #expect(try code() == .stateCorrupted)
-        try folder.write(start + String(repeating: "x", count: padding) + end)
+        let padding = String(repeating: "x", count: (1 << 20) - start.utf8.count - 2)
+        try folder.write(start + padding + "x\"}")
+        #expect(try #require(throws: MigrationError.self) { try folder.manager() }.code == .stateCorrupted)
+        try folder.write(start + padding + "\"}")
         #expect(try folder.manager().lastRunVersion == version("1"))
     }
 }

@@ -102,14 +102,17 @@ extension MigrationManager {
             try declarations.plan(text, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        let enclosing = Result { () throws(MigrationError) in try RunToken.enclosing(file.location) }
-        if case .success(let token?) = enclosing, token.isPlan {
-            throw .nested(file.location, AppVersion(text))
+        let enclosing: RunToken?
+        do throws(MigrationError) {
+            enclosing = try RunToken.enclosing(file.location)
+        } catch {
+            declarations.withLock { $0.close(error) }
+            throw error
         }
+        if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
         guard try isRehearsed(text) else { return nil }
         return try declarations.withLock { declarations throws(MigrationError) in
-            let isNested = enclosing.map { $0 != nil }
-            return try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: isNested)
+            try declarations.declare(text, minimumAppVersion: minimumAppVersion, isNested: enclosing != nil)
         }
     }
 

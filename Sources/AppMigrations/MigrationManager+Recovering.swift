@@ -1,3 +1,5 @@
+// The app asks for what is here. A start does ``LockedState/recover()`` by itself.
+
 extension MigrationManager {
     /// Says that the data is at `version`, whatever happened before.
     ///

@@ -106,7 +106,7 @@ struct MigrationErrorTests {
             thrown {
                 var declarations = Declarations(StateMarks(), try release())
                 declarations.forget()
-                return try declarations.declare("1.2", minimumAppVersion: nil, isNested: .success(false))
+                return try declarations.declare("1.2", minimumAppVersion: nil, isNested: false)
                     as Any
             },
             "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."

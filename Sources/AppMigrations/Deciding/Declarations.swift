@@ -1,7 +1,7 @@
 /// The declarations of one manager: what was declared, whether one is under way, and what is known of the state.
 ///
-/// It reads no file: the manager tells it what the state says. The manager of a fleet asks the same. That takes from the core this
-/// room, the values of `State`, `StartOutcome`, `RunToken`, the public types, and of `Platform` only what a clock and a lock need.
+/// It reads no file: the manager tells it what the state says. The manager of a fleet asks the same. A fleet
+/// takes from the core `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`, the public types, and clocks and locks.
 package struct Declarations {
     /// A version with the oldest app that can read the data after it.
     package struct Declaration: Sendable {
@@ -71,13 +71,13 @@ extension Declarations {
     package mutating func declare(
         _ text: String,
         minimumAppVersion floor: String?,
-        isNested: Result<Bool, MigrationError> = .success(false)
+        isNested: Bool = false
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
             if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
             let declaration = try read(text, minimumAppVersion: floor)
-            if try isNested.get() { throw .nested(location, declaration.version) }
+            if isNested { throw .nested(location, declaration.version) }
             // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
             let decision = try decide(declaration, marks, after: previous, limit: nil)
             previous = declaration.version

@@ -1,8 +1,8 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
 /// The kernel gives it back when its process dies, so a killed process keeps no other one waiting. Two callers in one
-/// process exclude each other too, since each has opened the file for itself. The line in the file names the holder for people,
-/// and decides nothing.
+/// process exclude each other too, since each has opened the file for itself. A ``LockedState`` holds it, until the last reference to
+/// that goes. The line in the file names the holder for people, and decides nothing.
 final class FileLock: Sendable {
     let identity: FileIdentity
     /// True if the holder's line may be written: never into a file that somebody has put or linked there.
@@ -71,7 +71,7 @@ final class FileLock: Sendable {
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if try Self.holdsList(in: location.snapshotInUse()) {
+                if try Platform.isLocked(location.snapshotInUse() + "/list") {
                     Platform.release(descriptor)
                     return .claimed
                 }
@@ -84,11 +84,6 @@ final class FileLock: Sendable {
         } catch {
             throw Self.unavailable(location, error)
         }
-    }
-
-    /// True if the list of the snapshot in a folder is locked: its closure is running.
-    static func holdsList(in snapshot: String) throws(SystemCallError) -> Bool {
-        try Platform.isLocked(snapshot + "/list")
     }
 
     /// True if other processes find at the path the same file that this process has locked.

@@ -72,17 +72,17 @@ struct FileTree {
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
     ///
     /// `reach` gets each path before it is copied, and again after each part of it, with what that adds to the cost.
-    func copy(to target: String, _ reach: (_ path: String, _ cost: Int) throws -> Void = { _, _ in }) throws {
+    func copy(to target: String, _ reach: ((_ path: String, _ cost: Int) throws -> Void)? = nil) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
         for entry in entries {
             let (path, copy) = (entry.path, target + entry.below)
-            try reach(path, Self.costOfEntry)
+            try reach?(path, Self.costOfEntry)
             switch entry.status.kind {
             case .directory: try Platform.makeDirectory(copy)
             case .link: try Platform.copyLink(path, to: copy, entry.status)
             case .file, .other:
-                try Platform.copyFile(path, to: copy, buffer) { try reach(path, $0) }
+                try Platform.copyFile(path, to: copy, buffer) { try reach?(path, $0) }
             }
         }
         // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.

@@ -87,15 +87,16 @@ final class ProtectedPaths {
         return try place.holds(Place(base)) || place.holds(Place(location.directory))
     }
 
-    /// How many folders above a path something is mounted, up to the folder that holds the state too; 0 for the path itself.
-    static func mounts(above path: String, upTo base: String) throws(SystemCallError) -> String {
-        var (place, distance, mounts) = (path, 0, "")
+    /// Where the nearest mount on the way to a path is, below the folder that holds the state too: how many folders up, the path itself
+    /// being 1; 0 where nothing is mounted.
+    static func mount(above path: String, upTo base: String) throws(SystemCallError) -> Int {
+        var (place, distance) = (path, 1)
         while !FilePaths.contains(place, base) {
             let status = try Platform.companion(place)
-            if let status, try Platform.isMountPoint(place, status) { mounts += "\(distance) " }
+            if let status, try Platform.isMountPoint(place, status) { return distance }
             (place, distance) = (FilePaths.parent(place), distance + 1)
         }
-        return mounts
+        return 0
     }
 }
 
@@ -142,7 +143,7 @@ extension ProtectedPaths {
             else { continue }
             let other = StateLocation(name: list.manager, directory: location.directory)
             // The lock first: a list that is found free was let go by a closure that has ended, whose state is read after that.
-            if try FileLock.holdsList(in: folder) { return ((other, place), isRunning: true) }
+            if try Platform.isLocked(folder + "/list") { return ((other, place), isRunning: true) }
             if try StateFile(location: other).readState()?.marks.hasLeftover == true {
                 // Between the closure's end and the record the process still has the state's lock.
                 return ((other, place), isRunning: try Platform.isLocked(other.lock))

@@ -121,12 +121,11 @@ struct PutBack {
         guard let status = try Platform.status(item) else { return }
         if name.hasPrefix("/absent") { return try Platform.replace(item + ".spent", with: item) }
         let isOpened = try Platform.openUp(item, status)
-        let failure = Result { () throws(SystemCallError) in try Platform.replace(path, with: item) }
-        if isOpened {
-            try Platform.setPermissions(Platform.stands(item) ? item : path, status.permissions)
-        }
-        guard case .failure(let error) = failure else { return }
-        if !Platform.isOtherFileSystem(error) { throw error.at(path) }
+        var failure: SystemCallError?
+        do throws(SystemCallError) { try Platform.replace(path, with: item) } catch { failure = error }
+        if isOpened { try Platform.setPermissions(failure == nil ? path : item, status.permissions) }
+        guard let failure else { return }
+        if !Platform.isOtherFileSystem(failure) { throw failure.at(path) }
         try FileTree(item).copy(to: path)
         try FileTree.synchronize([path])
         // Nothing orders the names of two file systems: this one is durable before the copy counts as spent.

@@ -39,7 +39,7 @@ struct SavedFiles {
             if try ProtectedPaths.holdsState(place, location, base) {
                 throw refusal(place, "the state directory is in \(place)")
             }
-            if try ProtectedPaths.mounts(above: place, upTo: base) != list.paths[index].mounts {
+            if try ProtectedPaths.mount(above: place, upTo: base) != list.paths[index].mount {
                 let reason: Message =
                     "a file system was mounted or unmounted there since the copy was made; undo that"
                 throw refusal(place, reason)

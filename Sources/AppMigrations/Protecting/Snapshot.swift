@@ -40,7 +40,7 @@ final class Snapshot {
             SnapshotList.Path(
                 relative: FilePaths.relative(path, to: base),
                 identity: try Platform.status(path)?.identity,
-                mounts: try ProtectedPaths.mounts(above: path, upTo: base)
+                mount: try ProtectedPaths.mount(above: path, upTo: base)
             )
         }
         let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
@@ -103,7 +103,8 @@ final class Snapshot {
                     try tree.copy(to: place + "/item" + companion, reach)
                 }
             }
-            if parts[0].entries.first?.status.kind == .directory {
+            // Only a folder has no companions.
+            if parts.count == 1 {
                 try Platform.makeDirectory(place + "/model")
                 try Platform.copyAttributes(ofFolder: protected.paths[index], to: place + "/model")
             }
@@ -155,8 +156,8 @@ struct SnapshotList {
         /// It is known by this under any other name; `nil` where nothing stands.
         var identity: FileIdentity?
 
-        /// Where something is mounted on the way to it, as ``ProtectedPaths/mounts(above:upTo:)`` says.
-        var mounts: String
+        /// Where something is mounted on the way to it, as ``ProtectedPaths/mount(above:upTo:)`` says.
+        var mount: Int
     }
 
     var manager: String
@@ -168,7 +169,7 @@ struct SnapshotList {
     var text: [UInt8] {
         var fields = ["1", manager, stateFolder]
         for path in paths {
-            fields += [path.relative, path.mounts]
+            fields += [path.relative, String(path.mount)]
             fields += path.identity.map { ["\($0.device)", "\($0.file)"] } ?? ["", ""]
         }
         return Array(fields.joined(separator: "\0").utf8)
@@ -190,7 +191,7 @@ extension SnapshotList {
             return Path(
                 relative: fields[index],
                 identity: fields[index + 2].isEmpty ? nil : identity,
-                mounts: fields[index + 1]
+                mount: Int(fields[index + 1].number)
             )
         }
         (manager, stateFolder) = (fields[1], fields[2])

@@ -19,7 +19,6 @@ final class LockedState {
     private(set) var isUncertain = false
 
     var location: StateLocation { reporter.location }
-    private var file: StateFile { StateFile(location: location) }
 
     /// Takes over a lock that is held.
     ///
@@ -29,24 +28,6 @@ final class LockedState {
         // Knowledge of the state from before the lock was taken may be outdated.
         state = try StateFile(location: reporter.location).readState()
         if recovering { try recover() }
-    }
-
-    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
-    /// snapshot that no intent asks for.
-    func recover() throws(MigrationError) {
-        guard let state else { return }
-        let version = state.marks.interruption?.version
-        if state.marks.hasLeftover, let version {
-            try restore(version)
-            try finishRestore(state)
-            return
-        }
-        do throws(SystemCallError) {
-            if try !Platform.stands(location.snapshotInUse()) { return }
-        } catch {
-            // The error comes from the removal, which is tried then.
-        }
-        discardSnapshot(version)
     }
 
     // A context that outlived its closure has the lock too.
@@ -62,7 +43,7 @@ final class LockedState {
             if state == nil {
                 try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
             }
-            try file.replace(with: new)
+            try StateFile(location: location).replace(with: new)
         } catch {
             let text: Message = """
                 The state of \(location), could not be saved: \(error). The old state stands. Make room, or the folder writable, \
@@ -106,7 +87,7 @@ final class LockedState {
     func remove() throws(MigrationError) {
         try confirm()
         do throws(SystemCallError) {
-            try file.remove()
+            try StateFile(location: location).remove()
         } catch {
             let text: Message = """
                 The state of \(location), could not be removed for good: \(error). Make the folder writable for this process \
@@ -175,5 +156,76 @@ extension LockedState {
             Platform.pause(wait.pause)
         } while try isAwaited()
         return nil
+    }
+}
+
+/// Protected files under the lock: put back, and their copies removed.
+extension LockedState {
+    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
+    /// snapshot that no intent asks for: the first thing that is done under the lock.
+    func recover() throws(MigrationError) {
+        guard let state else { return }
+        let version = state.marks.interruption?.version
+        if state.marks.hasLeftover, let version {
+            try restore(version)
+            try finishRestore(state)
+            return
+        }
+        do throws(SystemCallError) {
+            if try !Platform.stands(location.snapshotInUse()) { return }
+        } catch {
+            // The error comes from the removal, which is tried then.
+        }
+        discardSnapshot(version)
+    }
+
+    /// Moves copies aside that stand there before the first state, which was lost.
+    ///
+    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can be
+    /// neither moved nor marked they stay, and the first save reports the error of the folder.
+    func keepUnlisted() { clear(nil, "without a state", isListed: false) }
+
+    /// Tells of copies that nothing asks for, where they are still there.
+    private func clear(_ version: AppVersion?, _ how: Message, isListed: Bool = true) {
+        var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+        do {
+            let files = try SavedFiles(location, for: version)
+            if isListed { try confirm() }
+            guard let kept = try isListed ? files.discard() : files.keep(from: Platform.now) else { return }
+            let text: Message = """
+                Copies of files that a migration of manager \(location.name.quoted) protected were found \(how). They are kept in \
+                \(kept), and this library puts nothing of them back and removes nothing. Compare them with the data, then remove the \
+                folder.
+                """
+            event.error = location.error(.protectionFailed, at: kept, text)
+        } catch {
+            event.error = location.protection(.clearing, version, error)
+        }
+        send(event)
+    }
+
+    /// Puts files back, if the lock is the one at its path.
+    func restore(_ version: AppVersion) throws(MigrationError) {
+        do {
+            try confirm()
+            try SavedFiles(location, for: version).putBack()
+        } catch {
+            throw location.protection(.restoring, version, error)
+        }
+    }
+
+    /// Saves that files were put back, and only then removes their copies.
+    ///
+    /// While the state asks for them, the next start looks again for what is left to be put back.
+    func finishRestore(_ restored: MigrationState) throws(MigrationError) {
+        let (next, version) = (restored.unprotected(), restored.marks.interruption?.version)
+        if let failure = note(next) { throw location.protection(.noting, version, failure) }
+        // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
+        send(MigrationEvent(.restored, location.name, version: version))
+        discardSnapshot(version)
+    }
+
+    func discardSnapshot(_ version: AppVersion?) {
+        clear(version, "with the state of another manager")
     }
 }

@@ -137,7 +137,8 @@ extension Start {
     private func awaitsRestore(_ marks: inout StateMarks) throws(MigrationError) -> Bool {
         guard marks.hasLeftover else { return false }
         do throws(SystemCallError) {
-            if try FileLock.holdsList(in: location.snapshotInUse()) { return false }
+            // A closure that is running has its list locked.
+            if try Platform.isLocked(location.snapshotInUse() + "/list") { return false }
         } catch {
             throw location.protection(.restoring, marks.interruption?.version, error)
         }

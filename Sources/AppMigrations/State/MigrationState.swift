@@ -1,4 +1,4 @@
-/// The knowledge that a manager keeps between starts.
+/// The knowledge that a manager keeps between starts; `StateCoding` has what stands of it in the file.
 ///
 /// It changes by the functions of this file alone, whoever keeps it.
 package final class MigrationState: Sendable {

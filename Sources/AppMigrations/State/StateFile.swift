@@ -1,7 +1,7 @@
 /// Reads and saves the state file of one manager.
 ///
-/// A save syncs the file here, and ``LockedState`` the folder. ``Snapshot`` syncs the copies before the intent is saved, and the work
-/// before the record.
+/// A save syncs the file here, and ``LockedState`` the folder, before the first state also those above. ``Snapshot`` syncs the copies
+/// before the intent is saved, and what is protected before the record.
 struct StateFile: Sendable {
     let location: StateLocation
 

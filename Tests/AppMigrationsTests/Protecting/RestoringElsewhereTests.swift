@@ -100,7 +100,7 @@ import Testing
             let error = try scratch.fail(protecting: [folder.file("data")]) {
                 try folder.write("new", to: "data")
                 var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
-                list.paths[0].mounts += "9 "
+                list.paths[0].mount += 1
                 try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
             }
             let reason = "a file system was mounted or unmounted there since the copy was made; undo that"

@@ -166,7 +166,7 @@ import Testing
             let snapshot = scratch.file("app/state/Library.migrations.snapshot")
             try scratch.write("old", to: snapshot + "/0/item")
             try scratch.makeFolder(snapshot + "/0/entries-1")
-            let path = SnapshotList.Path(relative: "../folder/data", identity: nil, mounts: "")
+            let path = SnapshotList.Path(relative: "../folder/data", identity: nil, mount: 0)
             let former = scratch.file("closed/app/state")
             let list = SnapshotList(manager: "Library", stateFolder: former, paths: [path])
             try Data(list.text).write(to: URL(filePath: snapshot + "/list"))

@@ -62,7 +62,7 @@ extension MigrationManager {
     ///   - lockTimeout: How long to wait for the lock; `nil` waits as long as it takes.
     /// - Returns: The folder with the copies: `0/item` is what the first path of `protecting:` named, `1/item` the second,
     ///   of those that stood in no other; `0/absent` says that nothing was there. Where the restore had begun, an item that is
-    ///   missing has been put back. `nil` where nothing waits to be put back, or the copies are lost.
+    ///   missing has been put back, but for what of a folder is in `0/item.entries`. `nil` where nothing waits to be put back, or the copies are lost.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`, `lockTimeout`, `cancelled`,
     ///   `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `protectionFailed`. Nothing is lost
     ///   then; call it again.

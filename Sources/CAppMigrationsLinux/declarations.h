@@ -13,11 +13,11 @@ int open(const char *path, int flags, ...);
 
 static inline int app_migrations_open(const char *path, int flags) { return open(path, flags); }
 
-// fgetxattr(2), flistxattr(2), fsetxattr(2), removexattr(2)
+// fgetxattr(2), flistxattr(2), fsetxattr(2), fremovexattr(2)
 __PTRDIFF_TYPE__ flistxattr(int file, char *names, __SIZE_TYPE__ size);
 __PTRDIFF_TYPE__ fgetxattr(int file, const char *name, void *value, __SIZE_TYPE__ size);
 int fsetxattr(int file, const char *name, const void *value, __SIZE_TYPE__ size, int flags);
-int removexattr(const char *path, const char *name);
+int fremovexattr(int file, const char *name);
 
 // syncfs(2)
 int syncfs(int file);

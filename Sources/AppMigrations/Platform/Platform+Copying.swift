@@ -2,14 +2,6 @@ import AppMigrationsSystem
 
 /// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
 extension Platform {
-    /// Keeps a folder from handing on the access list that it has from the one above, by which others could get rights to copies.
-    static func removeDefaultAccess(_ folder: String) throws(SystemCallError) {
-        #if os(Linux) || os(Android)
-        let remove = { removexattr(folder, "system.posix_acl_default") }
-        _ = try unless(refusals + [ENODATA], retrying("removexattr", folder, remove))
-        #endif
-    }
-
     /// Copies a file; where the file system can, the copy shares its blocks.
     static func copyFile(
         _ path: String,
@@ -39,7 +31,7 @@ extension Platform {
                 try afterEach(status.size)
             } else {
                 while case let count = try fill(buffer, of: source), count > 0 {
-                    try writeAll(copy, buffer.baseAddress, count)
+                    try writeAll(copy, buffer.baseAddress, count, target)
                     try afterEach(count)
                 }
             }
@@ -97,6 +89,10 @@ extension Platform {
         if fchown(copy, status.owner, status.group) == -1 {
             if status.owner != geteuid() || !refusals.contains(errno) { throw failure("fchown", path) }
             if try FileStatus(copy).group != status.group { permissions &= ~0o2070 }
+        }
+        // A new file has the list that the folder above hands on, by which others could get rights to it (acl(5)).
+        for list in ["system.posix_acl_access", "system.posix_acl_default"] {
+            _ = try unless(refusals + [ENODATA], retrying("fremovexattr", path) { fremovexattr(copy, list) })
         }
         // Linux takes lists of names, and values, of 64 KiB (xattr(7)).
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)

@@ -106,10 +106,12 @@ package enum Platform {
         try retrying("read") { read(file, bytes.baseAddress, bytes.count) }
     }
 
-    static func writeAll(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) throws(SystemCallError) {
+    static func writeAll(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ path: String? = nil)
+        throws(SystemCallError)
+    {
         var done = 0
         while done < count {
-            let part = try retrying("write") { write(file, bytes?.advanced(by: done), count - done) }
+            let part = try retrying("write", path) { write(file, bytes?.advanced(by: done), count - done) }
             // POSIX gives 0 only when nothing was asked for; trying again for ever would hang.
             if part == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
             done += part

@@ -56,9 +56,9 @@ final class ProtectedPaths {
         if FilePaths.begins(path, own) { throw refusal(of: named, "it belongs to the state") }
         let folder = FilePaths.parent(path)
         for place in [folder, path] { try refuseForeign(place, named) }
-        // The entries of a folder can be put back one by one; a file needs the folder that it is in.
-        let isFolder = try Platform.status(path)?.kind == .directory
-        if !isFolder, try Platform.stands(folder), try !Platform.mayWrite(folder, andRead: true) {
+        // The entries of a folder can be put back one by one, where it can't be moved; a file needs the folder that it is in.
+        let isMoved = try Platform.status(path)?.kind != .directory || Platform.mayWrite(folder)
+        if isMoved, try Platform.stands(folder), try !Platform.mayWrite(folder, andRead: true) {
             throw refusal(of: named, "this user may not read \(folder) and write to it")
         }
         if let reason = try FilePaths.escapes(path) { throw refusal(of: named, reason) }

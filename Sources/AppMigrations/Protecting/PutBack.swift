@@ -28,8 +28,9 @@ struct PutBack {
         // A folder's time changes with what is in it, and a restore that was killed may have opened the folder up.
         guard try stands("/model"), try Platform.status(place)?.kind == .directory else { return }
         try Platform.copyAttributes(ofFolder: copies + "/model", to: place)
+        try synchronize(place)
         try Platform.replace(copies + "/model.spent", with: copies + "/model")
-        try synchronize(place, copies)
+        try synchronize(copies)
     }
 
     private func pieces() throws -> [Piece] {

@@ -48,7 +48,6 @@ final class Snapshot {
         do {
             try Self.refuseForeign(folder)
             if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 { throw Platform.foreign(folder) }
-            try Platform.removeDefaultAccess(folder)
             claim = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)

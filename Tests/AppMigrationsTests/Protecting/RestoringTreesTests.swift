@@ -59,17 +59,18 @@ import Testing
     }
 
     /// The restore would fail at every start: without the right to read, a folder can't be synced.
-    @Test(arguments: [0o500, 0o300])
-    func `a file in a folder that this user can't read and write to is refused before anything runs`(
-        mode: mode_t
+    @Test(arguments: [(0o500, "data"), (0o300, "data"), (0o300, "folder")])
+    func `what is in a folder that this user can't read and write to is refused before anything runs`(
+        mode: mode_t,
+        name: String
     ) async {
-        await #expect(processExitsWith: .success) { [mode = mode as mode_t] in
+        await #expect(processExitsWith: .success) { [mode = mode as mode_t, name = name as String] in
             let scratch = try TemporaryDirectory()
-            let path = try scratch.write("old", to: "above/data")
+            for file in ["data", "folder/file"] { try scratch.write("old", to: "above/" + file) }
             try scratch.becomeNobody()
             let above = try scratch.resolved("above")
             try scratch.setMode(mode, of: "above")
-            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
+            let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: above + "/" + name)
             #expect(error.description.contains("this user may not read \(above) and write to it"), "\(error)")
             try scratch.expectNoCopies()
         }

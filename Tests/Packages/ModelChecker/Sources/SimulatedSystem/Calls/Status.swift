@@ -162,7 +162,7 @@ public func fsetxattr(
     _ flags: Int32
 ) -> Int32 { 0 }
 
-public func removexattr(_ path: UnsafePointer<CChar>, _ name: UnsafePointer<CChar>) -> Int32 {
+public func fremovexattr(_ file: Int32, _ name: UnsafePointer<CChar>) -> Int32 {
     errno = ENODATA
     return -1
 }

@@ -1,4 +1,4 @@
-/// One protected path that is put back from its folder in the snapshot.
+/// One protected path that is put back from its folder in the snapshot, for ``SavedFiles/putBack()``, which ``LockedState`` calls.
 ///
 /// ```text
 /// entries-<count>   how many files the copy has; `begun` once one of them may have been put back

@@ -1,4 +1,4 @@
-/// Reads and saves the state file of one manager.
+/// Reads and saves the state file of one manager: format, name, marks, interruption, attempts and history, as `StateCoding` has them.
 ///
 /// A save syncs the file here, and ``LockedState`` the folder, before the first state also those above. ``Snapshot`` syncs the copies
 /// before the intent is saved, and what is protected before the record.

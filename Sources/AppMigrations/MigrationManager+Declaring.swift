@@ -38,7 +38,7 @@ extension MigrationManager {
 
     /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-57pf`` does, for a closure that wants
+    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-6fwig`` does, for a closure that wants
     /// to know its attempt or report progress.
     @discardableResult
     public func whenMigrating(
@@ -53,7 +53,7 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-57pf`` does; the closure runs on the
+    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-6fwig`` does; the closure runs on the
     /// caller's actor, waiting for another process suspends the task, and cancelling the task ends the wait with the
     /// code `cancelled`.
     @discardableResult
@@ -69,7 +69,7 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-9eotw`` does, on the
+    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-ajvy`` does, on the
     /// caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

@@ -10,8 +10,9 @@ import Testing
     private static let names = ["data", "db", "db-wal", "made", "folder/a", "folder/b"]
 
     /// Dies in a closure that has changed a file, a database and a folder, and made a file.
-    private static func die(_ scratch: TemporaryDirectory) async throws {
+    private static func die(_ scratch: TemporaryDirectory, folder mode: mode_t = 0o700) async throws {
         for name in names where name != "made" { try scratch.write("old\n", to: name) }
+        try scratch.setMode(mode, of: "folder")
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
             let manager = try library("1.1", in: path + "/state")
             // The last one's folder isn't there.
@@ -100,9 +101,7 @@ import Testing
     func `a folder gets its own rights back, wherever the restore was killed`(
         moves: [(String, String)]
     ) async throws {
-        try scratch.makeFolder("folder")
-        try scratch.setMode(0o555, of: "folder")
-        try await Self.die(scratch)
+        try await Self.die(scratch, folder: 0o555)
         for name in ["folder", "state/Library.migrations.snapshot/3/item"] {
             try scratch.setMode(0o755, of: name)
         }

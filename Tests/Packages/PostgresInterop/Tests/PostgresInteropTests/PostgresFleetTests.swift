@@ -153,7 +153,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a connection that answers nothing holds no host up`(isOfBatches: Bool) async throws {
         try await withDatabase { info in
-            let manager = try await manager(info, lease: .seconds(6))
+            let manager = try await manager(info, lease: .seconds(12))
             let error = await #expect(throws: MigrationError.self) {
                 if isOfBatches {
                     try await manager.whenMigrating(
@@ -198,8 +198,8 @@ import Testing
         try await withAwaited { console, info in
             guard case .text(let number) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
             else { throw CocoaError(.fileReadUnknown) }
-            let waiting = try await manager(info, lease: .seconds(1), timeout: .seconds(4))
-            let working = try await manager(info, lease: .seconds(4))
+            let waiting = try await manager(info, lease: .seconds(12), timeout: .seconds(20))
+            let working = try await manager(info, lease: .seconds(12))
             func lock(_ lock: String) async throws {
                 try await console.query("BEGIN")
                 try await console.query("SELECT 1 FROM app_migration_state FOR \(lock)")

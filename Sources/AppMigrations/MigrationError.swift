@@ -147,7 +147,6 @@ extension AppVersion {
         try self.init(String(text)) { MigrationError(.invalidVersion, $0) }
     }
 
-    /// Reads a version that was given to a manager.
     package init(_ text: String, manager: String) throws(MigrationError) {
         try self.init(text) { problem in
             let end: Message = "Nothing was run by manager \(manager.quoted)."

@@ -41,8 +41,9 @@ extension MigrationManager {
     }
 }
 
-/// The run of one declaration, step by step: the two entries differ only in how they let the time between two steps pass, and in how they
-/// call the closure. ``MigrationAttempt`` has the order of the writes: copies, intent, closure, sync, record.
+/// The run of one declaration, step by step: the entries differ only in how time passes between two steps and how the closure is called.
+///
+/// ``MigrationAttempt`` has the order of the writes: copies, intent, closure, sync, record.
 struct MigrationRun: ~Copyable {
     private let manager: MigrationManager
     private let declaration: Declarations.Declaration

@@ -183,15 +183,15 @@ extension LockedState {
     ///
     /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can be
     /// neither moved nor marked they stay, and the first save reports the error of the folder.
-    func keepUnlisted() { clear(nil, "without a state", isListed: false) }
+    func keepUnlisted() { clear(nil, "without a state", keeping: true) }
 
     /// Tells of copies that nothing asks for, where they are still there.
-    private func clear(_ version: AppVersion?, _ how: Message, isListed: Bool = true) {
+    private func clear(_ version: AppVersion?, _ how: Message, keeping: Bool = false) {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
             let files = try SavedFiles(location, for: version)
-            if isListed { try confirm() }
-            guard let kept = try isListed ? files.discard() : files.keep(from: Platform.now) else { return }
+            if !keeping { try confirm() }
+            guard let kept = try keeping ? files.keep(from: Platform.now) : files.discard() else { return }
             let text: Message = """
                 Copies of files that a migration of manager \(location.name.quoted) protected were found \(how). They are kept in \
                 \(kept), and this library puts nothing of them back and removes nothing. Compare them with the data, then remove the \

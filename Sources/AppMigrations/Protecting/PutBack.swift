@@ -3,7 +3,7 @@
 /// ```text
 /// entries-<count>   how many files the copy has; `begun` once one of them may have been put back
 /// item, absent      what stood there, or that nothing did; the same with `-wal`, `-shm` and `-journal` beside a file
-/// replaced-<n>      what stood there at the restore
+/// replaced-<n>      what stood there at the restore, and a copy that is back on another file system
 /// item.entries      a folder that can't be moved as a whole: what is in it is put back one by one
 /// model             a folder with what the protected one has of its own
 /// ….spent           what is done, where no rename to its place says so

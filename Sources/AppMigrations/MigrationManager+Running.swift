@@ -100,16 +100,13 @@ struct MigrationRun: ~Copyable {
     private mutating func begin(_ locked: LockedState) throws(MigrationError) -> ProtectedPaths.Rival? {
         let (version, state) = (declaration.version, try locked.existing())
         let decision = try manager.declarations.withLock { declarations throws(MigrationError) in
-            let limit = manager.options.attemptLimit
-            let decision = try declarations.decide(declaration, state.marks, limit: limit)
-            declarations.marks = state.marks
-            return decision
+            try declarations.decide(declaration, state.marks, limit: manager.options.attemptLimit)
         }
+        defer { know(locked) }
         guard case .run(let known) = decision else {
             let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return nil }
             try locked.save(settled, version, else: decision.consequenceOfNotSaving)
-            know(locked)
             return nil
         }
         if Task.isCancelled { throw locked.location.cancelled(version, "was to run migration \(version)") }
@@ -143,6 +140,6 @@ struct MigrationRun: ~Copyable {
     }
 
     private func know(_ locked: LockedState) {
-        if let state = locked.state { manager.declarations.withLock { $0.marks = state.marks } }
+        if let state = locked.state { manager.declarations.withLock { $0.learn(state.marks) } }
     }
 }

@@ -102,7 +102,7 @@ extension FleetMigrationManager {
         return begun
     }
 
-    func know(_ state: MigrationState) { declarations.withLock { $0.marks = state.marks } }
+    func know(_ state: MigrationState) { declarations.withLock { $0.learn(state.marks) } }
 
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }

@@ -145,9 +145,10 @@ import Testing
     }
 
     @Test func `an older release that meets the data of a newer one runs nothing`() async throws {
+        try await fleet.host("first", at: "1.2").whenMigrating(toVersion: "1.1") {}
         let old = try await fleet.host("old", at: "1.2")
-        try await old.whenMigrating(toVersion: "1.1") {}
         try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "1.5") {}
+        #expect(try await !old.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.1") {})
         #expect(await code { try await old.whenMigrating(toVersion: "1.2") {} } == .overtaken)
         let late = try await fleet.host("late", at: "1.2")
         #expect(late.launch == .downgrade(from: try AppVersion(parsing: "2.0")))

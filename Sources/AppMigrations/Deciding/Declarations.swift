@@ -18,7 +18,7 @@ package struct Declarations {
     }
 
     package let release: AppRelease
-    package var marks: StateMarks
+    package private(set) var marks: StateMarks
     /// True if this manager made the state, for a fresh install.
     private(set) var isFresh: Bool
     /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
@@ -144,6 +144,11 @@ extension Declarations {
             throw .readOnly(location, declaration.version)
         }
         end()
+    }
+
+    /// Takes over what the state says, but for marks that were set back or are a newer app's: those refuse the next one to run.
+    package mutating func learn(_ new: StateMarks) {
+        if new.lastRun >= marks.lastRun, !new.isDowngrade(to: release.version) { marks = new }
     }
 
     package mutating func end() {

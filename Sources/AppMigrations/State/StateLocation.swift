@@ -85,14 +85,8 @@ package final class StateLocation: Sendable {
         because cause: (any Error)? = nil,
         _ message: Message
     ) -> MigrationError {
-        MigrationError(
-            code,
-            manager: name,
-            version: version,
-            path: path ?? self.path,
-            underlying: cause,
-            message
-        )
+        let path = path ?? self.path
+        return MigrationError(code, manager: name, version: version, path: path, underlying: cause, message)
     }
 
     /// Writes the state file's path with its final NUL; gives its length, the NUL included, or 0 when `buffer` is too

@@ -21,6 +21,13 @@ import Testing
         #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.1", "1.2"])
     }
 
+    @Test func `a floor that a version raises which has run doesn't make a manager jump either`() throws {
+        let manager = try folder.manager("1.4", after: "1.2", launched: "1.4")
+        try folder.manager("1.4").reset(to: "1.0")
+        #expect(try !manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {})
+        #expect(try manager.refusal(of: "1.3").code == .blocked)
+    }
+
     @Test func `a fresh install's sub-migration that another process died in runs`() throws {
         let fresh = try folder.manager("1.4")
         try folder.writeState(lastRun: "1.4", launched: "1.4", more: died(in: "1.4-1"))

@@ -20,7 +20,7 @@ import Testing
         let rows = try older.plan { try $0.declare("1.3", "1.4", "1.4-1") }
         #expect(kinds(rows) == ["1.3 baseline", "1.4 refused", "1.4-1 refused"])
         #expect(rows.map(\.error?.code) == [nil, .overtaken, .blocked])
-        #expect(try older.declare("1.3") == [])
+        #expect(try !older.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.3") {})
         let error = try older.refusal(of: "1.4")
         #expect(error.code == .overtaken)
         #expect(error.version == version("1.4"))

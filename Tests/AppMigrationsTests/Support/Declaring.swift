@@ -10,18 +10,11 @@ struct Failure: Error, CustomStringConvertible {
 
 extension MigrationState {
     /// This state with other marks, which no function of its own gives.
-    func with(
-        history: [AppliedMigration]? = nil,
-        fence: Int? = nil,
-        _ change: (StateMarks) -> StateMarks
-    ) -> MigrationState {
-        MigrationState(
-            name,
-            change(marks),
-            history: history ?? self.history,
-            unknownMembers: unknownMembers,
-            fence: fence ?? self.fence
-        )
+    func with(history: [AppliedMigration]? = nil, fence: Int? = nil, _ change: (StateMarks) -> StateMarks)
+        -> MigrationState
+    {
+        let (rows, kept, fence) = (history ?? self.history, unknownMembers, fence ?? self.fence)
+        return MigrationState(name, change(marks), history: rows, unknownMembers: kept, fence: fence)
     }
 }
 

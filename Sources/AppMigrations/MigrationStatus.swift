@@ -1,6 +1,7 @@
 /// A state at one moment, for a screen, a log or a support mail.
 ///
-/// ``MigrationManager/status`` reads it. ``description`` is a text for a person, and ``json`` one for a program.
+/// ``MigrationManager/status`` makes it, from the file and a look at the lock. ``description`` is a text for a person, and ``json``
+/// one for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The name of the manager.
     public var name: String { location.name }

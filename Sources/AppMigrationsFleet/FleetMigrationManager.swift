@@ -1,4 +1,4 @@
-public import AppMigrations
+public import AppMigrations  // `Declarations` says what the fleet takes of it.
 
 /// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
 ///

@@ -1,7 +1,7 @@
 /// The declarations of one manager: what was declared, whether one is under way, and what is known of the state.
 ///
-/// It reads no file: the manager tells it what the state says. The manager of a fleet asks the same. A fleet
-/// takes from the core `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`, the public types, and clocks and locks.
+/// It reads no file: the manager tells it what the state says. The manager of a fleet asks the same. A fleet takes from the core
+/// `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`, `Guarded`, the clocks and the public types.
 package struct Declarations {
     /// A version with the oldest app that can read the data after it.
     package struct Declaration: Sendable {

@@ -1,3 +1,4 @@
+/// The decision about a declaration: ``Declarations`` asks for it by what is known, and ``MigrationRun`` again under the lock.
 package enum MigrationDecision {
     /// Runs now: its attempts count this time, its deaths the processes of this app version that died in it.
     case run(AttemptedMigration)

@@ -1,8 +1,9 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
 /// The kernel gives it back when its process dies, so a killed process keeps no other one waiting. Two callers in one
-/// process exclude each other too, since each has opened the file for itself. A ``LockedState`` holds it, until the last reference to
-/// that goes. The line in the file names the holder for people, and decides nothing.
+/// process exclude each other too, since each has opened the file for itself. A ``LockedState`` holds it until the last reference to
+/// that goes: of a declaration that runs, of a start that saves, or of a call such as a reset. The line in the file names the holder
+/// for people, and decides nothing.
 final class FileLock: Sendable {
     let identity: FileIdentity
     /// True if the holder's line may be written: never into a file that somebody has put or linked there.

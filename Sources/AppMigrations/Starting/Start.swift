@@ -97,8 +97,8 @@ struct Start: ~Copyable {
 }
 
 extension Start {
-    /// If the lock is free: puts back the files of a killed process, by ``SavedFiles/putBack()`` once ``LockedState`` has the lock, and
-    /// saves which version of the app was launched.
+    /// If the lock is free: puts back the files of a killed process, by ``LockedState/recover()``, which calls ``SavedFiles/putBack()``,
+    /// and that ``PutBack/run()`` for each path; then saves which version of the app was launched.
     ///
     /// Where a closure runs under the lock nothing is touched, and the next start saves that. Where files are being put back,
     /// this start waits for them.

@@ -153,7 +153,7 @@ import Testing
     @Test(arguments: [false, true])
     func `a connection that answers nothing holds no host up`(isOfBatches: Bool) async throws {
         try await withDatabase { info in
-            let manager = try await manager(info, lease: .seconds(12))
+            let manager = try await manager(info)
             let error = await #expect(throws: MigrationError.self) {
                 if isOfBatches {
                     try await manager.whenMigrating(

@@ -177,6 +177,8 @@ extension Declarations {
     }
 
     package mutating func reopen(_ marks: StateMarks) {
+        // A declaration that is under way is refused by the mark: versions that were declared before may be pending again.
+        if case .declaring = standing { return }
         self.marks = marks
         isFresh = false
         previous = .zero

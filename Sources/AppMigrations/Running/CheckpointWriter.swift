@@ -34,8 +34,7 @@ final class CheckpointWriter: Sendable {
                 """
             )
         }
-        let size = text.utf8.count
-        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
+        if text.utf8.count > Checkpoint.sizeLimit { throw location.checkpointTooLong(text.utf8.count, version) }
         try attempt.withLock { attempt throws(MigrationError) in
             guard let now = attempt else { throw location.checkpointAfterEnd(version) }
             let next = now.intent.reaching(text, progress: progress, after: began.known)

@@ -113,27 +113,9 @@ struct MigrationDecisionTests {
             lastRun: "1.4-3",
             known: ("1.1", "1.4")
         ),
-        Row(
-            "a newer app was here since, and the version is known to have run",
-            "1.1",
-            .alreadyRun,
-            lastRun: "1.5",
-            known: ("1.1", "1.1")
-        ),
-        Row(
-            "a downgrade, and the newer app's mark was lowered since",
-            "1.2",
-            .heldByDowngrade,
-            known: ("1.1", "1.5")
-        ),
-        Row(
-            "another process of this version ran it since",
-            "1.2",
-            .alreadyRun,
-            lastRun: "1.2",
-            launched: "1.4",
-            known: ("1.1", "1.1")
-        ),
+        Row("a newer app since, and it has run", "1.1", .alreadyRun, lastRun: "1.5", known: ("1.1", "1.1")),
+        Row("a downgrade, whose mark was lowered since", "1.2", .heldByDowngrade, known: ("1.1", "1.5")),
+        Row("another process ran it since", "1.2", .alreadyRun, lastRun: "1.2", known: ("1.1", "1.1")),
         Row("the mark was lowered since", "1.3", .refused(.blocked, "was set back"), known: ("1.2", "1.4")),
     ]
 

@@ -28,6 +28,20 @@ import Testing
         #expect(try manager.refusal(of: "1.3").code == .blocked)
     }
 
+    @Test func `a declaration that is under way doesn't jump over what a reset of its manager made pending`()
+        throws
+    {
+        try folder.manager("1.4", after: "1.2").declarations.withLock { declarations in
+            let waiting = try #require(try declarations.declare("1.3", minimumAppVersion: nil))
+            let marks = StateMarks(lastRun: version("1.0"))
+            declarations.reopen(marks)
+            let error = #expect(throws: MigrationError.self) {
+                try declarations.decide(waiting, marks, limit: nil)
+            }
+            #expect(error?.code == .blocked)
+        }
+    }
+
     @Test func `a fresh install's sub-migration that another process died in runs`() throws {
         let fresh = try folder.manager("1.4")
         try folder.writeState(lastRun: "1.4", launched: "1.4", more: died(in: "1.4-1"))

@@ -36,7 +36,7 @@ package struct FileStatus {
         case S_IFLNK: kind = .link
         default: kind = .other
         }
-        size = Int(status.st_size)
+        size = Int(clamping: status.st_size)
         permissions = UInt32(status.st_mode & 0o7777)
         (owner, group) = (status.st_uid, status.st_gid)
         links = Int(status.st_nlink)

@@ -55,12 +55,12 @@ struct FileTree {
         return entries.first { $0.status.kind == .file && $0.path.hasSuffix(suffix) }?.path
     }
 
-    /// A file costs its calls and its bytes, so an entry counts like 4 KiB.
-    var cost: Int {
-        entries.reduce(0) { $0 + Self.costOfEntry + ($1.status.kind == .file ? $1.status.size : 0) }
+    /// A file costs its calls and its bytes, so an entry counts like 4 KiB; the bytes of several can be more than an `Int` holds.
+    var cost: Double {
+        entries.reduce(0) { $0 + Self.costOfEntry + ($1.status.kind == .file ? Double($1.status.size) : 0) }
     }
 
-    private static var costOfEntry: Int { 4_096 }
+    private static var costOfEntry: Double { 4_096 }
 
     func remove() throws(SystemCallError) {
         for entry in entries.reversed() {
@@ -72,7 +72,7 @@ struct FileTree {
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
     ///
     /// `reach` gets each path before it is copied, and again after each part of it, with what that adds to the cost.
-    func copy(to target: String, _ reach: ((_ path: String, _ cost: Int) throws -> Void)? = nil) throws {
+    func copy(to target: String, _ reach: ((_ path: String, _ cost: Double) throws -> Void)? = nil) throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
         defer { buffer.deallocate() }
         for entry in entries {
@@ -82,7 +82,7 @@ struct FileTree {
             case .directory: try Platform.makeDirectory(copy)
             case .link: try Platform.copyLink(path, to: copy, entry.status)
             case .file, .other:
-                try Platform.copyFile(path, to: copy, buffer) { try reach?(path, $0) }
+                try Platform.copyFile(path, to: copy, buffer) { try reach?(path, Double($0)) }
             }
         }
         // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.

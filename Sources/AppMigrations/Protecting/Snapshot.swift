@@ -68,7 +68,7 @@ final class Snapshot {
     /// there are, and what is being done.
     func fill(_ handler: @escaping (_ fraction: Double, _ note: String) -> Void) throws {
         var trees: [[FileTree]] = []
-        var (total, done, percent) = (0, 0, -1)
+        var (total, done, percent) = (0.0, 0.0, -1)
         for path in protected.paths {
             let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
             for tree in parts {
@@ -82,9 +82,9 @@ final class Snapshot {
             }
             trees.append(parts)
         }
-        let reach = { [protected] (path: String, cost: Int) throws in
+        let reach = { [protected] (path: String, cost: Double) throws in
             try protected.refuseCancelled()
-            let reached = Int(min(Double(done) / Double(total), 1) * 100)
+            let reached = Int(min(done / total, 1) * 100)
             done += cost
             if reached == percent { return }
             percent = reached

@@ -25,7 +25,7 @@ final class CheckpointWriter: Sendable {
     }
 
     func save(_ text: String, progress: Double?, of context: MigrationContext) throws(MigrationError) {
-        let (version, location) = (context.version, context.location)
+        let (version, location, size) = (context.version, context.location, text.utf8.count)
         if began.isProtecting {
             throw location.checkpointRefused(
                 version,
@@ -34,7 +34,7 @@ final class CheckpointWriter: Sendable {
                 """
             )
         }
-        if text.utf8.count > Checkpoint.sizeLimit { throw location.checkpointTooLong(text.utf8.count, version) }
+        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
         try attempt.withLock { attempt throws(MigrationError) in
             guard let now = attempt else { throw location.checkpointAfterEnd(version) }
             let next = now.intent.reaching(text, progress: progress, after: began.known)

@@ -86,7 +86,7 @@ extension MigrationError {
 
         /// A closure of a manager used a manager with the same state, or one declaration of a manager another.
         ///
-        /// A second declaration while one of the same manager is under way closes nothing.
+        /// A second declaration while one of the same manager is under way closes nothing. One in a detached task or a thread waits.
         public static var nested: Code { Code("nested") }
 
         /// The closure threw; ``MigrationError/underlyingError`` is its error.

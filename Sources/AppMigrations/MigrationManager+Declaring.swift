@@ -14,7 +14,7 @@ extension MigrationManager {
     ///     is saved by itself. `nil` says nothing about older apps.
     ///   - paths: Files and folders that are put back to what they were if the closure throws or its process dies, and
     ///     synced to disk before the closure is recorded. Each file in them is another one after a restore, so nobody may have
-    ///     one open: name the files that the closure changes.
+    ///     one open: name the files that the closure changes, or, where these are hundreds, their folder.
     ///   - run: The work. It can be run again after a death or a throw, so make it repeatable, or name in
     ///     `protecting:` what it changes. A closure that writes to other files synchronizes them before it returns, with
     ///     ``MigrationContext/synchronize(_:)-([String])``: otherwise a power cut can leave the record and take the work.
@@ -53,9 +53,10 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-6fwig`` does; the closure runs on the
-    /// caller's actor, waiting for another process suspends the task, and cancelling the task ends the wait with the
-    /// code `cancelled`.
+    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-6fwig`` does; the closure runs on the caller's actor,
+    /// waiting for another process suspends the task, and cancelling the task ends the wait with the code `cancelled`.
+    ///
+    /// Name the manager first: Swift 6.3 can crash in a release build of `try await make().whenMigrating(…)` where `make()` throws.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -69,8 +70,7 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-ajvy`` does, on the
-    /// caller's actor.
+    /// Declares as ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-ajvy`` does, on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,

@@ -6,7 +6,7 @@ extension MigrationManager {
     /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
     /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
     /// its declarations begin again. What ``requiredAppVersion`` asks for stays, since it is only ever raised. For recovery and
-    /// for tests; waits for the lock.
+    /// for tests; waits for the lock. Make other managers of the state anew.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,
     ///   `overtaken` (in an app that has a ``requiredAppVersion``), `blocked` (of a manager whose plan is over), `nested`, `lockTimeout`,
@@ -37,7 +37,7 @@ extension MigrationManager {
 
     /// Removes the state: this manager is blocked then, and the next one is a first run.
     ///
-    /// Waits for the lock.
+    /// Waits for the lock. Make other managers of the state anew.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `blocked`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.

@@ -122,9 +122,9 @@ struct MigrationRun: ~Copyable {
 
     /// Records that the closure returned, or undoes what it did before it threw.
     func finish(_ attempt: MigrationAttempt, _ failure: (any Error)?) throws(MigrationError) {
-        defer { know(attempt.locked) }
-        try attempt.finish(failure)
+        let outcome = Result { () throws(MigrationError) in try attempt.finish(failure) }
         know(attempt.locked)
+        try outcome.get()
         attempt.locked.send(attempt.event(.finished))
     }
 

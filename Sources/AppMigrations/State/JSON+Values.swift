@@ -41,9 +41,7 @@ extension JSON {
         guard case .object(let members) = content else { throw expected("an object") }
         var bytes: [UInt8] = []
         for member in members where !known.contains(member.key) {
-            bytes += "  ".utf8
-            bytes += text[member.bytes]
-            bytes += ",\n".utf8
+            bytes += Array("  ".utf8) + Array(text[member.bytes]) + Array(",\n".utf8)
         }
         return bytes
     }

@@ -122,6 +122,12 @@ class Manager:
         self.known_floor = state.floor
         self.is_held = state.is_newer_than(self.app)
 
+    def learn(self):
+        """What others did meanwhile is left for the next migration to meet, which is refused then."""
+        state = self.world.state
+        if state.last_run >= self.known and not state.is_newer_than(self.app):
+            self.look()
+
     def close(self, problem):
         if self.closed is None:
             self.closed = problem.code
@@ -169,7 +175,7 @@ class Manager:
                 if floor > self.known_floor:
                     self.world.lock()
                     self.existing().raise_floor(floor, self.app)
-                    self.look()
+                    self.learn()
                 return None
             self.world.lock()
             state = self.existing()

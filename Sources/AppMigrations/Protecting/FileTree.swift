@@ -123,7 +123,7 @@ struct FileTree {
         for end in Snapshot.companions.dropFirst() {
             if try Platform.companion(path + end) != nil { return true }
         }
-        return path.hasSuffix("-shm")
+        return Array(Array(path.utf8).suffix(4)) == Array("-shm".utf8)
     }
 
     /// Makes the names in a folder durable, and the folder's own name in the one above, up to the folder that holds the

@@ -123,7 +123,7 @@ class Manager:
         self.is_held = state.is_newer_than(self.app)
 
     def learn(self):
-        """What others did meanwhile is left for the next migration to meet, which is refused then."""
+        """Takes over what others did, unless the next migration is to meet it, and to be refused."""
         state = self.world.state
         if state.last_run >= self.known and not state.is_newer_than(self.app):
             self.look()

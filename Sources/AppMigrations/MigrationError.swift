@@ -63,16 +63,16 @@ extension MigrationError {
 
         /// A version was declared that doesn't lie after the one declared before it, or a `minimumAppVersion:` above its own
         /// migration.
-        public static var outOfOrder: Code { Code("outOfOrder") }
+        public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
         /// An earlier call of the manager threw, its state was forgotten or set back, or it was handed out for a plan that is over.
-        public static var blocked: Code { Code("blocked") }
+        public static var managerClosed: Code { Code("managerClosed") }
 
         /// A newer version of the app was started on the same data after the manager was made, or a mark was to be set under a
         /// ``MigrationManager/requiredAppVersion``.
         ///
         /// The data is that version's: a new manager's ``MigrationManager/launch-property`` is `downgrade(from:)`.
-        public static var overtaken: Code { Code("overtaken") }
+        public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
         ///

@@ -20,8 +20,8 @@ extension MigrationManager {
     ///     ``MigrationContext/synchronize(_:)-([String])``: otherwise a power cut can leave the record and take the work.
     /// - Returns: True if the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
     ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`,
-    ///   `nested`, `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`,
+    ///   `nested`, `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the
     ///   closure's error as ``MigrationError/underlyingError``. The manager is closed then, unless the error is the `nested` of a
     ///   plan, or of a second declaration while one of this manager is under way.

@@ -9,7 +9,7 @@ extension MigrationManager {
     /// for tests; waits for the lock. Make other managers of the state anew.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,
-    ///   `overtaken` (in an app that has a ``requiredAppVersion``), `blocked` (of a manager whose plan is over), `nested`, `lockTimeout`,
+    ///   `usedByNewerApp` (in an app that has a ``requiredAppVersion``), `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`,
     ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         let marks = try release.mark(version)
@@ -25,7 +25,7 @@ extension MigrationManager {
     /// the oldest app that may use the data and the history stay, and so does the count of attempts. A manager that was closed
     /// stays closed: make a new one, which begins again. Waits for the lock, and puts back what waits for that.
     ///
-    /// - Throws: ``MigrationError`` with the code `readOnly`, `blocked`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`. Nothing was forgotten then.
     public func resetAttempts() throws(MigrationError) {
         let locked = try lock()
@@ -39,7 +39,7 @@ extension MigrationManager {
     ///
     /// Waits for the lock. Make other managers of the state anew.
     ///
-    /// - Throws: ``MigrationError`` with the code `readOnly`, `blocked`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func forgetState() throws(MigrationError) {
         try lock().remove()

@@ -20,7 +20,7 @@
 /// ```
 ///
 /// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-6fwig``
-/// throws the code `blocked` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
+/// throws the code `managerClosed` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
 /// nothing. Concurrent callers make a manager each.
 public final class MigrationManager: Sendable {

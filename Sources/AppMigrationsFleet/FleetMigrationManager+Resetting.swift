@@ -5,11 +5,11 @@ extension FleetMigrationManager {
     /// Sets the mark: the data is at `version`, whatever happened before.
     ///
     /// Everything after it is pending again, and an interruption is cleared. The version becomes the baseline, the app's version
-    /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `blocked`.
+    /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `managerClosed`.
     /// The floor of ``requiredAppVersion`` stays. For recovery and for tests; waits for a host that is migrating.
     ///
-    /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `overtaken`,
-    ///   `blocked` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`,
+    ///   `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
         try requireWritable()
         let marks = try release.mark(version)
@@ -51,7 +51,7 @@ extension FleetMigrationManager {
     /// The mark, checkpoints, the floor and the history stay. A manager that was closed stays closed. Waits for a
     /// host that is migrating.
     ///
-    /// - Throws: `MigrationError` with the code `readOnly`, `blocked`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    /// - Throws: `MigrationError` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
     public func resetAttempts() async throws(MigrationError) {
         try requireWritable()

@@ -9,7 +9,7 @@ extension FleetMigrationManager {
     /// is ahead: whether this app may still use it then is for ``requiredAppVersion`` to say.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`,
-    ///   `attemptLimitReached` where no host goes on, that of a declaration which no data could satisfy, `outOfOrder` for
+    ///   `attemptLimitReached` where no host goes on, that of a declaration which no data could satisfy, `declaredOutOfOrder` for
     ///   instance, and what `declarations` throws itself.
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void

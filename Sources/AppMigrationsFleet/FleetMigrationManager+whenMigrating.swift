@@ -18,9 +18,9 @@ extension FleetMigrationManager {
     ///     older apps. In a rolling deploy these go on running.
     ///   - run: The work. It can be run again after a death, a throw or a lost lease, so make it repeatable.
     /// - Returns: True if the closure ran here. `false` means that the version has run already, on whichever host, or belongs to
-    ///   the baseline. A version that has not, in a start whose ``launch`` is `downgrade(from:)`, is the error `overtaken`.
-    /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `outOfOrder`, `blocked`, `nested`,
-    ///   `overtaken`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
+    ///   the baseline. A version that has not, in a start whose ``launch`` is `downgrade(from:)`, is the error `usedByNewerApp`.
+    /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`, `nested`,
+    ///   `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
     ///   `underlyingError`. The manager is closed then, unless the error is the `nested` of a plan, or of a second declaration while
     ///   one of this manager is under way.
@@ -84,7 +84,7 @@ extension FleetMigrationManager {
                 if version <= marks.lastRun { return }
                 let newer = marks.newest(above: currentVersion)
                 throw location.error(
-                    .overtaken,
+                    .usedByNewerApp,
                     version,
                     """
                     Migration \(version) of \(location), was not run: version \(newer) of the app was \

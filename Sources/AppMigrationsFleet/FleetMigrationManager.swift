@@ -20,7 +20,7 @@ public import AppMigrations  // `Declarations` says what the fleet takes of it.
 /// }
 /// ```
 ///
-/// After any throw the manager is closed: every later declaration throws the code `blocked` and runs nothing. A new manager
+/// After any throw the manager is closed: every later declaration throws the code `managerClosed` and runs nothing. A new manager
 /// starts again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
 /// nothing. Concurrent tasks make a manager each.
 public final class FleetMigrationManager: Sendable {

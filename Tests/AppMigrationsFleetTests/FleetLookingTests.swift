@@ -47,7 +47,7 @@ import Testing
                     try await migrations.whenMigrating(toVersion: "1.2") {}
                     try await migrations.whenMigrating(toVersion: "1.1") {}
                 }
-            } == .outOfOrder
+            } == .declaredOutOfOrder
         )
     }
 
@@ -76,8 +76,8 @@ import Testing
             #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .nested)
         }
         let after = try #require(kept)
-        #expect(await code { try await after.whenMigrating(toVersion: "1.1") {} } == .blocked)
-        #expect(await code { try await after.resetAttempts() } == .blocked)
+        #expect(await code { try await after.whenMigrating(toVersion: "1.1") {} } == .managerClosed)
+        #expect(await code { try await after.resetAttempts() } == .managerClosed)
         #expect(try await migrations.whenMigrating(toVersion: "1.1") {})
     }
 

@@ -67,7 +67,7 @@ import Testing
             await code { try await migrations.whenMigrating(toVersion: "1.1") { throw TestStore.Failure() } }
                 == .migrationFailed
         )
-        #expect(await code { try await migrations.whenMigrating(toVersion: "1.2") {} } == .blocked)
+        #expect(await code { try await migrations.whenMigrating(toVersion: "1.2") {} } == .managerClosed)
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""failure" : "the network is gone""#) && !text.contains("owner"))
         try await fleet.host("b").whenMigrating(toVersion: "1.1") { context in
@@ -111,16 +111,16 @@ import Testing
         )
         #expect(
             await code { try await fleet.host().whenMigrating(toVersion: "1.1", minimumAppVersion: "1.2") {} }
-                == .outOfOrder
+                == .declaredOutOfOrder
         )
         let migrations = try await fleet.host()
         try await migrations.whenMigrating(toVersion: "1.2") {}
-        #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .outOfOrder)
+        #expect(await code { try await migrations.whenMigrating(toVersion: "1.1") {} } == .declaredOutOfOrder)
         #expect(await code { _ = try await fleet.host { $0.upgradesFrom = "1.3" } } == .tooOld)
         let reader = try await fleet.host { $0.isReadOnly = true }
         #expect(await code { try await reader.reset(to: "1.0") } == .readOnly)
         #expect(await code { try await reader.whenMigrating(toVersion: "1.3") {} } == .readOnly)
-        #expect(await code { try await reader.whenMigrating(toVersion: "1.4") {} } == .blocked)
+        #expect(await code { try await reader.whenMigrating(toVersion: "1.4") {} } == .managerClosed)
     }
 
     @Test func `a fresh install runs nothing, and a host that is added later finds the state`() async throws {
@@ -149,7 +149,7 @@ import Testing
         let old = try await fleet.host("old", at: "1.2")
         try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "1.5") {}
         #expect(try await !old.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.1") {})
-        #expect(await code { try await old.whenMigrating(toVersion: "1.2") {} } == .overtaken)
+        #expect(await code { try await old.whenMigrating(toVersion: "1.2") {} } == .usedByNewerApp)
         let late = try await fleet.host("late", at: "1.2")
         #expect(late.launch == .downgrade(from: try AppVersion(parsing: "2.0")))
         #expect(late.requiredAppVersion == AppVersion("1.5"))

@@ -70,7 +70,7 @@ import Testing
         let held = await fleet.error {
             try await old.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
         }
-        #expect(held?.code == .overtaken)
+        #expect(held?.code == .usedByNewerApp)
         #expect(
             held?.description == """
                 Migration 1.1 of manager "Data", document "Data" in the fleet's store, was not run: version 2.0 of the app was \

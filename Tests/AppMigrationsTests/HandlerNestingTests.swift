@@ -63,7 +63,7 @@ import Testing
             #expect(try other.refusal(of: "1.1").code == .stateUnreadable)
             try folder.remove("other")
             try FileManager.default.moveItem(atPath: folder.file("moved"), toPath: folder.file("other"))
-            #expect(try other.refusal(of: "1.2").code == .blocked)
+            #expect(try other.refusal(of: "1.2").code == .managerClosed)
         }
     }
 

@@ -25,7 +25,7 @@ struct MigrationErrorTests {
 
     static func thrown(_ body: () throws -> Any) -> MigrationError {
         let error = #expect(throws: MigrationError.self) { _ = try body() }
-        return error ?? MigrationError(.blocked, "Nothing was thrown.")
+        return error ?? MigrationError(.managerClosed, "Nothing was thrown.")
     }
 
     private static func release() throws -> AppRelease {
@@ -67,13 +67,13 @@ struct MigrationErrorTests {
                 + "Nothing was run or changed. Pass the version that the data is at. Where the data is a newer app's, start that one."
         ),
         Row(
-            .outOfOrder,
+            .declaredOutOfOrder,
             refusal("1.1", after: "1.2"),
             "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
         ),
         Row(
-            .outOfOrder,
+            .declaredOutOfOrder,
             refusal("0"),
             "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
                 + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
@@ -87,7 +87,7 @@ struct MigrationErrorTests {
                 + "the version beside the other, not inside it, and await it in asynchronous code."
         ),
         Row(
-            .overtaken,
+            .usedByNewerApp,
             refusal("1.4", launched: "1.5"),
             "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
                 + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
@@ -95,14 +95,14 @@ struct MigrationErrorTests {
                 + "requiredAppVersion is nil, it may; else start version 1.5 or a later one."
         ),
         Row(
-            .blocked,
-            .blocked(nil, by: .gone(location), location),
+            .managerClosed,
+            .managerClosed(nil, by: .gone(location), location),
             "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
                 + "manager. The first failure: \(state) was there when the manager was made and is gone. Nothing was run or "
                 + "written. Make a new manager; it will be a first run."
         ),
         Row(
-            .blocked,
+            .managerClosed,
             thrown {
                 var declarations = Declarations(StateMarks(), try release())
                 declarations.forget()
@@ -171,7 +171,8 @@ struct MigrationErrorTests {
     private static let names: [(MigrationError.Code, String)] = [
         (.invalidVersion, "invalidVersion"), (.unknownCurrentVersion, "unknownCurrentVersion"),
         (.invalidName, "invalidName"), (.newerThanCurrentVersion, "newerThanCurrentVersion"),
-        (.outOfOrder, "outOfOrder"), (.blocked, "blocked"), (.overtaken, "overtaken"), (.tooOld, "tooOld"),
+        (.declaredOutOfOrder, "declaredOutOfOrder"), (.managerClosed, "managerClosed"),
+        (.usedByNewerApp, "usedByNewerApp"), (.tooOld, "tooOld"),
         (.readOnly, "readOnly"), (.nested, "nested"), (.migrationFailed, "migrationFailed"),
         (.cancelled, "cancelled"), (.leaseLost, "leaseLost"), (.attemptLimitReached, "attemptLimitReached"),
         (.lockTimeout, "lockTimeout"), (.stateUnreadable, "stateUnreadable"),

@@ -51,7 +51,7 @@ import Testing
         let blocked = await #expect(throws: MigrationError.self) {
             try await manager.whenMigrating(toVersion: "1.3") { await Task.yield() }
         }
-        #expect(blocked?.code == .blocked)
+        #expect(blocked?.code == .managerClosed)
         try await folder.manager("1.4").whenMigrating(toVersion: "1.2") { context in
             await Task.yield()
             #expect(context.attempt == 2)

@@ -28,7 +28,7 @@ import Testing
         let first = try manager.failure(of: "1.2")
         for later in ["1.3", "1.1", "1.4", "9", "1.2"] {
             let error = try manager.refusal(of: later)
-            #expect(error.code == .blocked)
+            #expect(error.code == .managerClosed)
             #expect((error.underlyingError as? MigrationError)?.code == .migrationFailed)
             #expect(error.description.hasSuffix("The first failure: \(first.description)"))
         }
@@ -41,7 +41,7 @@ import Testing
         try manager.declare("1.2")
         let first = try manager.refusal(of: refused)
         let error = try manager.refusal(of: "1.3")
-        #expect(error.code == .blocked)
+        #expect(error.code == .managerClosed)
         #expect(error.description.hasSuffix("The first failure: \(first.description)"))
     }
 
@@ -106,7 +106,7 @@ import Testing
         #expect(error.code == .stateNotSaved)
         #expect(error.description.hasSuffix(" and start again. Migration 1.2 was not run."))
         try folder.remove(folder.obstacle)
-        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
 

@@ -26,7 +26,7 @@ import Testing
             }
         }
         #expect(error.code == .migrationFailed)
-        #expect(try manager.refusal(of: "1.3").code == .blocked)
+        #expect(try manager.refusal(of: "1.3").code == .managerClosed)
     }
 
     @Test func `an error of the inner call, passed on, fails the outer migration`() throws {

@@ -60,7 +60,7 @@ import Testing
         let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
         #expect(error.code == .stateNotSaved)
         #expect(error.description.contains("The mark was not set."))
-        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        #expect(try manager.refusal(of: "1.2").code == .managerClosed)
     }
 
     @Test func `a forgotten state blocks its manager, and the next one is a first run`() throws {
@@ -68,7 +68,7 @@ import Testing
         try manager.forgetState()
         #expect(try folder.names() == ["Library.migrations.lock"])
         let error = try manager.refusal(of: "1.0")
-        #expect(error.code == .blocked)
+        #expect(error.code == .managerClosed)
         #expect(
             error.description
                 == "Migration 1.0 was not run. The state of manager \"Library\", \(folder.stateFile), was "

@@ -70,15 +70,15 @@ import Testing
     {
         let manager = try folder.manager("1.4", after: "1.1")
         try manager.declare(first)
-        #expect(try manager.refusal(of: second).code == .outOfOrder)
+        #expect(try manager.refusal(of: second).code == .declaredOutOfOrder)
     }
 
     @Test(arguments: ["", "v1", "1.", "1.0-beta"])
     func `a version that can't be read is refused and closes the manager`(text: String) throws {
         let manager = try folder.manager("1.4", firstRun: .everything)
         #expect(try manager.refusal(of: text).code == .invalidVersion)
-        #expect(try manager.refusal(of: "1.2").code == .blocked)
-        #expect(try manager.refusal(of: text).code == .blocked)
+        #expect(try manager.refusal(of: "1.2").code == .managerClosed)
+        #expect(try manager.refusal(of: text).code == .managerClosed)
     }
 
     @Test func `closures run on the caller's thread before the call returns`() throws {

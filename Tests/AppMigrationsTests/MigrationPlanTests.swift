@@ -46,7 +46,7 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.1")
         let rows = try manager.plan { try $0.declare("1.2", "1.2.0", "1.3", "1.5") }
         #expect(kinds(rows) == ["1.2 willRun", "1.2.0 refused", "1.3 refused", "1.5 refused"])
-        #expect(rows.map(\.error?.code) == [nil, .outOfOrder, .blocked, .blocked])
+        #expect(rows.map(\.error?.code) == [nil, .declaredOutOfOrder, .managerClosed, .managerClosed])
         #expect(try kinds(manager.plan { try $0.declare("1.5") }) == ["1.5 refused"])
         #expect(try manager.declare("1.2", "1.3") == ["1.2", "1.3"])
     }
@@ -130,7 +130,7 @@ import Testing
         _ = try manager.plan { kept = $0 }
         for text in ["1.1", "1.2"] {
             let error = try #require(try kept?.refusal(of: text))
-            #expect(error.code == .blocked)
+            #expect(error.code == .managerClosed)
             #expect(
                 error.description
                     == "Migration \(text) was not run. This manager was handed out for a plan of the state "

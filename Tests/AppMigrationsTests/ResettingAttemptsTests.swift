@@ -25,7 +25,7 @@ import Testing
         #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
         try manager.resetAttempts()
         // The manager that was closed stays so.
-        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         let status = try manager.status
         #expect(status.lastRunVersion == version("1.1"))
         #expect(status.baseline == version("1.0"))

@@ -140,16 +140,16 @@ class Manager:
 
     def refuse(self, migration, previous):
         if migration <= previous:
-            raise Problem("outOfOrder")
+            raise Problem("declaredOutOfOrder")
         if is_above(migration, self.app):
             raise Problem("newerThanCurrentVersion")
 
     def refuse_changed(self, state):
         """Refuses a state that others changed since the manager looked."""
         if state.is_newer_than(self.app):
-            raise Problem("overtaken")
+            raise Problem("usedByNewerApp")
         if state.last_run < self.known:
-            raise Problem("blocked")
+            raise Problem("managerClosed")
 
     def refuse_deaths(self, state, migration):
         starts, deaths, app = state.counts.get(migration, (0, 0, None))
@@ -161,12 +161,12 @@ class Manager:
         migration, floor = version(text), version(floor_text)
         self.cursor = cursor
         if self.closed:
-            raise Problem("blocked")
+            raise Problem("managerClosed")
         try:
             if migration is None or floor is None:
                 raise Problem("invalidVersion")
             if floor > migration:
-                raise Problem("outOfOrder")
+                raise Problem("declaredOutOfOrder")
             self.refuse(migration, self.previous)
             self.previous = migration
             if self.is_held:
@@ -245,7 +245,7 @@ class Manager:
             except Problem as problem:
                 kind, code = "refused", problem.code
             if refused:
-                kind, code = "refused", "blocked"
+                kind, code = "refused", "managerClosed"
             refused = refused or kind == "refused"
             rows.append(("row", migration, kind, code or "-"))
             previous = max(previous, migration)
@@ -275,7 +275,7 @@ class Manager:
         self.world.lock()
         state = self.existing()
         if is_above(state.floor, self.app):
-            raise Problem("overtaken")
+            raise Problem("usedByNewerApp")
         state.last_run = state.baseline = mark
         state.launched = self.app
         state.counts = {}
@@ -287,4 +287,4 @@ class Manager:
     def forget(self):
         self.world.lock()
         self.world.state = None
-        self.closed = "blocked"
+        self.closed = "managerClosed"

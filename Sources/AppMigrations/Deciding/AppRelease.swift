@@ -107,7 +107,7 @@ extension AppRelease {
 
     /// The state after its mark was set.
     ///
-    /// - Throws: ``MigrationError`` with the code `overtaken`.
+    /// - Throws: ``MigrationError`` with the code `usedByNewerApp`.
     package func resetting(
         _ state: MigrationState,
         to marks: StateMarks
@@ -118,7 +118,7 @@ extension AppRelease {
                 Start version \(floor). Where older data was put back in its place, forget the state, and say with firstRun: at \
                 which version that data is.
                 """
-            throw location.error(.overtaken, floor, text)
+            throw location.error(.usedByNewerApp, floor, text)
         }
         return state.set(to: marks)
     }

@@ -75,7 +75,7 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
-            if let firstFailure { throw .blocked(AppVersion(text), by: firstFailure, location) }
+            if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, location) }
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
             // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
@@ -111,7 +111,7 @@ extension Declarations {
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
         do throws(MigrationError) {
-            if let firstFailure { throw .blocked(version, by: firstFailure, release.location) }
+            if let firstFailure { throw .managerClosed(version, by: firstFailure, release.location) }
             let decision = try decide(declaration, marks, after: previous, limit: plan.limit)
             kind = plan.kind(of: decision, version)
         } catch {
@@ -165,12 +165,12 @@ extension Declarations {
     package mutating func forget() {
         let message: Message =
             "The state of \(location), was forgotten through this manager. The next manager is a first run."
-        standing = .closed(location.error(.blocked, nil, message))
+        standing = .closed(location.error(.managerClosed, nil, message))
     }
 
     /// Ends the declarations where a rehearsal stops; gives what is thrown.
     mutating func stop(before version: AppVersion) -> MigrationError {
-        if let firstFailure { return .blocked(version, by: firstFailure, location) }
+        if let firstFailure { return .managerClosed(version, by: firstFailure, location) }
         let error = release.newer(version)
         close(error)
         return error
@@ -198,7 +198,7 @@ extension Declarations {
             This manager was handed out for a plan of the state \(location.state), and the plan is over. Declare with the manager \
             that was asked for the plan.
             """
-        standing = .closed(location.error(.blocked, nil, message))
+        standing = .closed(location.error(.managerClosed, nil, message))
     }
 
     /// The refusal of what would change the state through the manager of a plan that is over.

@@ -21,7 +21,7 @@ extension Declarations {
     /// `known`, the manager's own marks, are those of the state before this declaration. The version declared before, `previous`, is
     /// zero where the order was looked at already.
     ///
-    /// - Throws: ``MigrationError`` with the code `outOfOrder`, `newerThanCurrentVersion`, `tooOld`, `overtaken`, `blocked` or
+    /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`, `managerClosed` or
     ///   `attemptLimitReached`.
     package func decide(
         _ declaration: Declaration,
@@ -38,7 +38,7 @@ extension Declarations {
                 The minimumAppVersion: \(floor) of migration \(version) in \(location), lies above the migration: an app of that \
                 very version could not use the data. Name at most \(version). It was not run.
                 """
-            throw location.error(.outOfOrder, version, text)
+            throw location.error(.declaredOutOfOrder, version, text)
         }
         if version <= previous {
             let reason: Message =
@@ -46,7 +46,7 @@ extension Declarations {
                 ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
                 : "Migration \(version) is declared after \(previous) and doesn't lie after it"
             let advice: Message = "Declare each version once, in rising order. It was not run."
-            throw location.error(.outOfOrder, version, "\(reason), in \(location). \(advice)")
+            throw location.error(.declaredOutOfOrder, version, "\(reason), in \(location). \(advice)")
         }
         if version.exceeds(current) { throw release.newer(version) }
         if version <= known.lastRun { return .alreadyRun }
@@ -60,7 +60,7 @@ extension Declarations {
                 manager says whether this version may use it: where its requiredAppVersion is nil, it may; else start version \
                 \(newer) or a later one.
                 """
-            throw location.error(.overtaken, version, text)
+            throw location.error(.usedByNewerApp, version, text)
         }
         if marks.lastRun < known.lastRun {
             // Versions that were declared before may be pending again, and to run this one now would skip them.
@@ -68,7 +68,7 @@ extension Declarations {
                 Migration \(version) was not run: the state of \(location), was set back after this manager was made, and what is \
                 pending again was declared before. Make a new manager.
                 """
-            throw location.error(.blocked, version, text)
+            throw location.error(.managerClosed, version, text)
         }
         if version <= marks.lastRun { return .alreadyRun }
         guard let next = marks.attempts(at: version)?.next(by: current) else {

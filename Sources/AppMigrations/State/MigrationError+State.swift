@@ -50,18 +50,22 @@ extension MigrationError {
 // Errors that close a manager, or say that it only looks.
 
 extension MigrationError {
-    package static func blocked(_ version: AppVersion?, by first: MigrationError, _ location: StateLocation)
+    package static func managerClosed(
+        _ version: AppVersion?,
+        by first: MigrationError,
+        _ location: StateLocation
+    )
         -> MigrationError
     {
         let subject: Message = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
         let reason: Message =
-            first.code == .blocked
+            first.code == .managerClosed
             ? ". \(first.description)"
             : """
             : manager \(location.name.quoted) has been closed since an earlier failure. \
             Mend that and make a new manager. The first failure: \(first.description)
             """
-        return location.error(.blocked, version, because: first, "\(subject)\(reason)")
+        return location.error(.managerClosed, version, because: first, "\(subject)\(reason)")
     }
 
     package static func readOnly(_ location: StateLocation, _ version: AppVersion? = nil) -> MigrationError {

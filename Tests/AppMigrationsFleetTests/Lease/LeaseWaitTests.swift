@@ -12,7 +12,7 @@ import Testing
         let error = try #require(await fleet.error { try await waiting.whenMigrating(toVersion: "1.1") {} })
         #expect(error.code == .lockTimeout)
         #expect(error.description.contains(#"Manager "Data" waited 5.0 seconds for a, process "#))
-        #expect(await code { try await waiting.whenMigrating(toVersion: "1.2") {} } == .blocked)
+        #expect(await code { try await waiting.whenMigrating(toVersion: "1.2") {} } == .managerClosed)
     }
 
     @Test func `a wait ends when its task is cancelled`() async throws {

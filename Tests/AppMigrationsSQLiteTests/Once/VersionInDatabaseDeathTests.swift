@@ -65,12 +65,12 @@ import Testing
         #expect(try versions.map(manager.add) == [false, false, true, true, true])
     }
 
-    @Test(arguments: [("1.5", "newerThanCurrentVersion"), ("1.", "invalidVersion"), ("1.0", "blocked")])
+    @Test(arguments: [("1.5", "newerThanCurrentVersion"), ("1.", "invalidVersion"), ("1.0", "managerClosed")])
     func `a reset that is refused removes no row`(version: String, code: String) throws {
         #expect(try library.manager().add("1.4"))
         try library.db.query("INSERT INTO app_migrations (manager, version) VALUES ('Library', '1.6')")
         var asked = try library.manager().manager
-        if code == "blocked" { _ = try asked.plan { asked = $0 } }
+        if code == "managerClosed" { _ = try asked.plan { asked = $0 } }
         let error = #expect(throws: MigrationError.self) { try asked.reset(to: version, in: library.db) }
         #expect(error?.code.description == code)
         #expect(try library.rows == [["Library", "1.4"], ["Library", "1.6"]])

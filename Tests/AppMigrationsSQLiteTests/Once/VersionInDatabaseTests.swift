@@ -78,7 +78,7 @@ import Testing
         let blocked = #expect(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.4-1", in: db) { _, _ in Issue.record("ran") }
         }
-        #expect(blocked?.code == .blocked)
+        #expect(blocked?.code == .managerClosed)
         #expect(try library.manager().add("1.4"))
     }
 

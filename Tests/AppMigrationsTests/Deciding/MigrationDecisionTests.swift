@@ -79,11 +79,11 @@ struct MigrationDecisionTests {
         Row("a sub-migration of a later version", "1.5-1", .newer),
         Row("above the current version", "1.5", .newer),
         Row("newer, though it ran", "1.5", .newer, lastRun: "1.6"),
-        Row("declared twice", "1.2", .refused(.outOfOrder, "after 1.2 "), after: "1.2"),
-        Row("declared twice, longer", "1.2.0", .refused(.outOfOrder, "after 1.2 "), after: "1.2"),
-        Row("declared too late", "1.2", .refused(.outOfOrder, "after 1.3 "), after: "1.3"),
-        Row("ran, but too late", "1.0", .refused(.outOfOrder, "after 1.1 "), after: "1.1"),
-        Row("version zero", "0.0", .refused(.outOfOrder, "Version 0 "), lastRun: "0"),
+        Row("declared twice", "1.2", .refused(.declaredOutOfOrder, "after 1.2 "), after: "1.2"),
+        Row("declared twice, longer", "1.2.0", .refused(.declaredOutOfOrder, "after 1.2 "), after: "1.2"),
+        Row("declared too late", "1.2", .refused(.declaredOutOfOrder, "after 1.3 "), after: "1.3"),
+        Row("ran, but too late", "1.0", .refused(.declaredOutOfOrder, "after 1.1 "), after: "1.1"),
+        Row("version zero", "0.0", .refused(.declaredOutOfOrder, "Version 0 "), lastRun: "0"),
         Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", isFresh: true),
         Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
         Row("a sub-migration added later", "1.4-1", .first, lastRun: "1.4", launched: "1.4"),
@@ -94,21 +94,21 @@ struct MigrationDecisionTests {
         Row(
             "a newer app was launched since",
             "1.2",
-            .refused(.overtaken, "version 1.5 of the app"),
+            .refused(.usedByNewerApp, "version 1.5 of the app"),
             launched: "1.5",
             known: ("1.1", "1.1")
         ),
         Row(
             "a newer app ran it since",
             "1.2",
-            .refused(.overtaken, "version 1.5 of the app"),
+            .refused(.usedByNewerApp, "version 1.5 of the app"),
             lastRun: "1.5-2",
             known: ("1.1", "1.1")
         ),
         Row(
             "a newer sub-migration ran since than the app may run",
             "1.4-2",
-            .refused(.overtaken, "version 1.4-3 of the app"),
+            .refused(.usedByNewerApp, "version 1.4-3 of the app"),
             current: "1.4-2",
             lastRun: "1.4-3",
             known: ("1.1", "1.4")
@@ -116,7 +116,12 @@ struct MigrationDecisionTests {
         Row("a newer app since, and it has run", "1.1", .alreadyRun, lastRun: "1.5", known: ("1.1", "1.1")),
         Row("a downgrade, whose mark was lowered since", "1.2", .heldByDowngrade, known: ("1.1", "1.5")),
         Row("another process ran it since", "1.2", .alreadyRun, lastRun: "1.2", known: ("1.1", "1.1")),
-        Row("the mark was lowered since", "1.3", .refused(.blocked, "was set back"), known: ("1.2", "1.4")),
+        Row(
+            "the mark was lowered since",
+            "1.3",
+            .refused(.managerClosed, "was set back"),
+            known: ("1.2", "1.4")
+        ),
     ]
 
     @Test(arguments: versions + attempts)

@@ -77,7 +77,7 @@ import Testing
             launched.replacing("\"baseline\"", with: "\"minimumAppVersion\" : \"1.4\", \"baseline\"")
         )
         let error = try manager.refusal(of: "1.2")
-        #expect(error.code == .overtaken)
+        #expect(error.code == .usedByNewerApp)
         #expect(error.description.contains("version 1.4 of the app was started"))
     }
 
@@ -155,14 +155,14 @@ import Testing
             an app of that very version could not use the data. Name at most 1.4. It was not run.
             """
         for (toVersion, floor, code, text) in [
-            ("1.4", "1.4-1", MigrationError.Code.outOfOrder, above),
-            ("1.1", "1.1.1", .outOfOrder, "Name at most 1.1. It was not run."),
+            ("1.4", "1.4-1", MigrationError.Code.declaredOutOfOrder, above),
+            ("1.1", "1.1.1", .declaredOutOfOrder, "Name at most 1.1. It was not run."),
             (
                 "1.4", "1.x", .invalidVersion,
                 "It is the minimumAppVersion: of migration 1.4 in manager \"Library\""
             ),
             ("1.1", "", .invalidVersion, "The migration was not run."),
-            ("1.0", "1.1", .outOfOrder, "Name at most 1.0. It was not run."),
+            ("1.0", "1.1", .declaredOutOfOrder, "Name at most 1.0. It was not run."),
         ] {
             let manager = try folder.manager("1.4")
             let error = try #require(throws: MigrationError.self) {
@@ -172,9 +172,9 @@ import Testing
             }
             #expect(error.code == code)
             #expect(error.description.contains(text), "\(error)")
-            #expect(try manager.refusal(of: "1.4").code == .blocked)
+            #expect(try manager.refusal(of: "1.4").code == .managerClosed)
             #expect(try Self.floor(folder) == .zero)
-            guard code == .outOfOrder else { continue }
+            guard code == .declaredOutOfOrder else { continue }
             let rows = try folder.manager("1.4").plan {
                 try $0.whenMigrating(toVersion: toVersion, minimumAppVersion: floor) {}
             }
@@ -189,7 +189,7 @@ import Testing
         let error = try #require(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.2") {}
         }
-        #expect(error.code == .outOfOrder)
+        #expect(error.code == .declaredOutOfOrder)
     }
 
     @Test func `a plan raises no floor`() throws {
@@ -207,7 +207,7 @@ import Testing
         let manager = try folder.manager("1.3")
         let before = try folder.stateText()
         let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.1") }
-        #expect(error.code == .overtaken)
+        #expect(error.code == .usedByNewerApp)
         #expect(
             error.description == """
                 The data of manager "Library", \(folder.stateFile), is for version 1.4 of the app and later; this is 1.3. \

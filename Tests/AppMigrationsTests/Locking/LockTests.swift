@@ -70,7 +70,7 @@ import Testing
                     + "process \(getpid()) holds. Nothing was run and the state is unchanged. Let that process finish "
                     + "and start again."
             )
-            #expect(try manager.refusal(of: "1.2").code == .blocked)
+            #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         }
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
@@ -100,7 +100,7 @@ import Testing
         lock.unlock()
         #expect(error?.code == .cancelled)
         #expect(error?.underlyingError is CancellationError)
-        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
 

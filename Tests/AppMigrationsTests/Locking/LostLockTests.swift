@@ -53,7 +53,7 @@ import Testing
             }
         }
         Self.expectLost(error, scratch, isProtecting: isProtecting, "ran")
-        #expect(try manager.refusal(of: "1.2").code == .blocked)
+        #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         #expect(try scratch.read("data") == "new")
         try scratch.manager(upgradingTo: "1.3").whenMigrating(toVersion: "1.1") {
             context throws in

@@ -23,7 +23,7 @@ import Testing
                 + "with isReadOnly, and only looks. Nothing was written. Make a manager without isReadOnly for it; plan "
                 + "and status show it without one."
         )
-        #expect(try look.refusal(of: "1.0").code == .blocked)
+        #expect(try look.refusal(of: "1.0").code == .managerClosed)
         #expect(try folder.everything() == before)
         #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.2"])
     }
@@ -161,9 +161,9 @@ import Testing
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let looks = [try folder.look("1.4"), try folder.look("1.4")]
         _ = try folder.manager("1.5")
-        #expect(try looks[0].refusal(of: "1.2").code == .overtaken)
+        #expect(try looks[0].refusal(of: "1.2").code == .usedByNewerApp)
         try folder.writeState(lastRun: "1.0", launched: "1.4")
-        #expect(try looks[1].refusal(of: "1.2").code == .blocked)
+        #expect(try looks[1].refusal(of: "1.2").code == .managerClosed)
     }
 
     @Test func `data that is too old for this app is refused as ever`() throws {

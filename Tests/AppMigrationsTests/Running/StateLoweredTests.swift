@@ -12,7 +12,7 @@ import Testing
         #expect(try manager.declare("1.1") == ["1.1"])
         try folder.manager("1.4").reset(to: "1.0")
         let error = try manager.refusal(of: "1.2")
-        #expect(error.code == .blocked)
+        #expect(error.code == .managerClosed)
         #expect(
             error.description
                 == "Migration 1.2 was not run: the state of manager \"Library\", \(folder.stateFile), was set back after "
@@ -25,7 +25,7 @@ import Testing
         let manager = try folder.manager("1.4", after: "1.2", launched: "1.4")
         try folder.manager("1.4").reset(to: "1.0")
         #expect(try !manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {})
-        #expect(try manager.refusal(of: "1.3").code == .blocked)
+        #expect(try manager.refusal(of: "1.3").code == .managerClosed)
     }
 
     @Test func `a declaration that is under way doesn't jump over what a reset of its manager made pending`()
@@ -38,7 +38,7 @@ import Testing
             let error = #expect(throws: MigrationError.self) {
                 try declarations.decide(waiting, marks, limit: nil)
             }
-            #expect(error?.code == .blocked)
+            #expect(error?.code == .managerClosed)
         }
     }
 

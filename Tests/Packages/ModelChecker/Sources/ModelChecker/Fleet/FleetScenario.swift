@@ -37,7 +37,7 @@ struct FleetScenario: Sendable {
             versions: ["1.1", "1.2"],
             programs: [app("1.1", [("1.1", quick)]), app("1.2", [("1.1", quick), ("1.2", long)])],
             last: app("1.2", [("1.1", quick), ("1.2", long)]),
-            endings: ["done", "overtaken"]
+            endings: ["done", "usedByNewerApp"]
         ),
         FleetScenario(
             name: "a lease and checkpoints",

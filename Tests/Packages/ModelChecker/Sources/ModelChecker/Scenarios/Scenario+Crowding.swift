@@ -12,7 +12,7 @@ extension Scenario {
         },
         programs: [app("1.1", release(1)), app("1.2", release(3)), app("1.3", release(4))],
         last: app("1.3", release(4)),
-        endings: ["done", "overtaken", "migrationFailed"],
+        endings: ["done", "usedByNewerApp", "migrationFailed"],
         budget: Budget(deaths: 2, powerLosses: 1, faults: 1, stalls: 1),
         atEnd: { ghost in
             recorded(["1.1", "1.2", "1.2-1", "1.3"])(ghost)

@@ -45,7 +45,7 @@ extension Scenario {
         ],
         last: app("1.2", [one, two]),
         isLarge: true,
-        endings: ["done", "overtaken"],
+        endings: ["done", "usedByNewerApp"],
         atEnd: recorded(["1.1", "1.2"])
     )
 

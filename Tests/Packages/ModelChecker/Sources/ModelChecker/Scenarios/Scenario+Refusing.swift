@@ -51,7 +51,7 @@ extension Scenario {
             },
         ],
         last: app("1.2", [one, two]),
-        endings: ["done", "overtaken", "tooOld"],
+        endings: ["done", "usedByNewerApp", "tooOld"],
         atEnd: recorded(["1.1", "1.2"])
     )
 }

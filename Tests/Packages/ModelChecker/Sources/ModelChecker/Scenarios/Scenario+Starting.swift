@@ -23,7 +23,7 @@ extension Scenario {
         setUp: started("1.0"),
         programs: [app("1.1", [one]), app("1.2", [one, two])],
         last: app("1.2", [one, two]),
-        endings: ["done", "overtaken"],
+        endings: ["done", "usedByNewerApp"],
         atEnd: recorded(["1.1", "1.2"])
     )
 

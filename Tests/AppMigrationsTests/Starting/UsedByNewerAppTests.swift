@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrations
 
 /// A newer version of the app that comes to the same data while an older one has a manager of it.
-@Suite(.temporaryDirectory) struct OvertakenTests {
+@Suite(.temporaryDirectory) struct UsedByNewerAppTests {
     let folder = TemporaryDirectory.current
 
     private func kinds(_ rows: [PlannedMigration]) -> [String] { rows.map { "\($0.version) \($0.kind)" } }
@@ -19,13 +19,13 @@ import Testing
         let before = try folder.stateText()
         let rows = try older.plan { try $0.declare("1.3", "1.4", "1.4-1") }
         #expect(kinds(rows) == ["1.3 baseline", "1.4 refused", "1.4-1 refused"])
-        #expect(rows.map(\.error?.code) == [nil, .overtaken, .blocked])
+        #expect(rows.map(\.error?.code) == [nil, .usedByNewerApp, .managerClosed])
         #expect(try !older.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.3") {})
         let error = try older.refusal(of: "1.4")
-        #expect(error.code == .overtaken)
+        #expect(error.code == .usedByNewerApp)
         #expect(error.version == version("1.4"))
         #expect(error.description.contains("version 1.5 of the app was started on the data"))
-        #expect(try older.refusal(of: "1.4-1").code == .blocked)
+        #expect(try older.refusal(of: "1.4-1").code == .managerClosed)
         #expect(try folder.stateText() == before)
         let next = try folder.manager("1.4")
         #expect(next.launch == .downgrade(from: version("1.5")))
@@ -36,14 +36,14 @@ import Testing
         try folder.writeState(lastRun: "1.3")
         let older = try folder.manager("1.4")
         try folder.manager("1.5").declare("1.4", "1.5")
-        #expect(try older.refusal(of: "1.4").code == .overtaken)
+        #expect(try older.refusal(of: "1.4").code == .usedByNewerApp)
         #expect(older.lastRunVersion == version("1.3"))
     }
 
     @Test func `a fresh install that a newer app overtook takes nothing into its baseline`() throws {
         let older = try folder.manager("1.4")
         _ = try folder.manager("1.5")
-        #expect(try older.refusal(of: "1.4-1").code == .overtaken)
+        #expect(try older.refusal(of: "1.4-1").code == .usedByNewerApp)
         #expect(try folder.manager("1.5").declare("1.4-1") == ["1.4-1"])
     }
 

@@ -13,7 +13,6 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
-        .library(name: "AppMigrationsGate", targets: ["AppMigrationsGate"]),
         .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
         .library(name: "AppMigrationsRows", targets: ["AppMigrationsRows"]),
@@ -47,7 +46,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .systemLibrary(name: "CAppMigrationsLinux"),
-        .target(name: "AppMigrationsGate", dependencies: ["AppMigrations"], swiftSettings: settings),
         .target(
             name: "AppMigrationsSQL",
             dependencies: ["AppMigrations", "AppMigrationsSystem"],
@@ -98,8 +96,7 @@ let package = Package(
         .executableTarget(
             name: "NotesExample",
             dependencies: [
-                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsRows",
-                "AppMigrationsSchema",
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsRows", "AppMigrationsSchema",
             ],
             resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
@@ -117,11 +114,6 @@ let package = Package(
                 "AppMigrationsSchema",
                 "AppMigrationsPostgreSQL", "StandInDatabase", "TestSupport",
             ],
-            swiftSettings: settings
-        ),
-        .testTarget(
-            name: "AppMigrationsGateTests",
-            dependencies: ["AppMigrations", "AppMigrationsGate", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -143,8 +135,8 @@ let package = Package(
         .testTarget(
             name: "NotesExampleTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "AppMigrationsTesting", "NotesExample", "TestSupport",
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "AppMigrationsTesting",
+                "NotesExample", "TestSupport",
             ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

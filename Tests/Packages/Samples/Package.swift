@@ -19,7 +19,6 @@ let package = Package(
             name: "Tool",
             dependencies: [
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
             ],
             path: "Tool",
             exclude: ["Contexts"],
@@ -31,7 +30,6 @@ let package = Package(
             name: "AppStart",
             dependencies: [
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
             ],
             path: "AppStart",
             exclude: ["Contexts"],
@@ -53,7 +51,6 @@ let package = Package(
                 "AppStart", "Pasted", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsPostgreSQL", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsRows", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),

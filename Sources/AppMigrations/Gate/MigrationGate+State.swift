@@ -1,5 +1,3 @@
-public import AppMigrations
-
 extension MigrationGate {
     /// How far the start of an app is.
     public enum State: Sendable {

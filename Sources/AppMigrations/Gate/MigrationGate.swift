@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 /// One gate for all the doors of an app: the first that comes starts the migrations, and all wait until the data is ready.
 ///
 /// An app has many doors: a scene, an intent, an extension's request, a background task. Each of them asks the same gate.

@@ -1,5 +1,3 @@
-public import AppMigrations
-
 extension MigrationGate {
     /// One start of the app: makes the gate follow its managers, and tells how far it is.
     public struct Start: Sendable {

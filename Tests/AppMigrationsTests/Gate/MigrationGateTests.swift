@@ -1,9 +1,8 @@
-import AppMigrations
 import Foundation
 import TestSupport
 import Testing
 
-@testable import AppMigrationsGate
+@testable import AppMigrations
 
 /// Counts, from any task.
 private actor Counter {

@@ -1,9 +1,8 @@
-import AppMigrations
 import Foundation
 import TestSupport
 import Testing
 
-@testable import AppMigrationsGate
+@testable import AppMigrations
 
 @Suite(.temporaryDirectory) struct GateProgressTests {
     let folder = TemporaryDirectory.current.path

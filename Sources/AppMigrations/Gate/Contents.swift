@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 extension MigrationGate {
     /// The state of a gate, and the streams that observe it.
     struct Contents {

@@ -15,9 +15,7 @@ let package = Package(
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
         .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
-        .library(name: "AppMigrationsRows", targets: ["AppMigrationsRows"]),
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
-        .library(name: "AppMigrationsPostgreSQL", targets: ["AppMigrationsPostgreSQL"]),
         .library(name: "AppMigrationsFleet", targets: ["AppMigrationsFleet"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
@@ -69,35 +67,25 @@ let package = Package(
             ]
         ),
         .target(
-            name: "AppMigrationsRows",
-            dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
-            swiftSettings: settings
-        ),
-        .target(
             name: "AppMigrationsSchema",
             dependencies: [
                 "AppMigrationsSystem", "AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite",
             ],
             swiftSettings: settings
         ),
-        .target(name: "AppMigrationsPostgreSQL", dependencies: ["AppMigrationsSQL"], swiftSettings: settings),
         .target(
             name: "AppMigrationsFleet",
-            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
         ),
         .target(
             name: "AppMigrationsTesting",
-            dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL", "AppMigrationsFleet",
-            ],
+            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsFleet"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "NotesExample",
-            dependencies: [
-                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsRows", "AppMigrationsSchema",
-            ],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
             resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
@@ -110,17 +98,16 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsSQLiteTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsRows",
-                "AppMigrationsSchema",
-                "AppMigrationsPostgreSQL", "StandInDatabase", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
+                "StandInDatabase", "TestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "AppMigrationsFleetTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL", "AppMigrationsFleet",
-                "AppMigrationsSQLite", "AppMigrationsTesting", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsFleet",
+                "AppMigrationsTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -128,7 +115,7 @@ let package = Package(
             name: "AppMigrationsTestingTests",
             dependencies: [
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "AppMigrationsPostgreSQL", "AppMigrationsTesting", "TestSupport",
+                "AppMigrationsTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),

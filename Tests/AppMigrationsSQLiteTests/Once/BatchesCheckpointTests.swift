@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsRows
 import Foundation
 import Testing
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import AppMigrationsPostgreSQL
+@testable import AppMigrationsSQL
 
 /// Statements of a script on PostgreSQL that are refused before anything runs.
 @Suite struct PostgresRefusalsTests {

@@ -1,4 +1,4 @@
-import AppMigrationsPostgreSQL
+import AppMigrationsSQL
 
 /// A server without a ledger, which answers every statement with no rows.
 final class Postgres: SQLConnection {

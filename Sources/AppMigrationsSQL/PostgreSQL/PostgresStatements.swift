@@ -1,5 +1,3 @@
-package import AppMigrationsSQL
-
 /// The statements of a PostgreSQL script, for a connection that runs one of them at a time.
 ///
 /// The extended protocol takes one statement a call ("Extended Query"). A semicolon ends a statement outside of parentheses,

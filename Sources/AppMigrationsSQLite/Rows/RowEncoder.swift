@@ -1,4 +1,4 @@
-internal import AppMigrationsSQLite
+internal import AppMigrationsSQL
 
 /// Takes the columns of rows from values of Swift, one row after the other.
 final class RowEncoder: Encoder {

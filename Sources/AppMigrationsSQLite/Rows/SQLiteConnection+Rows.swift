@@ -1,4 +1,4 @@
-@_exported public import AppMigrationsSQLite
+public import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {

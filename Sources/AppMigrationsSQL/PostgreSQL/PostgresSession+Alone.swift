@@ -1,5 +1,3 @@
-internal import AppMigrationsSQL
-
 /// A statement outside of a transaction, recorded after it: at least once.
 ///
 /// The lock of the migrator ends with a transaction, and a lock of the session would stay behind on a pooler's connection.

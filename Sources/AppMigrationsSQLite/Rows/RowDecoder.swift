@@ -1,4 +1,4 @@
-internal import AppMigrationsSQLite
+internal import AppMigrationsSQL
 
 /// Reads the rows of one statement into values of Swift.
 final class RowDecoder: Decoder {

@@ -1,4 +1,4 @@
-internal import AppMigrationsSQLite
+internal import AppMigrationsSQL
 
 /// The columns of a row, by the keys of a type.
 struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {

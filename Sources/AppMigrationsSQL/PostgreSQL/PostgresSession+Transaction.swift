@@ -1,5 +1,3 @@
-internal import AppMigrationsSQL
-
 extension PostgresSession {
     func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError) {
         try refuseTransaction()

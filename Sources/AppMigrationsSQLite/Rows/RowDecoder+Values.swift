@@ -1,4 +1,4 @@
-internal import AppMigrationsSQLite
+internal import AppMigrationsSQL
 
 extension RowDecoder {
     /// A value that is read as `SQLValue.value(as:)` reads it.

@@ -1,5 +1,3 @@
-@_exported public import AppMigrationsSQL
-
 /// PostgreSQL as the migrator sees it.
 ///
 /// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.

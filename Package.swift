@@ -80,7 +80,7 @@ let package = Package(
         ),
         .target(
             name: "AppMigrationsTesting",
-            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsFleet"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
         ),
         .executableTarget(
@@ -107,7 +107,7 @@ let package = Package(
             name: "AppMigrationsFleetTests",
             dependencies: [
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsFleet",
-                "AppMigrationsTesting", "TestSupport",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),

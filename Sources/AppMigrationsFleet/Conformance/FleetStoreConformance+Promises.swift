@@ -1,5 +1,3 @@
-internal import AppMigrationsFleet
-
 /// The promises, of one call after the other first, and of many hosts at once last.
 extension FleetStoreConformance {
     func absence() async throws -> String? {

@@ -1,5 +1,4 @@
 import AppMigrationsFleet
-import AppMigrationsTesting
 import Testing
 
 @Suite struct FleetStoreConformanceTests {
@@ -35,7 +34,7 @@ import Testing
         )
     }
 
-    private static func revision(in finding: RehearsalFinding) -> String {
+    private static func revision(in finding: FleetStoreFinding) -> String {
         finding.description.split(separator: " ").last { Int($0.dropLast()) != nil && $0.hasSuffix(":") }
             .map { String($0.dropLast()) } ?? ""
     }

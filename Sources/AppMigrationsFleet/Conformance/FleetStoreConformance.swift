@@ -1,5 +1,3 @@
-public import AppMigrationsFleet
-
 /// Runs the promises that a store of a fleet has to keep, so that a store of your own is known to be right.
 ///
 /// ```swift
@@ -44,18 +42,18 @@ public struct FleetStoreConformance: Sendable {
     }
 
     /// Tries each promise; gives at most one finding for each.
-    public func findings() async -> [RehearsalFinding] {
-        var findings: [RehearsalFinding] = []
-        let checks: [(RehearsalFinding.Kind, () async throws -> String?)] = [
+    public func findings() async -> [FleetStoreFinding] {
+        var findings: [FleetStoreFinding] = []
+        let checks: [(FleetStoreFinding.Kind, () async throws -> String?)] = [
             (.absence, absence), (.creation, creation), (.comparison, comparison), (.revisions, revisions),
             (.freshness, freshness), (.bytes, bytes), (.names, names), (.concurrency, concurrency),
             (.errors, errors),
         ]
         for (promise, check) in checks {
             do {
-                if let problem = try await check() { findings.append(RehearsalFinding(promise, problem)) }
+                if let problem = try await check() { findings.append(FleetStoreFinding(promise, problem)) }
             } catch {
-                findings.append(RehearsalFinding(promise, "A call threw \(error)."))
+                findings.append(FleetStoreFinding(promise, "A call threw \(error)."))
             }
         }
         return findings
@@ -71,7 +69,7 @@ public struct FleetStoreConformance: Sendable {
         return made
     }
 
-    func refused(_ name: String) -> RehearsalFinding {
-        RehearsalFinding(.creation, "The first document \"\(name)\" was refused")
+    func refused(_ name: String) -> FleetStoreFinding {
+        FleetStoreFinding(.creation, "The first document \"\(name)\" was refused")
     }
 }

@@ -96,10 +96,23 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "AppMigrationsSQLiteTests",
+            name: "AppMigrationsSQLTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "StandInDatabase", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "SQLTestSupport",
+                "StandInDatabase",
+            ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsSQLiteTests",
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsSchemaTests",
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "SQLTestSupport",
+                "StandInDatabase",
             ],
             swiftSettings: settings
         ),
@@ -133,6 +146,12 @@ let package = Package(
             name: "TestSupport",
             dependencies: ["AppMigrations"],
             path: "Tests/TestSupport",
+            swiftSettings: settings
+        ),
+        .target(
+            name: "SQLTestSupport",
+            dependencies: ["AppMigrationsSQLite", "TestSupport"],
+            path: "Tests/SQLTestSupport",
             swiftSettings: settings
         ),
         .executableTarget(

@@ -1,11 +1,11 @@
 import Foundation
 
 /// A process of `StandInDatabase`, which is built beside the tests.
-final class Starter {
+package final class Starter {
     private let process = Process()
     private let output = Pipe()
 
-    init(_ arguments: String..., folder: String? = nil) throws {
+    package init(_ arguments: String..., folder: String? = nil) throws {
         if let folder { process.currentDirectoryURL = URL(filePath: folder) }
         process.executableURL = Self.executable
         process.arguments = arguments
@@ -27,7 +27,7 @@ final class Starter {
     }
 
     /// Waits for the end: the exit status and the lines printed.
-    func finish() throws -> (status: Int32, lines: [String]) {
+    package func finish() throws -> (status: Int32, lines: [String]) {
         let data = try output.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         return (
@@ -37,10 +37,10 @@ final class Starter {
     }
 
     /// Waits until the process has printed something, which ``finish()`` then leaves out.
-    func waitForLine() throws { _ = output.fileHandleForReading.availableData }
+    package func waitForLine() throws { _ = output.fileHandleForReading.availableData }
 
     /// Kills the process once it has printed so many lines, or lets it end before.
-    func kill(afterLines count: Int) throws {
+    package func kill(afterLines count: Int) throws {
         var lines = 0
         while lines < count {
             let data = output.fileHandleForReading.availableData

@@ -1,14 +1,6 @@
 import AppMigrationsSQLite
 import Testing
 
-/// A database in memory after a script, with foreign keys on unless said otherwise.
-func database(_ script: String, foreignKeys: Bool = true) throws -> SQLiteConnection {
-    let db = try memory()
-    try db.execute(script: script)
-    if foreignKeys { try db.query("PRAGMA foreign_keys = ON") }
-    return db
-}
-
 /// Everything that a change of the schema must leave alone when it fails, and the settings.
 func everything(in db: SQLiteConnection) throws -> [[SQLValue]] {
     var rows = try db.query("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY type, name")

@@ -2,8 +2,6 @@ import AppMigrations
 import AppMigrationsSQLite
 import Testing
 
-struct Failure: Error {}
-
 extension LibraryManager {
     /// Runs batches up to 1.4.
     @discardableResult

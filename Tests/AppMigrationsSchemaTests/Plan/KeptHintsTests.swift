@@ -192,7 +192,7 @@ private struct History {
     mutating func answer(in release: Int, _ random: inout SeededGenerator) throws {
         for round in 0..<3 {
             for first in 0..<release {
-                let db = try AppMigrationsSQLiteTests.database(sql(in: first))
+                let db = try SQLTestSupport.database(sql(in: first))
                 let plan = try SchemaPlan(from: db, to: sql(in: release), hints: hints(in: release))
                 if round == 2 { #expect(plan.questions == [], "\(sql(in: first)) to \(sql(in: release))") }
                 for question in plan.questions { answer(question, in: release, &random) }
@@ -230,7 +230,7 @@ private struct History {
 
     /// A user's database: its second row lacks what it may lack.
     func database(of release: Int) throws -> SQLiteConnection {
-        let db = try AppMigrationsSQLiteTests.database(sql(in: release))
+        let db = try SQLTestSupport.database(sql(in: release))
         for (life, columns) in tables where life.isThere(in: release) {
             for id in 1...3 {
                 let values = columns.filter { $0.isThere(in: release) }.map {

@@ -1,9 +1,9 @@
-import AppMigrationsSQLite
-import Testing
+package import AppMigrationsSQLite
+package import Testing
 
 /// A script, and what comes of it in a migration.
-struct ScriptCase: CustomTestStringConvertible, Sendable {
-    enum Outcome: Sendable {
+package struct ScriptCase: CustomTestStringConvertible, Sendable {
+    package enum Outcome: Sendable {
         case made([String])
         case ended(SQLError.Code, _ line: Int, _ column: Int)
 
@@ -13,13 +13,13 @@ struct ScriptCase: CustomTestStringConvertible, Sendable {
         static func failing(_ line: Int, _ column: Int) -> Outcome { .ended(.statementFailed, line, column) }
     }
 
-    let name: String
-    let script: String
-    let outcome: Outcome
+    package let name: String
+    package let script: String
+    package let outcome: Outcome
 
-    var testDescription: String { name }
+    package var testDescription: String { name }
 
-    static let all = rows.map { ScriptCase(name: $0, script: $1, outcome: $2) }
+    package static let all = rows.map { ScriptCase(name: $0, script: $1, outcome: $2) }
 
     private static let rows: [(String, String, Outcome)] = [
         ("empty", "", .tables()),

@@ -1,7 +1,6 @@
 import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
-import AppMigrationsTesting
 import Foundation
 import Testing
 

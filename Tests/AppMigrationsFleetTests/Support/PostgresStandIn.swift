@@ -1,6 +1,6 @@
 import AppMigrations
 import AppMigrationsFleet
-import AppMigrationsPostgreSQL
+import AppMigrationsSQL
 import AppMigrationsSQLite
 
 /// PostgreSQL as far as a fleet's store and transaction ask it, over SQLite; it fails where a test wants it to.

@@ -36,7 +36,7 @@ extension MigrationGate {
         /// Where several managers migrate, plan each of them first, so that the bar begins with all of their work, and
         /// then call the declarations yourself.
         ///
-        /// - Throws: The errors of ``plan(_:weights:_:)-5005j``, and nothing is run; the errors of the declarations.
+        /// - Throws: The errors of ``plan(_:weights:_:)-7z4eb``, and nothing is run; the errors of the declarations.
         public func migrate(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],

@@ -234,10 +234,14 @@ import Testing
 
     @Test func `eight starters at once set a damaged store aside once`() throws {
         let path = folder + "/store"
-        for ending in ["", "-wal"] { try write("damage", to: path + ending) }
+        for ending in ["", "-wal"] {
+            try write("damage\(ending)", to: path + ending)
+            try write("damage\(ending)", to: folder + "/original" + ending)
+        }
         let results = try (0..<8).map { _ in try Starter("store", "recover", path) }.map { try $0.finish() }
         #expect(results.map(\.status) == Array(repeating: 0, count: 8), "\(results)")
         #expect(results.flatMap(\.lines).count == 1, "\(results)")
-        #expect(try Starter("store", "recovered", path).finish().lines.last == "whole recovered")
+        let next = try Starter("store", "recovered", path, folder + "/original").finish()
+        #expect(next.lines.last == "whole recovered", "\(next.lines)")
     }
 }

@@ -5,7 +5,11 @@ final class Starter {
     private let process = Process()
     private let output = Pipe()
 
-    init(_ arguments: String..., folder: String? = nil) throws {
+    convenience init(_ arguments: String..., folder: String? = nil) throws {
+        try self.init(arguments, folder: folder)
+    }
+
+    init(_ arguments: [String], folder: String? = nil) throws {
         if let folder { process.currentDirectoryURL = URL(filePath: folder) }
         process.executableURL = Self.executable
         process.arguments = arguments

@@ -51,7 +51,12 @@ final class Starter {
             if data.isEmpty { break }
             lines += data.count { $0 == UInt8(ascii: "\n") }
         }
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        kill()
+    }
+
+    /// Kills the process, unless it has ended.
+    func kill() {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 }

@@ -47,10 +47,20 @@ import Glibc
         let other = try SQLiteConnection(path: store.path)
         try other.query("BEGIN EXCLUSIVE")
         let run = try #require(Self.calls[call])
-        let waiting = Task { try sqlError { try run(store, .seconds(20)) } }
+        let ended = DispatchSemaphore(value: 0)
+        let waiting = Task {
+            defer { ended.signal() }
+            return try sqlError { try run(store, .seconds(3_600)) }
+        }
         waiting.cancel()
+        // The lock is given back once the call has ended, or long after it should have.
+        let hasWaited = Guarded(false)
+        Thread.detachNewThread {
+            if ended.wait(timeout: .now() + 20) == .timedOut { hasWaited.withLock { $0 = true } }
+            other.close()
+        }
         #expect(try await waiting.value.code == .cancelled)
-        other.close()
+        #expect(!hasWaited.withLock { $0 })
     }
 }
 

@@ -75,7 +75,9 @@ typedef void (*sqlite3_destructor_type)(void *);
 #define SQLITE_DBCONFIG_DQS_DML 1013
 #define SQLITE_DBCONFIG_DQS_DDL 1014
 
+#define SQLITE_FCNTL_FILE_POINTER 7
 #define SQLITE_FCNTL_DATA_VERSION 35
+#define SQLITE_SYNC_FULL 0x00003
 
 const char *sqlite3_libversion(void);
 int sqlite3_libversion_number(void);

@@ -35,4 +35,24 @@ static inline int app_migrations_bind_blob(sqlite3_stmt *statement, int index, c
     return sqlite3_bind_blob64(statement, index, bytes, count, SQLITE_TRANSIENT);
 }
 
+/* How `sqlite3_file` and its `sqlite3_io_methods` begin, under names of our own. SQLite adds methods at the end only.
+   Tests/Torture/Header/both.c compares them. */
+struct app_migrations_methods {
+    int version;
+    int (*close_read_write_truncate[4])(void);
+    int (*sync)(void *file, int flags);
+};
+struct app_migrations_file {
+    const struct app_migrations_methods *methods;
+};
+
+/* Syncs the file of an open database to disk. If it were opened and closed for that with calls of our own, this process would
+   lose the locks that its other connections have on it (fcntl). */
+static inline int app_migrations_sync(sqlite3 *database) {
+    struct app_migrations_file *file = 0;
+    int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    if (result != SQLITE_OK || !file || !file->methods) return result;
+    return file->methods->sync(file, SQLITE_SYNC_FULL);
+}
+
 #endif

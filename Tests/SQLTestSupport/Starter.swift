@@ -5,7 +5,11 @@ package final class Starter {
     private let process = Process()
     private let output = Pipe()
 
-    package init(_ arguments: String..., folder: String? = nil) throws {
+    package convenience init(_ arguments: String..., folder: String? = nil) throws {
+        try self.init(arguments, folder: folder)
+    }
+
+    package init(_ arguments: [String], folder: String? = nil) throws {
         if let folder { process.currentDirectoryURL = URL(filePath: folder) }
         process.executableURL = Self.executable
         process.arguments = arguments
@@ -47,7 +51,12 @@ package final class Starter {
             if data.isEmpty { break }
             lines += data.count { $0 == UInt8(ascii: "\n") }
         }
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        kill()
+    }
+
+    /// Kills the process, unless it has ended.
+    func kill() {
+        if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }
 }

@@ -57,6 +57,13 @@ extension SQLiteConnection {
         return version
     }
 
+    /// Syncs the database's file to disk, with what others have written there by plain calls.
+    func synchronizeFile() throws(SQLError) {
+        try checkUsable()
+        let result = app_migrations_sync(handle)
+        if result != SQLITE_OK { throw error(result) }
+    }
+
     /// True if the database has a table beside those in which this library records its work.
     func hasTables() throws(SQLError) -> Bool {
         try number(

@@ -118,6 +118,7 @@ extension SQLiteStore {
                     try db.query("BEGIN IMMEDIATE")
                     try db.query("COMMIT")
                 }
+                try files.synchronizeStore()
             }
             // From now on nothing is to be recovered: the store may be removed one day, and begun anew.
             try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {

@@ -81,6 +81,24 @@ extension StoreFiles {
         _ = try moveAside()
     }
 
+    /// Syncs the store to disk that a recovery has put in its place.
+    ///
+    /// The app may have copied a backup, and a copy is not on the disk yet. If the power failed after the mark of the recovery
+    /// was removed, the next start would find a file without a byte, and nothing to recover.
+    func synchronizeStore() throws(SQLError) {
+        if let status = try Self.status(store), status.kind == .file {
+            try SQLiteConnection(path: store, .writing, .zero).synchronizeFile()
+        }
+        for ending in ["-journal", "-wal"] where try Self.status(store + ending) != nil {
+            try SQLError.ofFile(store + ending, "What was recovered could not be synced to disk") {
+                try Platform.synchronize($0)
+            }
+        }
+        try SQLError.ofFile(store, "What was recovered could not be synced to disk") {
+            try Platform.synchronize(Platform.folder(of: $0))
+        }
+    }
+
     /// The name that a start which recovers gives the store: it is written down before anything is renamed, so that a start after
     /// a death goes on with it.
     private func pathToRecover() throws(SQLError) -> String {

@@ -53,11 +53,17 @@ extension StoreFiles {
             let file = try Platform.openLock(path)
             var isTaken = false
             defer { if !isTaken { Platform.unlock(file) } }
-            if try !Platform.tryLock(file) { return nil }
-            // The last holder removed the file, and the next one makes another.
-            isTaken = try Platform.status(path)?.identity == FileStatus(file).identity
+            isTaken = try Self.lock(file, openedAt: path)
             return isTaken ? file : nil
         }
+    }
+
+    /// Locks an open file; false if another process has locked it, or if the path leads to another file by now.
+    ///
+    /// Each holder removes the file, and the next one makes a new one. A lock on a file without a name guards nothing.
+    static func lock(_ file: Int32, openedAt path: String) throws(SystemCallError) -> Bool {
+        guard try Platform.tryLock(file) else { return false }
+        return try Platform.status(path)?.identity == FileStatus(file).identity
     }
 }
 

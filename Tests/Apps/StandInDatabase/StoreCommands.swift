@@ -10,6 +10,8 @@ import Glibc
 /// The commands of a process that a test kills, crowds or gives no rights to.
 ///
 /// - `make <journal mode>`: an old store with a few rows.
+/// - `make-left`: the same in WAL mode, as a dead process leaves it: the newest row lies in the log, which is not empty.
+/// - `make-damaged-log`: a store that is sound without its log, which holds one more row and the store's damage.
 /// - `stage [<extension of the backup>]`: migrates a copy of it.
 /// - `stage-as-nobody`: the same as a user without rights.
 /// - `stage-without-input`: the same with a descriptor that is free for the first file to be opened.
@@ -18,7 +20,10 @@ import Glibc
 /// - `whole [<extension>]`: finds a store that is neither old nor new, finishes, and finds what was left.
 /// - `write <worker> <keep|open>`: commits rows until some are in the new store, and tells how many.
 /// - `status`: what the store is to a user without rights.
-/// - `recover`, `recovered`: opens a damaged store; finds anything that was lost on the way.
+/// - `recover [<extension of the backup>]`: opens a damaged store, and says where it was set aside; puts its backup there.
+/// - `recovered <path> [<extension>]`: recovers, and finds anything that was lost on the way of the store of which `path` is a
+///   copy.
+/// - `die-at-change <number> <command> ...`: runs a command, and dies with that change of the names in the store's folder.
 struct StoreCommands {
     let path: String
 
@@ -27,6 +32,22 @@ struct StoreCommands {
     func run(_ command: String, _ arguments: [String]) throws {
         switch (command, arguments.count) {
         case ("make", 1): try make(journal: arguments[0])
+        case ("make-left", 0):
+            try make(journal: "wal")
+            try leave("INSERT INTO log(worker, n) VALUES ('left', 1)")
+        case ("make-damaged-log", 0):
+            try make(journal: "wal")
+            // An earlier reader of the schema can do without the table's page, and a later one can't.
+            try leave(
+                """
+                INSERT INTO note VALUES (4, 'only in the log');
+                PRAGMA writable_schema = ON;
+                UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'log'
+                """
+            )
+        case ("die-at-change", 2...):
+            try die(atChange: Int(arguments[0]) ?? 1, beside: path)
+            try run(arguments[1], Array(arguments[2...]))
         case ("stage-as-nobody", 0...1):
             try becomeNobody()
             try run("stage", arguments)
@@ -51,8 +72,8 @@ struct StoreCommands {
         case ("whole", 0...1): try checkWholeness(arguments)
         case ("write", 2): try write(worker: arguments[0], keepsOpen: arguments[1] == "keep")
         case ("status", 0): try tellStatus()
-        case ("recover", 0): try recover()
-        case ("recovered", 0): try checkRecovery()
+        case ("recover", 0...1): try recover(arguments.first)
+        case ("recovered", 1...2): try checkRecovery(of: arguments[0], arguments.dropFirst().first)
         default: throw Unexpected(what: "command \(command)")
         }
     }
@@ -67,6 +88,13 @@ struct StoreCommands {
                 INSERT INTO note VALUES (1, 'one'), (2, 'three'), (3, ''); COMMIT
                 """
         )
+    }
+
+    /// Runs statements one by one, and ends without closing the database, so that what they wrote stays in its log.
+    private func leave(_ script: String) throws {
+        let db = try SQLiteConnection(path: path)
+        for statement in script.split(separator: ";") { try db.query(String(statement)) }
+        withExtendedLifetime(db) { _exit(0) }
     }
 
     /// Lets writes fail as on a full disk: "EFBIG" (setrlimit, RLIMIT_FSIZE).
@@ -205,27 +233,51 @@ struct StoreCommands {
         }
     }
 
-    private func recover() throws {
-        let db = try SQLiteStore(path: path).open { say("set aside \($0.path)") }
-        try db.query("CREATE TABLE IF NOT EXISTS made(a)")
+    private func recover(_ backupExtension: String?) throws {
+        let db = try SQLiteStore(path: path).open { aside in
+            say("set aside \(aside.path)")
+            if let backupExtension {
+                try copyFile("\(aside.storePath).\(backupExtension)", to: aside.storePath)
+            }
+        }
+        if backupExtension == nil { try db.query("CREATE TABLE IF NOT EXISTS made(a)") }
     }
 
     /// A start that died may have made an empty store, which is then set aside as well.
-    private func checkRecovery() throws {
-        try recover()
-        let damaged = try endings().filter { $0.hasPrefix("-corrupt-") && isDamage(path + $0) }
-        if damaged.count != 2 || damaged[1] != damaged[0] + "-wal" {
-            throw Unexpected(what: "the damage is there as \(damaged)")
+    private func checkRecovery(of copy: String, _ backupExtension: String?) throws {
+        try recover(backupExtension)
+        let endings = ["", "-wal"].filter { bytes(of: copy + $0) != nil }
+        let asides = try self.endings().filter { $0.hasPrefix("-corrupt-") }
+        let whole = asides.filter { aside in
+            endings.allSatisfy { bytes(of: path + aside + $0) == bytes(of: copy + $0) }
         }
-        let db = try SQLiteConnection(path: path)
-        if try db.query("SELECT name FROM sqlite_master") != [["made"]] { throw Unexpected(what: "schema") }
+        if whole.count != 1 { throw Unexpected(what: "the damaged store is not there as it was: \(asides)") }
+        if backupExtension != nil {
+            if try age(of: path) != "old" { throw Unexpected(what: "the backup is not in the store's place") }
+        } else {
+            let names = try SQLiteConnection(path: path).query("SELECT name FROM sqlite_master")
+            if names != [["made"]] { throw Unexpected(what: "schema") }
+        }
         say("whole recovered")
     }
 
-    private func isDamage(_ path: String) -> Bool {
-        guard let file = fopen(path, "r") else { return false }
+    private func copyFile(_ source: String, to target: String) throws {
+        guard let bytes = bytes(of: source) else { throw Unexpected(what: "no backup") }
+        guard let file = fopen(target, "wx") else { throw Unexpected(what: "no place for the backup") }
         defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 6)
-        return fread(&bytes, 1, 6, file) == 6 && bytes == Array("damage".utf8)
+        if fwrite(bytes, 1, bytes.count, file) != bytes.count { throw Unexpected(what: "no whole backup") }
+    }
+
+    /// What a file holds; `nil` where there is none.
+    private func bytes(of path: String) -> [UInt8]? {
+        guard let file = fopen(path, "r") else { return nil }
+        defer { fclose(file) }
+        var bytes = [UInt8]()
+        var byte = getc(file)
+        while byte != EOF {
+            bytes.append(UInt8(byte))
+            byte = getc(file)
+        }
+        return bytes
     }
 }

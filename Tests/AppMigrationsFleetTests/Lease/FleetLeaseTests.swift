@@ -40,6 +40,28 @@ import Testing
         #expect(text.contains(#""lastRunVersion" : "0""#))
     }
 
+    /// The store may have had the renewal as soon as it was sent, and others count from then on.
+    @Test func `the time that the answer to a renewal takes doesn't count`() async throws {
+        let first = try await fleet.holding()
+        let renewal = Door()
+        fleet.store.onWrite { _, _ in renewal.isOpen ? .fails : .stalls }
+        try await fleet.pass(.seconds(5), waiting: 0, timers: 1)
+        #expect(fleet.store.hanging == 1)
+        let sent = fleet.clock.now
+        try await fleet.pass(.seconds(7), waiting: 0, timers: 1)
+        renewal.open()
+        fleet.store.answer()
+        try await fleet.settle(waiting: 0, timers: 1)
+        #expect(fleet.store.documents.last?.contains(#""beat" : 1"#) == true)
+        try await fleet.pass(sent + .seconds(14) - fleet.clock.now, waiting: 0, timers: 1) { isCancelled }
+        #expect(!isCancelled)
+        try await fleet.pass(.seconds(1), waiting: 0, timers: 1) { isCancelled }
+        #expect(isCancelled)
+        fleet.store.works()
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
+    }
+
     /// Another host may have taken over by then.
     @Test func `a lease that took half of its length to come is renewed before the closure begins`()
         async throws
@@ -102,6 +124,19 @@ import Testing
         #expect(try await first.code == .leaseLost)
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""attempts" : 2 }"#))
+    }
+
+    @Test func `an attempt under a lease is no death to a host that allows none`() async throws {
+        let first = try await fleet.holding()
+        let second = try await fleet.host("b") { $0.attemptLimit = 1 }
+        let waiting = Call { try await second.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } }
+        // Twice as long as a lease.
+        try await fleet.pass(.seconds(60), timers: 1) { waiting.hasEnded }
+        #expect(!waiting.hasEnded)
+        try await first.open()
+        #expect(try await first.code == nil)
+        try await fleet.pass { waiting.hasEnded }
+        #expect(try await !waiting.value)
     }
 
     @Test func `a renewal that isn't answered keeps a host that is done no longer than its lease`()

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// The readiness of hosts where a migration failed, a host died, or a newer release was started.
-@Suite struct FleetReadyTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetReadyTests {
     let fleet = Fleet()
 
     @Sendable private func declare(_ migrations: FleetMigrationManager) async throws {
@@ -157,10 +157,10 @@ import Testing
     @Test func `a wait goes on after a migration that failed, and ends when it has run`() async throws {
         try await fail("1.1")
         let pod = try await pod { $0.attemptLimit = 1 }
-        let waiting = Task { try await pod.untilMigrated(declare) }
-        await fleet.clock.sleepers(1)
+        let waiting = Call { try await pod.untilMigrated(declare) }
+        try await fleet.settle { waiting.hasEnded }
         try await declare(fleet.host())
-        fleet.clock.advance(by: .seconds(1))
+        try await fleet.pass(.seconds(1)) { waiting.hasEnded }
         try await waiting.value
         #expect(fleet.log.lines.contains("pod waiting the host that migrates"))
     }

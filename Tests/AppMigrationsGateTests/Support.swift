@@ -2,6 +2,8 @@ import AppMigrations
 import Foundation
 import Testing
 
+@testable import AppMigrationsGate
+
 /// Sleeps that a test ends one by one.
 actor Pauses {
     private(set) var all = [Duration]()
@@ -65,4 +67,14 @@ func manager(
         stateDirectory: folder,
         options: options
     )
+}
+
+extension MigrationGate.State {
+    var text: String {
+        switch self {
+        case .migrating(let fraction, let note): "migrating \(fraction) \(note ?? "")"
+        case .planning(let pending): "planning \(pending)"
+        default: "\(self)"
+        }
+    }
 }

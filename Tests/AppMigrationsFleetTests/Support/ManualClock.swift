@@ -49,19 +49,21 @@ final class ManualClock: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
-                let watchers: [CheckedContinuation<Void, Never>] = progress.withLock { progress in
+                let (wasCancelled, watchers) = progress.withLock { progress in
                     if !isTimer { progress.pauses += 1 }
-                    if progress.cancelled.remove(id) != nil {
-                        continuation.resume(throwing: CancellationError())
-                    } else if duration <= .zero {
-                        continuation.resume()
-                    } else {
+                    let wasCancelled = progress.cancelled.remove(id) != nil
+                    if !wasCancelled, duration > .zero {
                         let end = progress.now + duration
                         progress.sleepers.append(
                             Sleeper(id: id, end: end, isTimer: isTimer, continuation: continuation)
                         )
                     }
-                    return Self.satisfied(&progress)
+                    return (wasCancelled, Self.satisfied(&progress))
+                }
+                if wasCancelled {
+                    continuation.resume(throwing: CancellationError())
+                } else if duration <= .zero {
+                    continuation.resume()
                 }
                 for watcher in watchers { watcher.resume() }
             }

@@ -161,6 +161,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "GateHang",
+            dependencies: ["AppMigrations"],
+            path: "Tests/Apps/GateHang",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "StandInDatabase",
             dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
             path: "Tests/Apps/StandInDatabase",

@@ -73,7 +73,7 @@ import Testing
         #expect(held?.code == .usedByNewerApp)
         #expect(
             held?.description == """
-                Migration 1.1 of manager "Data", document "Data" in the fleet's store, was not run: version 2.0 of the app was \
+                Migration 1.1 of manager "Data" (document "Data" in the fleet's store) was not run: version 2.0 of the app was \
                 started on the data, which is at 0. Nothing was changed by this call. Wait with untilMigrated before this version \
                 (1.4) serves, or call reset(to:) in it if version 2.0 is rolled back; the guide Several hosts has its SQL.
                 """

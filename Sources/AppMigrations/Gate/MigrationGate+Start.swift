@@ -12,12 +12,12 @@ extension MigrationGate {
 
         init(_ gate: MigrationGate) {
             self.gate = gate
-            (number, isRetry) = gate.contents.withLock { ($0.beginTry(), $0.isRetry) }
+            (number, isRetry) = gate.contents.change { ($0.beginTry(), $0.isRetry) }
         }
 
         /// Changes the gate's contents while this try runs: an end is an end.
         private func tell(_ change: (inout Contents) -> Void) {
-            gate.contents.withLock { if $0.runningTry == number { change(&$0) } }
+            gate.contents.change { if $0.runningTry == number { change(&$0) } }
         }
 
         /// Options of a manager whose events the gate follows; the handler that `options` has is called after it.

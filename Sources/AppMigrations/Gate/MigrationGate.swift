@@ -24,7 +24,7 @@
 public final class MigrationGate: Sendable {
     private let start: @Sendable (Start) async throws -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
-    let contents = Guarded(Contents())
+    let contents = GuardedContents()
 
     /// Makes a gate that nobody has asked yet; nothing runs before ``ready()`` or ``states``.
     ///
@@ -38,13 +38,14 @@ public final class MigrationGate: Sendable {
         sleep: @escaping @Sendable (Duration) async throws -> Void,
         _ start: @escaping @Sendable (Start) async throws -> Void
     ) {
-        (self.sleep, self.start) = (sleep, start)
+        self.sleep = sleep
+        self.start = start
     }
 
-    deinit { contents.withLock { $0.finishObservers() }() }
+    deinit { contents.change { $0.close() } }
 
     /// How far the start is.
-    public var state: State { contents.withLock { $0.state } }
+    public var state: State { contents.read { $0.state } }
 
     /// Waits until the data is ready; the first call begins the start.
     ///
@@ -53,12 +54,14 @@ public final class MigrationGate: Sendable {
     /// - Throws: The error of the start, after ``cancel()`` the code `cancelled` or `CancellationError`; the latter also where the task
     ///   that waits is cancelled, while the start goes on and ``state-property`` isn't ``State-enum/cancelled``.
     public func ready() async throws {
-        for await state in states {
+        open()
+        let observer = Observer(of: contents)
+        while let state = await observer.next() {
             switch state {
             case .ready: return
             case .requiresAppVersion, .cancelled, .failed:
-                // None where the start was begun again meanwhile: its end counts.
-                if let failure = contents.withLock({ $0.failure }) { throw failure }
+                // There is no failure if the start was begun again since: then its new end counts.
+                if let failure = contents.read({ $0.failure }) { throw failure }
             default: continue
             }
         }
@@ -69,11 +72,9 @@ public final class MigrationGate: Sendable {
     ///
     /// They don't end with ``State-enum/failed(_:)``, after which ``retry()`` may come. A slow reader gets the newest state only.
     public var states: AsyncStream<State> {
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { observer in
-            guard let number = contents.withLock({ $0.observe(observer) }) else { return observer.finish() }
-            observer.onTermination = { [weak self] _ in self?.contents.withLock { $0.stopObserving(number) } }
-            open()
-        }
+        open()
+        let observer = Observer(of: contents)
+        return AsyncStream { await observer.next() }
     }
 
     /// Begins the start again after an error, and tries at once where the gate waits for the device to be unlocked.
@@ -82,7 +83,7 @@ public final class MigrationGate: Sendable {
     /// available. Where the start runs and ends with `stateUnreadable` or ``RequiresUnlock``, it is begun again without a pause. Else
     /// a call does nothing while the start runs, and once the data is ready.
     public func retry() {
-        contents.withLock { $0.forgetFailure() }
+        contents.change { $0.forgetFailure() }
         open()
     }
 
@@ -90,10 +91,18 @@ public final class MigrationGate: Sendable {
     ///
     /// A migration that saves checkpoints stops at its next one, and no migration begins. Another closure runs to its end unless it
     /// calls `try Task.checkCancellation()`: what it protects is put back then. Before the start a call does nothing.
-    public func cancel() { contents.withLock { $0.task }?.cancel() }
+    public func cancel() { contents.change { $0.cancelStart() } }
 
     private func open() {
-        contents.withLock { $0.begin { Task.detached(priority: .userInitiated) { [self] in await run() } } }
+        guard contents.change({ $0.beginStart() }) else { return }
+        let (isKept, keeping) = AsyncStream<Never>.makeStream()
+        let task = Task.detached(priority: .userInitiated) { [self] in
+            // A start may cancel itself, through the task that is kept.
+            for await _ in isKept {}
+            await run()
+        }
+        contents.change { $0.keep(task) }
+        keeping.finish()
     }
 
     private func run() async {
@@ -103,10 +112,10 @@ public final class MigrationGate: Sendable {
             do {
                 if let locked { try await wait(&pause, for: locked) }
                 try await start(Start(self))
-                return contents.withLock { $0.end(.ready, nil) }()
+                return contents.change { $0.endStart(.ready, failure: nil) }
             } catch {
                 let (end, reason) = Self.end(of: error)
-                if let end { return contents.withLock { $0.end(end, reason) }() }
+                if let end { return contents.change { $0.endStart(end, failure: reason) } }
                 locked = reason
             }
         }
@@ -133,16 +142,15 @@ public final class MigrationGate: Sendable {
     private func wait(_ pause: inout Duration, for error: any Error) async throws {
         let length = pause
         pause = min(pause * 2, .seconds(4))
-        let sleeper = contents.withLock {
-            $0.wait(for: error) { Task { [sleep] in try await sleep(length) } }
-        }
-        guard let sleeper else { return }
+        guard contents.change({ $0.beginWait(for: error) }) else { return }
+        let sleeper = Task { [sleep] in try await sleep(length) }
+        contents.change { $0.keepSleeper(sleeper) }
         _ = await withTaskCancellationHandler {
             await sleeper.result
         } onCancel: {
             sleeper.cancel()
         }
-        contents.withLock { $0.sleeper = nil }
+        contents.change { $0.endWait() }
         try Task.checkCancellation()
     }
 }

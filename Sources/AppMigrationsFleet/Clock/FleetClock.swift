@@ -57,8 +57,8 @@ package final class Alarms: Sendable {
         var timer: Duration? = first
         while let end = timer {
             try await clock.timer(end - clock.awake())
+            let now = clock.awake()
             let due = pending.withLock { pending in
-                let now = clock.awake()
                 let due = pending.bells.filter { $0.end <= now }
                 pending.bells.removeAll { $0.end <= now }
                 timer = pending.timer == end ? pending.bells.map(\.end).min() : nil

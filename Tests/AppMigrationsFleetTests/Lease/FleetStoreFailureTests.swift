@@ -40,7 +40,7 @@ import Testing
         #expect(error?.code == .stateNotSaved)
         #expect(
             error?.description == """
-                The state of manager "Data", document "Data" in the fleet's store, could not be saved: the network is gone. The old \
+                The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the network is gone. The old \
                 state stands. Migration 1.1 was not run. Try again when the store can be reached.
                 """
         )
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .stateUnreadable)
         #expect(
             error?.description == """
-                The state of manager "Data", document "Data" in the fleet's store, could not be read: the network is gone. Nothing \
+                The state of manager "Data" (document "Data" in the fleet's store) could not be read: the network is gone. Nothing \
                 was run or written. Try again when the store can be reached.
                 """
         )

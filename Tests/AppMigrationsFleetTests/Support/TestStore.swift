@@ -72,10 +72,11 @@ final class TestStore: FleetStore {
     }
 
     func read(_ name: String) async throws -> FleetDocument? {
-        let answer = progress.withLock { progress in
+        let (onRead, number) = progress.withLock { progress in
             progress.reads += 1
-            return progress.onRead(progress.reads)
+            return (progress.onRead, progress.reads)
         }
+        let answer = onRead(number)
         if case .fails = answer { throw Failure() }
         if case .stalls = answer { await stall() }
         return try await memory.read(name)
@@ -87,10 +88,11 @@ final class TestStore: FleetStore {
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         let text = String(decoding: document, as: UTF8.self)
-        let answer = progress.withLock { progress in
+        let (onWrite, number) = progress.withLock { progress in
             progress.writes += 1
-            return progress.onWrite(progress.writes, text)
+            return (progress.onWrite, progress.writes)
         }
+        let answer = onWrite(number, text)
         switch answer {
         case .fails: throw Failure()
         case .refuses: return nil

@@ -154,13 +154,3 @@ import Testing
         #expect(fraction.value == 0.75)
     }
 }
-
-extension MigrationGate.State {
-    fileprivate var text: String {
-        switch self {
-        case .migrating(let fraction, let note): "migrating \(fraction) \(note ?? "")"
-        case .planning(let pending): "planning \(pending)"
-        default: "\(self)"
-        }
-    }
-}

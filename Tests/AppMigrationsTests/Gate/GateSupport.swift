@@ -1,6 +1,7 @@
-import AppMigrations
 import Foundation
 import Testing
+
+@testable import AppMigrations
 
 /// Sleeps that a test ends one by one.
 actor Pauses {
@@ -65,4 +66,14 @@ func manager(
         stateDirectory: folder,
         options: options
     )
+}
+
+extension MigrationGate.State {
+    var text: String {
+        switch self {
+        case .migrating(let fraction, let note): "migrating \(fraction) \(note ?? "")"
+        case .planning(let pending): "planning \(pending)"
+        default: "\(self)"
+        }
+    }
 }

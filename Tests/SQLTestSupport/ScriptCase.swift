@@ -1,5 +1,5 @@
 package import AppMigrationsSQLite
-package import Testing
+import Testing
 
 /// A script, and what comes of it in a migration.
 package struct ScriptCase: CustomTestStringConvertible, Sendable {

@@ -55,7 +55,7 @@ package final class Starter {
     }
 
     /// Kills the process, unless it has ended.
-    func kill() {
+    package func kill() {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         process.waitUntilExit()
     }

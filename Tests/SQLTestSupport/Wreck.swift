@@ -1,6 +1,6 @@
 import AppMigrationsSQLite
 package import Foundation
-package import Testing
+import Testing
 
 /// A file that is not what it should be, and what a look at it must say.
 package struct Wreck: Sendable, CustomTestStringConvertible {

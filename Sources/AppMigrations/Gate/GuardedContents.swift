@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 extension MigrationGate {
     /// The contents of a gate behind the gate's lock.
     ///

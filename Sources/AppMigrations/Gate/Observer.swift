@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 extension MigrationGate {
     /// Waits for each new state of a gate, and reads it: a door, or a screen.
     ///

@@ -13,12 +13,9 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "AppMigrations", targets: ["AppMigrations"]),
-        .library(name: "AppMigrationsGate", targets: ["AppMigrationsGate"]),
         .library(name: "AppMigrationsSQL", targets: ["AppMigrationsSQL"]),
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
-        .library(name: "AppMigrationsRows", targets: ["AppMigrationsRows"]),
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
-        .library(name: "AppMigrationsPostgreSQL", targets: ["AppMigrationsPostgreSQL"]),
         .library(name: "AppMigrationsFleet", targets: ["AppMigrationsFleet"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
@@ -47,7 +44,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .systemLibrary(name: "CAppMigrationsLinux"),
-        .target(name: "AppMigrationsGate", dependencies: ["AppMigrations"], swiftSettings: settings),
         .target(
             name: "AppMigrationsSQL",
             dependencies: ["AppMigrations", "AppMigrationsSystem"],
@@ -71,36 +67,25 @@ let package = Package(
             ]
         ),
         .target(
-            name: "AppMigrationsRows",
-            dependencies: ["AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite"],
-            swiftSettings: settings
-        ),
-        .target(
             name: "AppMigrationsSchema",
             dependencies: [
                 "AppMigrationsSystem", "AppMigrationsSQL", "AppMigrationsSQLite", "CAppMigrationsSQLite",
             ],
             swiftSettings: settings
         ),
-        .target(name: "AppMigrationsPostgreSQL", dependencies: ["AppMigrationsSQL"], swiftSettings: settings),
         .target(
             name: "AppMigrationsFleet",
-            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
         ),
         .target(
             name: "AppMigrationsTesting",
-            dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL", "AppMigrationsFleet",
-            ],
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "NotesExample",
-            dependencies: [
-                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsRows",
-                "AppMigrationsSchema",
-            ],
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema"],
             resources: [.process("Resources"), .copy("Migrations")],
             swiftSettings: settings
         ),
@@ -111,24 +96,31 @@ let package = Package(
             swiftSettings: settings
         ),
         .testTarget(
-            name: "AppMigrationsSQLiteTests",
+            name: "AppMigrationsSQLTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsRows",
-                "AppMigrationsSchema",
-                "AppMigrationsPostgreSQL", "StandInDatabase", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "SQLTestSupport",
+                "StandInDatabase",
             ],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "AppMigrationsGateTests",
-            dependencies: ["AppMigrations", "AppMigrationsGate", "TestSupport"],
+            name: "AppMigrationsSQLiteTests",
+            dependencies: ["AppMigrations", "AppMigrationsSQLite", "SQLTestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsSchemaTests",
+            dependencies: [
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "SQLTestSupport",
+                "StandInDatabase",
+            ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "AppMigrationsFleetTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL", "AppMigrationsFleet",
-                "AppMigrationsSQLite", "AppMigrationsTesting", "TestSupport",
+                "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsFleet",
+                "TestSupport",
             ],
             swiftSettings: settings
         ),
@@ -136,15 +128,15 @@ let package = Package(
             name: "AppMigrationsTestingTests",
             dependencies: [
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "AppMigrationsPostgreSQL", "AppMigrationsTesting", "TestSupport",
+                "AppMigrationsTesting", "TestSupport",
             ],
             swiftSettings: settings
         ),
         .testTarget(
             name: "NotesExampleTests",
             dependencies: [
-                "AppMigrations", "AppMigrationsGate", "AppMigrationsSQLite", "AppMigrationsSchema",
-                "AppMigrationsTesting", "NotesExample", "TestSupport",
+                "AppMigrations", "AppMigrationsSQLite", "AppMigrationsSchema", "AppMigrationsTesting",
+                "NotesExample", "TestSupport",
             ],
             resources: [.copy("Fixtures")],
             swiftSettings: settings
@@ -156,10 +148,22 @@ let package = Package(
             path: "Tests/TestSupport",
             swiftSettings: settings
         ),
+        .target(
+            name: "SQLTestSupport",
+            dependencies: ["AppMigrationsSQLite", "TestSupport"],
+            path: "Tests/SQLTestSupport",
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "StandInApp",
             dependencies: ["AppMigrations"],
             path: "Tests/Apps/StandInApp",
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "GateHang",
+            dependencies: ["AppMigrations"],
+            path: "Tests/Apps/GateHang",
             swiftSettings: settings
         ),
         .executableTarget(

@@ -1,5 +1,4 @@
 internal import AppMigrations
-internal import AppMigrationsPostgreSQL
 internal import AppMigrationsSQL
 
 extension FleetAttempt {

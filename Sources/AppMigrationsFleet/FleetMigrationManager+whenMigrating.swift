@@ -87,7 +87,7 @@ extension FleetMigrationManager {
                     .usedByNewerApp,
                     version,
                     """
-                    Migration \(version) of \(location), was not run: version \(newer) of the app was \
+                    Migration \(version) of \(location) was not run: version \(newer) of the app was \
                     started on the data, which is at \(marks.lastRun). Nothing was changed by this call. Wait with untilMigrated \
                     before this version (\(currentVersion)) serves, or call reset(to:) in it if version \(newer) is rolled back; \
                     the guide Several hosts has its SQL.

@@ -1,4 +1,5 @@
 public import AppMigrations  // `Declarations` says what the fleet takes of it.
+@_exported public import AppMigrationsSQL
 
 /// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
 ///

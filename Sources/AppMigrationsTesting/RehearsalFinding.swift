@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A finding of a rehearsal, of an SQL rehearsal or of a `FleetStoreConformance`, in plain words.
+/// A finding of a rehearsal or of an SQL rehearsal, in plain words.
 public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// The kind of finding.
     ///
@@ -101,33 +101,6 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 
         /// A release is to be recorded that has another record.
         public static var recordedOtherwise: Kind { Kind("recordedOtherwise") }
-
-        /// A document that was never written didn't read as `nil`.
-        public static var absence: Kind { Kind("absence") }
-
-        /// The first document was refused, or made over another one.
-        public static var creation: Kind { Kind("creation") }
-
-        /// A document was replaced at another revision than its own, or not at its own.
-        public static var comparison: Kind { Kind("comparison") }
-
-        /// A revision came a second time.
-        public static var revisions: Kind { Kind("revisions") }
-
-        /// A host read something else than what another host had just written.
-        public static var freshness: Kind { Kind("freshness") }
-
-        /// Bytes didn't come back as they were written.
-        public static var bytes: Kind { Kind("bytes") }
-
-        /// Two names were one document, or a name was refused.
-        public static var names: Kind { Kind("names") }
-
-        /// Of several hosts that replaced one revision at once, not exactly one did.
-        public static var concurrency: Kind { Kind("concurrency") }
-
-        /// A store that can't be reached answered, instead of throwing.
-        public static var errors: Kind { Kind("errors") }
     }
 }
 

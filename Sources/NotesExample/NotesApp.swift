@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsGate
 
 /// One start of the app: as a release, on a folder.
 struct NotesApp: Sendable {

@@ -1,4 +1,4 @@
-import AppMigrationsRows
+import AppMigrationsSQLite
 import Foundation
 
 /// The database that holds the library since release 2.0.

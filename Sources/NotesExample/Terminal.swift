@@ -1,4 +1,4 @@
-import AppMigrationsGate
+import AppMigrations
 import Foundation
 
 /// Takes one line of the app's words.

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// Attempts, deaths and checkpoints across hosts.
-@Suite struct FleetAttemptTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetAttemptTests {
     let fleet = Fleet()
 
     /// Leaves what a host leaves that dies in a closure: the document as it stood in the middle.
@@ -26,24 +26,16 @@ import Testing
         _ body: @escaping @Sendable (FleetMigrationContext) async throws -> Void = { _ in }
     ) async throws -> MigrationError.Code? {
         let manager = try await fleet.host(host, change)
-        return await driving(host) { try await manager.whenMigrating(toVersion: "1.1", run: body) }
+        return try await driving { try await manager.whenMigrating(toVersion: "1.1", run: body) }
     }
 
-    /// Lets time pass until the call is over, or has the lease.
+    /// Lets time pass until the call is over.
     private func driving(
-        _ host: String,
         _ call: @escaping @Sendable () async throws -> Void
-    ) async -> MigrationError.Code? {
-        let isDone = Log()
-        let task = Task {
-            defer { isDone.add("done") }
-            return await code(call)
-        }
-        while isDone.lines.isEmpty, fleet.store.documents.last?.contains("\"owner\" : \"\(host),") != true {
-            fleet.clock.advance(by: .milliseconds(500))
-            for _ in 0..<20 { await Task.yield() }
-        }
-        return await task.value
+    ) async throws -> MigrationError.Code? {
+        let call = Call { await code(call) }
+        try await fleet.pass { call.hasEnded }
+        return try await call.value
     }
 
     @Test func `the attempt after a death knows that it is one`() async throws {
@@ -59,7 +51,7 @@ import Testing
         try await die("a")
         #expect(try await takeOver { $0.attemptLimit = 1 } == .attemptLimitReached)
         let manager = try await fleet.host("b")
-        #expect(await driving("b") { try await manager.resetAttempts() } == nil)
+        #expect(try await driving { try await manager.resetAttempts() } == nil)
         #expect(try await takeOver { $0.attemptLimit = 1 } == nil)
     }
 

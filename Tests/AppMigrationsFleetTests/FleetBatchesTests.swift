@@ -5,7 +5,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// Batches of a fleet, in a database that isn't the store.
-@Suite(.temporaryDirectory) struct FleetBatchesTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct FleetBatchesTests {
     let fleet = Fleet()
     let db: BatchConnection
 
@@ -54,22 +54,30 @@ import Testing
 
     @Test func `a host that lost its lease in a batch leaves nothing of it`() async throws {
         let manager = try await fleet.host()
-        let lost = await code {
-            _ = try await count(manager) { number in
-                guard number == 2 else { return }
-                fleet.store.onWrite { _, _ in .fails }
-                await fleet.pass { db.base.isClosed }
-                fleet.store.works()
-                // A statement of the closure that hangs ends by it.
-                #expect(db.base.isClosed)
-                try Task.checkCancellation()
+        let second = Door()
+        let end = Door()
+        let lost = Call {
+            await code {
+                _ = try await count(manager) { number in
+                    guard number == 2 else { return }
+                    fleet.store.onWrite { _, _ in .fails }
+                    second.open()
+                    await end.pass()
+                    try Task.checkCancellation()
+                }
             }
         }
-        #expect(lost == .leaseLost)
+        try await waitUntil { second.isOpen || lost.hasEnded }
+        try await fleet.pass(waiting: 0, timers: 1) { db.base.isClosed || lost.hasEnded }
+        // A statement of the closure that hangs ends by it.
+        #expect(db.base.isClosed)
+        fleet.store.works()
+        end.open()
+        #expect(try await lost.value == .leaseLost)
         #expect(try await numbers == [[1]])
         let successor = try await fleet.host("b")
-        let task = Task { try await count(successor) }
-        await fleet.pass(until: "b finished")
+        let task = Call { try await count(successor) }
+        try await fleet.pass { task.hasEnded }
         #expect(try await task.value)
         #expect(try await numbers == [[1], [2], [3]])
     }
@@ -98,9 +106,13 @@ import Testing
     ) async throws {
         let manager = try await fleet.host()
         db.base.onStatement { $0.hasPrefix(word) ? .hangs : .works }
-        let task = Task { await code { _ = try await count(manager) } }
-        await fleet.pass { db.base.isClosed }
-        #expect(await task.value == .migrationFailed)
+        let task = Call { await code { _ = try await count(manager) } }
+        try await fleet.clock.pass(
+            timers: 1,
+            until: { db.base.isClosed || task.hasEnded },
+            hanging: { db.base.hanging }
+        )
+        #expect(try await task.value == .migrationFailed)
         #expect(db.base.statements.last?.hasPrefix(word) == true)
         db.base.onStatement { _ in .works }
         #expect(try await count(fleet.host("b")))
@@ -133,7 +145,7 @@ import Testing
 
     @Test func `a cancelled task ends between two batches, and is no failure`() async throws {
         let manager = try await fleet.host()
-        let end = await Task {
+        let end = try await Call {
             await #expect(throws: MigrationError.self) {
                 try await count(manager) { if $0 == 2 { withUnsafeCurrentTask { $0?.cancel() } } }
             }

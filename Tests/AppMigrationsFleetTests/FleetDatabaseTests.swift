@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppMigrationsFleet
 
-@Suite(.temporaryDirectory) struct FleetDatabaseTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct FleetDatabaseTests {
     let place: Place
 
     init() async throws { place = try await Place() }
@@ -75,27 +75,37 @@ import Testing
     func `a connection that is never made ends after half a lease, which is renewed`(isOfBatches: Bool)
         async throws
     {
-        let (door, begun, manager) = (Door(), Log(), try await place.manager())
-        let task = Task {
+        let door = Door()
+        let begun = Door()
+        let manager = try await place.manager()
+        let task = Call {
             await end(manager, isOfBatches: isOfBatches) {
-                begun.add("connects")
+                begun.open()
                 await door.pass()
                 return place.db
             }
         }
-        await begun.until("connects")
+        func pass(_ duration: Duration) async throws {
+            // The connection is the call that hangs.
+            try await place.clock.pass(
+                duration,
+                timers: 1,
+                until: { task.hasEnded },
+                hanging: { begun.isOpen ? 1 : 0 }
+            )
+        }
+        try await pass(.zero)
         let claimed = try await manager.stored.read().revision
         for number in 1...3 {
-            await place.clock.sleepers(1)
             #expect(try await (manager.stored.read().revision == claimed) == (number == 1))
-            place.clock.advance(by: .seconds(5))
+            #expect(!task.hasEnded)
+            try await pass(.seconds(5))
         }
-        #expect(await task.value == .migrationFailed)
+        #expect(try await task.value == .migrationFailed)
         #expect(try await manager.status.interruption?.failure?.contains("no answer within 15.0") == true)
         // A connection that comes later isn't kept.
         door.open()
-        for _ in 0..<10_000 where !place.db.isClosed { await Task.yield() }
-        #expect(place.db.isClosed)
+        try await waitUntil { place.db.isClosed }
     }
 
     @Test func `a probe of the process that runs in: is answered meanwhile`() async throws {
@@ -124,16 +134,13 @@ import Testing
             throw PostgresStandIn.Gone(state: state)
         }
         let manager = try await place.manager()
-        let task = Task {
+        let task = Call {
             try await manager.whenMigrating(toVersion: "1.1", in: place.db) { db, _ in
                 try await place.insert(db)
                 try await db.query("SELECT 1")
             }
         }
-        for _ in failures.lines.count..<2 {
-            await place.clock.sleepers(2)
-            place.clock.advance(by: .seconds(1))
-        }
+        try await place.clock.pass { task.hasEnded }
         #expect(try await task.value)
         #expect(try await place.notes() == 1)
     }
@@ -181,8 +188,14 @@ import Testing
         #expect(try !place.db.isInTransaction)
     }
 
-    @Test(arguments: ["BEGIN ISOLATION LEVEL READ COMMITTED", "SELECT revision", "UPDATE", "COMMIT"])
-    func `a statement of ours that is never answered ends after half a lease`(_ start: String) async throws {
+    /// The lease is renewed as long as the closure may run.
+    @Test(arguments: [
+        ("BEGIN ISOLATION LEVEL READ COMMITTED", 1), ("SELECT revision", 1), ("UPDATE", 0), ("COMMIT", 0),
+    ])
+    func `a statement of ours that is never answered ends after half a lease`(
+        _ start: String,
+        _ renewals: Int
+    ) async throws {
         let hung = Log()
         place.db.onStatement { sql in
             guard sql.hasPrefix(start), hung.lines.isEmpty else { return .works }
@@ -190,12 +203,19 @@ import Testing
             return .hangs
         }
         let manager = try await place.manager()
-        let task = Task { await code { _ = try await place.migrate(manager) } }
-        while hung.lines.isEmpty { await Task.yield() }
-        place.clock.advance(by: .seconds(14))
-        for _ in 0..<100 { await Task.yield() }
-        place.clock.advance(by: .seconds(1))
-        #expect(await task.value == .migrationFailed)
+        let task = Call { await code { _ = try await place.migrate(manager) } }
+        func pass(_ duration: Duration) async throws {
+            try await place.clock.pass(
+                duration,
+                timers: renewals,
+                until: { task.hasEnded },
+                hanging: { place.db.hanging }
+            )
+        }
+        try await pass(.seconds(14))
+        #expect(!task.hasEnded)
+        try await pass(.seconds(1))
+        #expect(try await task.value == .migrationFailed)
         #expect(place.db.isClosed && !place.db.statements.contains("ROLLBACK"))
         #expect(try await place.notes() == 0)
     }

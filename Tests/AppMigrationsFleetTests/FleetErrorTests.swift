@@ -27,7 +27,7 @@ import Testing
             .leaseLost,
             location.leaseLost(loss, version),
             """
-            This host lost its lease on migration 1.2 of manager "Data", document "Data" in the fleet's store: \(reason). Nothing \
+            This host lost its lease on migration 1.2 of manager "Data" (document "Data" in the fleet's store): \(reason). Nothing \
             of it was recorded: it runs again, here or elsewhere. What its closure did outside of the store stays. Make a new \
             manager, which reads the state again.
             """
@@ -51,7 +51,7 @@ import Testing
             .stateNotSaved,
             location.notSaved(nil, version, "Migration 1.2 was not run."),
             """
-            The state of manager "Data", document "Data" in the fleet's store, could not be saved: The store refused it each time, \
+            The state of manager "Data" (document "Data" in the fleet's store) could not be saved: The store refused it each time, \
             as if another host had been faster. The old state stands. Migration 1.2 was not run. Try again when the store can be \
             reached.
             """
@@ -60,7 +60,7 @@ import Testing
             .stateNotSaved,
             location.commitUnanswered(TestStore.Failure(), version),
             """
-            Whether migration 1.2 of manager "Data", document "Data" in the fleet's store, was committed is not known: the network \
+            Whether migration 1.2 of manager "Data" (document "Data" in the fleet's store) was committed is not known: the network \
             is gone. The server is still at it. It is in the database and recorded, or neither. Make a new manager, which reads \
             that.
             """

@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-@Suite struct FleetLookingTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetLookingTests {
     let fleet = Fleet()
 
     /// The declarations of this release, as an app hands it to the migration job and to the pods.

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// The readiness of hosts where a migration failed, a host died, or a newer release was started.
-@Suite struct FleetReadyTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetReadyTests {
     let fleet = Fleet()
 
     @Sendable private func declare(_ migrations: FleetMigrationManager) async throws {
@@ -73,7 +73,7 @@ import Testing
         #expect(held?.code == .usedByNewerApp)
         #expect(
             held?.description == """
-                Migration 1.1 of manager "Data", document "Data" in the fleet's store, was not run: version 2.0 of the app was \
+                Migration 1.1 of manager "Data" (document "Data" in the fleet's store) was not run: version 2.0 of the app was \
                 started on the data, which is at 0. Nothing was changed by this call. Wait with untilMigrated before this version \
                 (1.4) serves, or call reset(to:) in it if version 2.0 is rolled back; the guide Several hosts has its SQL.
                 """
@@ -157,10 +157,10 @@ import Testing
     @Test func `a wait goes on after a migration that failed, and ends when it has run`() async throws {
         try await fail("1.1")
         let pod = try await pod { $0.attemptLimit = 1 }
-        let waiting = Task { try await pod.untilMigrated(declare) }
-        await fleet.clock.sleepers(1)
+        let waiting = Call { try await pod.untilMigrated(declare) }
+        try await fleet.settle { waiting.hasEnded }
         try await declare(fleet.host())
-        fleet.clock.advance(by: .seconds(1))
+        try await fleet.pass(.seconds(1)) { waiting.hasEnded }
         try await waiting.value
         #expect(fleet.log.lines.contains("pod waiting the host that migrates"))
     }

@@ -4,7 +4,7 @@ import AppMigrationsSQL
 import Testing
 
 /// Databases and tables that aren't the store's, and rows that are removed from it.
-@Suite(.temporaryDirectory) struct FleetTableTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct FleetTableTests {
     let place: Place
 
     init() async throws { place = try await Place() }

@@ -4,7 +4,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// A transaction that is cut off: its connection fails, or its task is cancelled.
-@Suite(.temporaryDirectory) struct FleetTransactionTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct FleetTransactionTests {
     let place: Place
     let db: PostgresStandIn
     /// Another connection, which sees what was committed.
@@ -57,21 +57,19 @@ import Testing
             return .hangs
         }
         let manager = try await FleetMigrationManager(on: store, clock: place.clock)
-        let work = Task {
+        let work = Call {
             await code {
                 try await manager.whenMigrating(toVersion: "1.1", in: place.db) { db, _ in
                     try await db.query("SELECT 1")
                 }
             }
         }
-        let end = place.clock.now + .seconds(90)
-        while !place.db.isClosed, place.clock.now < end {
-            if !began.lines.isEmpty, place.clock.asleep > 0 { place.clock.advance(by: .seconds(1)) }
-            await Task.yield()
-        }
+        try await waitUntil { !began.lines.isEmpty || work.hasEnded }
+        // The lease is renewed, and the server is watched where it tells.
+        try await place.clock.pass(.seconds(90), waiting: 0, timers: tells ? 2 : 1) { place.db.isClosed }
         #expect(place.db.isClosed == tells)
         await place.db.close()
-        #expect(await work.value == .migrationFailed)
+        #expect(try await work.value == .migrationFailed)
     }
 
     /// Cancels a migration's task at a statement, on a connection that takes none in a cancelled task.
@@ -80,7 +78,7 @@ import Testing
         _ answer: PostgresStandIn.Answer
     ) async throws -> MigrationError.Code? {
         let manager = try await place.manager()
-        let task = Guarded<Task<MigrationError.Code?, Never>?>(nil)
+        let task = Guarded<Call<MigrationError.Code?>?>(nil)
         let began = Door()
         let ends = Log()
         db.onStatement { sql in
@@ -89,13 +87,13 @@ import Testing
             task.withLock { $0 }?.cancel()
             return Task.isCancelled ? answer : .works
         }
-        let work = Task {
+        let work = Call {
             await began.pass()
             return await code { _ = try await place.migrate(manager) }
         }
         task.withLock { $0 = work }
         began.open()
-        return await work.value
+        return try await work.value
     }
 
     @Test func `work that is done is recorded, also where its task is cancelled at the commit`() async throws

@@ -5,7 +5,7 @@ import Testing
 struct MigrationErrorTests {
     static let location = StateLocation(name: "Library", directory: "/d")
     static let full = SystemCallError(call: "write", errorNumber: 28)
-    static let state = "The state of manager \"Library\", /d/Library.migrations.json,"
+    static let state = "The state of manager \"Library\" (/d/Library.migrations.json)"
     private static let grammar =
         "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
 
@@ -57,26 +57,26 @@ struct MigrationErrorTests {
         Row(
             .newerThanCurrentVersion,
             refusal("1.5"),
-            "Version 1.5 is newer than the app (1.4) in manager \"Library\", /d/Library.migrations.json. "
+            "Version 1.5 is newer than the app (1.4) in manager \"Library\" (/d/Library.migrations.json). "
                 + "Raise the app's version or remove the migration. It was not run."
         ),
         Row(
             .newerThanCurrentVersion,
             thrown { try release().mark("1.5") },
-            "The version 1.5 of reset(to:) in manager \"Library\", /d/Library.migrations.json, is newer than the app (1.4). "
+            "The version 1.5 of reset(to:) in manager \"Library\" (/d/Library.migrations.json) is newer than the app (1.4). "
                 + "Nothing was run or changed. Pass the version that the data is at. Where the data is a newer app's, start that one."
         ),
         Row(
             .declaredOutOfOrder,
             refusal("1.1", after: "1.2"),
-            "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\", "
-                + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
+            "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\" "
+                + "(/d/Library.migrations.json). Declare each version once, in rising order. It was not run."
         ),
         Row(
             .declaredOutOfOrder,
             refusal("0"),
-            "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\", "
-                + "/d/Library.migrations.json. Declare each version once, in rising order. It was not run."
+            "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\" "
+                + "(/d/Library.migrations.json). Declare each version once, in rising order. It was not run."
         ),
         Row(
             .nested,
@@ -89,8 +89,8 @@ struct MigrationErrorTests {
         Row(
             .usedByNewerApp,
             refusal("1.4", launched: "1.5"),
-            "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\", "
-                + "/d/Library.migrations.json, after this manager of version 1.4 was made. Nothing was changed by this "
+            "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\" "
+                + "(/d/Library.migrations.json) after this manager of version 1.4 was made. Nothing was changed by this "
                 + "call. Write nothing to the data before a new manager says whether this version may use it: where its "
                 + "requiredAppVersion is nil, it may; else start version 1.5 or a later one."
         ),

@@ -71,7 +71,7 @@ import Testing
         #expect(error.code == .managerClosed)
         #expect(
             error.description
-                == "Migration 1.0 was not run. The state of manager \"Library\", \(folder.stateFile), was "
+                == "Migration 1.0 was not run. The state of manager \"Library\" (\(folder.stateFile)) was "
                 + "forgotten through this manager. The next manager is a first run."
         )
         try manager.forgetState()

@@ -22,7 +22,7 @@ package final class AppRelease: Sendable {
         }
         if !earliest.exceeds(version) { return }
         let text: Message = """
-            The upgradesFrom \(earliest) of \(location), is newer than the app (\(version)). Name the newest version whose \
+            The upgradesFrom \(earliest) of \(location) is newer than the app (\(version)). Name the newest version whose \
             migration is no longer declared. Nothing was run or changed.
             """
         throw location.error(.newerThanCurrentVersion, earliest, text)
@@ -54,7 +54,7 @@ package final class AppRelease: Sendable {
 
     func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {
         let text: Message = """
-            The data of \(location), is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
+            The data of \(location) is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
             earliest. \(end) Start a release first that upgrades from \(found).
             """
         return location.error(.tooOld, found, text)
@@ -99,7 +99,7 @@ extension AppRelease {
         }
         if !found.exceeds(version) { return found }
         let text: Message = """
-            The version \(found) of \(source) in \(location), is newer than the app (\(version)). \(end) Where the data is a \
+            The version \(found) of \(source) in \(location) is newer than the app (\(version)). \(end) Where the data is a \
             newer app's, start that one.
             """
         throw location.error(.newerThanCurrentVersion, found, text)
@@ -114,7 +114,7 @@ extension AppRelease {
     ) throws(MigrationError) -> MigrationState {
         if let floor = state.marks.floor(above: version) {
             let text: Message = """
-                The data of \(location), is for version \(floor) of the app and later; this is \(version). The mark was not set. \
+                The data of \(location) is for version \(floor) of the app and later; this is \(version). The mark was not set. \
                 Start version \(floor). Where older data was put back in its place, forget the state, and say with firstRun: at \
                 which version that data is.
                 """

@@ -164,7 +164,7 @@ extension Declarations {
     /// Ends the declarations of a state that was forgotten, whatever failed before.
     package mutating func forget() {
         let message: Message =
-            "The state of \(location), was forgotten through this manager. The next manager is a first run."
+            "The state of \(location) was forgotten through this manager. The next manager is a first run."
         standing = .closed(location.error(.managerClosed, nil, message))
     }
 

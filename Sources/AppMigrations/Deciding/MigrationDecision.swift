@@ -35,7 +35,7 @@ extension Declarations {
         try release.requireUpgradable(marks, "Nothing was run.")
         if floor > version {
             let text: Message = """
-                The minimumAppVersion: \(floor) of migration \(version) in \(location), lies above the migration: an app of that \
+                The minimumAppVersion: \(floor) of migration \(version) in \(location) lies above the migration: an app of that \
                 very version could not use the data. Name at most \(version). It was not run.
                 """
             throw location.error(.declaredOutOfOrder, version, text)
@@ -55,7 +55,7 @@ extension Declarations {
             // The launch of this manager doesn't say so.
             let newer = marks.newest(above: current)
             let text: Message = """
-                Migration \(version) was not run: version \(newer) of the app was started on the data of \(location), after this \
+                Migration \(version) was not run: version \(newer) of the app was started on the data of \(location) after this \
                 manager of version \(current) was made. Nothing was changed by this call. Write nothing to the data before a new \
                 manager says whether this version may use it: where its requiredAppVersion is nil, it may; else start version \
                 \(newer) or a later one.
@@ -65,7 +65,7 @@ extension Declarations {
         if marks.lastRun < known.lastRun {
             // Versions that were declared before may be pending again, and to run this one now would skip them.
             let text: Message = """
-                Migration \(version) was not run: the state of \(location), was set back after this manager was made, and what is \
+                Migration \(version) was not run: the state of \(location) was set back after this manager was made, and what is \
                 pending again was declared before. Make a new manager.
                 """
             throw location.error(.managerClosed, version, text)

@@ -47,7 +47,7 @@ final class FileLock: Sendable {
 
     private static func unavailable(_ location: StateLocation, _ cause: SystemCallError) -> MigrationError {
         let text: Message = """
-            The lock of manager \(location.name.quoted), \(location.lock), could not be taken: \(cause). Nothing was run and the \
+            The lock of manager \(location.name.quoted) (\(location.lock)) could not be taken: \(cause). Nothing was run and the \
             state is unchanged. Make the folder, and what is in it, writable for this process and start again.
             """
         return location.error(.stateNotSaved, at: cause.path ?? location.lock, because: cause, text)

@@ -58,7 +58,7 @@ final class CheckpointWriter: Sendable {
 extension StateLocation {
     func checkpointRefused(_ version: AppVersion, _ reason: Message) -> MigrationError {
         let text: Message =
-            "A checkpoint of migration \(version) of \(self), was not saved: \(reason) Nothing was changed."
+            "A checkpoint of migration \(version) of \(self) was not saved: \(reason) Nothing was changed."
         return error(.checkpointNotSaved, version, text)
     }
 

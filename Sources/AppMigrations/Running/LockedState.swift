@@ -46,7 +46,7 @@ final class LockedState {
             try StateFile(location: location).replace(with: new)
         } catch {
             let text: Message = """
-                The state of \(location), could not be saved: \(error). The old state stands. Make room, or the folder writable, \
+                The state of \(location) could not be saved: \(error). The old state stands. Make room, or the folder writable, \
                 and start again.
                 """
             throw location.error(.stateNotSaved, because: error, text)
@@ -59,7 +59,7 @@ final class LockedState {
             throw location.error(
                 .stateNotSaved,
                 because: error,
-                "The new state of \(location), stands, but may not survive a power failure: \(error)."
+                "The new state of \(location) stands, but may not survive a power failure: \(error)."
             )
         }
     }
@@ -90,7 +90,7 @@ final class LockedState {
             try StateFile(location: location).remove()
         } catch {
             let text: Message = """
-                The state of \(location), could not be removed for good: \(error). Make the folder writable for this process \
+                The state of \(location) could not be removed for good: \(error). Make the folder writable for this process \
                 and try again.
                 """
             throw location.error(.stateNotSaved, because: error, text)

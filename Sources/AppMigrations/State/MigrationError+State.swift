@@ -3,7 +3,7 @@
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
         let text: Message = """
-            The state of \(location), could not be read: \(cause). Nothing was run or written. Try again when the file can be \
+            The state of \(location) could not be read: \(cause). Nothing was run or written. Try again when the file can be \
             read, for instance after the device's first unlock; where that is no matter of time, change its rights or its path.
             """
         return location.error(.stateUnreadable, at: cause.path, because: cause, text)
@@ -12,7 +12,7 @@ extension MigrationError {
     /// The state was there when the manager was made.
     package static func gone(_ location: StateLocation) -> MigrationError {
         let text: Message = """
-            The state of \(location), was there when the manager was made and is gone. Nothing was run or written. Make a new \
+            The state of \(location) was there when the manager was made and is gone. Nothing was run or written. Make a new \
             manager; it will be a first run.
             """
         return location.error(.stateUnreadable, nil, text)
@@ -20,7 +20,7 @@ extension MigrationError {
 
     static func notRegular(_ location: StateLocation) -> MigrationError {
         let text: Message = """
-            The state of \(location), is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as \
+            The state of \(location) is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as \
             it is. Put the state's file itself at this path: a link isn't followed, since a save would replace it. Where the \
             state is lost, move away what stands there: the next manager is a first run then.\(copies(location))
             """
@@ -30,7 +30,7 @@ extension MigrationError {
     /// `reason` says what is wrong, at which byte.
     static func corrupted(_ location: StateLocation, _ reason: Message) -> MigrationError {
         let text: Message = """
-            The state of \(location), is damaged, or not a state of this manager: \(reason). Nothing was run, and every byte of \
+            The state of \(location) is damaged, or not a state of this manager: \(reason). Nothing was run, and every byte of \
             it was left as it is. Repair the file, restore it from a backup, or move it away: the next manager is a first run \
             then.\(copies(location))
             """
@@ -72,7 +72,7 @@ extension MigrationError {
         let reason: Message =
             version.map { "Migration \($0) is pending and was not run" } ?? "Nothing was changed"
         let text: Message = """
-            \(reason): this manager of \(location.name.quoted), \(location.state), was made with isReadOnly, and only looks. \
+            \(reason): \(location) was made with isReadOnly and only reads. \
             Nothing was written. Make a manager without isReadOnly for it; plan and status show it without one.
             """
         return location.error(.readOnly, version, text)

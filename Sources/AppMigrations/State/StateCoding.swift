@@ -17,7 +17,7 @@ extension MigrationState {
         let number = try format.count()
         if number > Self.format {
             let text: Message = """
-                The state of \(location), has format \(number); this release of the library reads up to \(Self.format). Nothing was \
+                The state of \(location) has format \(number); this release of the library reads up to \(Self.format). Nothing was \
                 run or written. Start a newer release of the app.
                 """
             throw location.error(.stateFromNewerFormat, nil, text)

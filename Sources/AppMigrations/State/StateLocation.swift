@@ -115,9 +115,9 @@ package final class StateLocation: Sendable {
 }
 
 extension Message.Interpolation {
-    /// The manager and its state, as `manager "Library", /path`.
+    /// The manager and its state, as `manager "Library" (/path)`.
     @inline(never)
     package mutating func appendInterpolation(_ location: StateLocation) {
-        appendInterpolation("manager " + location.name.quoted + ", " + location.state)
+        appendInterpolation("manager " + location.name.quoted + " (" + location.state + ")")
     }
 }

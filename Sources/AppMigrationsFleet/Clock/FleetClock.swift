@@ -12,7 +12,7 @@ package struct FleetClock: Sendable {
     package var now: @Sendable () -> Int64 = { Platform.now }
     /// Throws `CancellationError` in a cancelled task.
     package var pause: @Sendable (Duration) async throws -> Void = sleep
-    /// A pause that no work waits for: of a timer, or of a watch over a connection.
+    /// A pause that no work waits for: before the next renewal of a lease, of a watch over a connection, or of the alarms.
     package var timer: @Sendable (Duration) async throws -> Void = sleep
     /// Calls a closure once a call has missed its deadline; gives what calls the alarm off.
     package var alarm: @Sendable (Duration, @escaping @Sendable () -> Void) -> @Sendable () -> Void = {
@@ -57,8 +57,8 @@ package final class Alarms: Sendable {
         var timer: Duration? = first
         while let end = timer {
             try await clock.timer(end - clock.awake())
+            let now = clock.awake()
             let due = pending.withLock { pending in
-                let now = clock.awake()
                 let due = pending.bells.filter { $0.end <= now }
                 pending.bells.removeAll { $0.end <= now }
                 timer = pending.timer == end ? pending.bells.map(\.end).min() : nil

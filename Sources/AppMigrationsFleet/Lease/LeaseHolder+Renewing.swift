@@ -52,7 +52,7 @@ extension LeaseHolder {
         /// When the lease is given up, once the last twelfth has begun.
         var end: Duration?
         while true {
-            do { try await clock.pause(pause) } catch { return }
+            do { try await clock.timer(pause) } catch { return }
             let now = clock.uptime()
             if end == nil, now - renewed >= half - twelfth { end = max(now + twelfth, renewed + half) }
             do throws(MigrationError) {

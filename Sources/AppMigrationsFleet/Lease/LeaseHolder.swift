@@ -15,8 +15,8 @@ final class LeaseHolder: Sendable {
         var calling: Task<(any Error)?, Never>?
         var renewing: Task<Void, Never>?
         var db: (any AsyncSQLConnection & Sendable)?
-        /// Waits for the saves under way.
-        var turns: @Sendable () async -> Void = {}
+        /// Ends with the save that was begun last, which began after those before it had ended.
+        var lastSave: AsyncStream<Never>?
     }
 
     let stored: StoredState
@@ -51,13 +51,15 @@ final class LeaseHolder: Sendable {
     private func inTurn<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let task = progress.withLock { progress in
-            let task = Task { [former = progress.turns] in
-                await former()
-                return await Result(of: body)
-            }
-            progress.turns = { _ = await task.value }
-            return task
+        let (ended, ending) = AsyncStream<Never>.makeStream()
+        let before = progress.withLock { progress in
+            defer { progress.lastSave = ended }
+            return progress.lastSave
+        }
+        let task = Task {
+            if let before { for await _ in before {} }
+            defer { ending.finish() }
+            return await Result(of: body)
         }
         return try await task.value.get()
     }

@@ -9,7 +9,7 @@ extension StateLocation {
 
     func unreadable(_ cause: any Error, _ consequence: Message) -> MigrationError {
         let message: Message = """
-            The state of \(self), could not be read: \(MigrationError.sentence(cause)) \
+            The state of \(self) could not be read: \(MigrationError.sentence(cause)) \
             \(consequence)\(Self.advice(after: cause))
             """
         return error(.stateUnreadable, because: cause, message)
@@ -32,7 +32,7 @@ extension StateLocation {
             cause.map(MigrationError.sentence)
             ?? "The store refused it each time, as if another host had been faster."
         let message: Message = """
-            The state of \(self), could not be saved: \(reason) \
+            The state of \(self) could not be saved: \(reason) \
             The old state stands. \(consequence)\(Self.advice(after: cause))
             """
         return error(.stateNotSaved, version, because: cause, message)
@@ -87,7 +87,7 @@ extension StateLocation {
         let reason: Message =
             second.map { "The store could not be asked: \($0.description)" } ?? "The server is still at it."
         let message: Message = """
-            Whether migration \(version) of \(self), was committed is not known: \(MigrationError.sentence(cause)) \(reason) \
+            Whether migration \(version) of \(self) was committed is not known: \(MigrationError.sentence(cause)) \(reason) \
             It is in the database and recorded, or neither. Make a new manager, which reads that.
             """
         return error(.stateNotSaved, version, because: cause, message)

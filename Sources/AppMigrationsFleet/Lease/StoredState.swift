@@ -65,7 +65,7 @@ final class StoredState: Sendable {
         } catch {
             let consequence: Message = "Nothing was run or written."
             if error is CancellationError || Task.isCancelled {
-                throw location.cancelled("while \(location) was read", nil, consequence, error)
+                throw location.cancelled("while the state of \(location) was read", nil, consequence, error)
             }
             throw location.unreadable(error, consequence)
         }
@@ -82,7 +82,7 @@ final class StoredState: Sendable {
     {
         if let bytes = state.writtenDocument { return bytes }
         let message: Message = """
-            The state of \(location), would take more than 1 MiB and was not saved. The old state stands. \(consequence)
+            The state of \(location) would take more than 1 MiB and was not saved. The old state stands. \(consequence)
             """
         throw location.error(.stateNotSaved, version, message)
     }
@@ -114,7 +114,7 @@ final class StoredState: Sendable {
             if let error = error as? MigrationError { throw error }
             let unknown: Message = "Whether the state was saved is not known. \(consequence)"
             if Task.isCancelled {
-                throw location.cancelled("while \(location) was saved", version, unknown, error)
+                throw location.cancelled("while the state of \(location) was saved", version, unknown, error)
             }
             throw location.unreadable(error, unknown)
         }

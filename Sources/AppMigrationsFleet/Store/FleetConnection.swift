@@ -1,5 +1,4 @@
 internal import AppMigrations
-internal import AppMigrationsPostgreSQL
 internal import AppMigrationsSQL
 
 /// The connection of a closure, on which each statement of this library has an end, also in a cancelled task.

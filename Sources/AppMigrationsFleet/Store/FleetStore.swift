@@ -3,8 +3,8 @@ internal import AppMigrations
 /// Where the hosts of a fleet keep the one small document of each manager: a database, or any store that can compare and set.
 ///
 /// Two methods fit PostgreSQL, MySQL, SQLite, Redis, DynamoDB, an object store with `If-Match`, etcd and a ConfigMap of
-/// Kubernetes. The guide <doc:WritingAStore> has the promises one by one, and `FleetStoreConformance` of
-/// `AppMigrationsTesting` runs them against a store.
+/// Kubernetes. The guide <doc:WritingAStore> has the promises one by one, and ``FleetStoreConformance`` runs them
+/// against a store.
 ///
 /// A document is text as UTF-8 without NUL, at most 1 MiB of it, so that a column of text will do.
 public protocol FleetStore: Sendable {

@@ -44,8 +44,7 @@ extension SQLConnection {
 
 /// How a database writes what the migrator says to it, where databases differ.
 ///
-/// `AppMigrationsPostgreSQL` adds `postgres`, and `AppMigrationsSQLite` SQLite's, which a connection has there unless it says
-/// otherwise.
+/// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds SQLite's, which a connection has there unless it says otherwise.
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 

@@ -73,9 +73,11 @@ extension SQLiteConnection {
     }
 
     private func setWatch(_ watch: StatementWatch?) {
-        state.withLock { state in
-            state.watch = watch
-            if state.isClosed { return }
+        let former = state.withLock { state in
+            defer { state.watch = watch }
+            return state.watch
+        }
+        unlessClosed {
             guard let watch else { return _ = sqlite3_set_authorizer(handle, nil, nil) }
             sqlite3_set_authorizer(
                 handle,
@@ -87,6 +89,8 @@ extension SQLiteConnection {
                 Unmanaged.passUnretained(watch).toOpaque()
             )
         }
+        // SQLite has the former one up to here.
+        withExtendedLifetime(former) {}
     }
 
     /// The columns that SQLite reads while `body` compiles and runs statements.

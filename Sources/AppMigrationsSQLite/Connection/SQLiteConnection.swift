@@ -24,6 +24,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     struct State {
         var isClosed = false
+        /// How many calls of ``unlessClosed(_:)`` are under way.
+        var uses = 0
         /// Why SQLite ended the transaction that the caller still believes in.
         var endedBy: String?
         var busyTimeout: Duration
@@ -85,7 +87,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     public func close() {
         let closesNow = state.withLock { state in
             defer { state.isClosed = true }
-            return !state.isClosed
+            return !state.isClosed && state.uses == 0
         }
         if closesNow, !isBorrowed { sqlite3_close_v2(handle) }
     }
@@ -95,9 +97,24 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// SQLite rolls the whole transaction back when the statement was a write ("sqlite3_interrupt").
     public func interrupt() { unlessClosed { sqlite3_interrupt(handle) } }
 
-    /// Calls `body` where the connection wasn't closed; the lock keeps close() from freeing it meanwhile.
+    /// Calls `body` if the connection isn't closed.
+    ///
+    /// If it is closed while `body` runs, SQLite frees it after that.
+    /// `body` runs without the lock of the state. SQLite has a lock of its own for each connection, and while it holds that, it calls
+    /// the busy handler, which takes the lock of the state. Most functions of SQLite take SQLite's lock.
     package func unlessClosed(_ body: () -> Void) {
-        state.withLock { state in if !state.isClosed { body() } }
+        let isOpen = state.withLock { state in
+            if state.isClosed { return false }
+            state.uses += 1
+            return true
+        }
+        if !isOpen { return }
+        body()
+        let closesNow = state.withLock { state in
+            state.uses -= 1
+            return state.isClosed && state.uses == 0
+        }
+        if closesNow, !isBorrowed { sqlite3_close_v2(handle) }
     }
 
     /// True if a transaction is open.

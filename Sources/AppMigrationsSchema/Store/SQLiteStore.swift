@@ -1,5 +1,5 @@
 internal import AppMigrations
-internal import AppMigrationsSQLite
+@_exported public import AppMigrationsSQLite
 
 /// A database file of the app: what state it is in, how it is migrated on a copy, and what happens when it is
 /// damaged.

@@ -1,5 +1,5 @@
 import AppMigrations
-public import AppMigrationsPostgreSQL
+public import AppMigrationsSQL
 
 /// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
 ///

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// A task that is cancelled while its closure runs, on a store that does nothing in a cancelled task.
-@Suite struct FleetCancellationTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetCancellationTests {
     let fleet = Fleet()
 
     private func manager() async throws -> FleetMigrationManager {
@@ -21,7 +21,7 @@ import Testing
     ) async throws -> (code: MigrationError.Code?, status: MigrationStatus) {
         let manager = try await manager()
         let (began, door) = (Door(), Door())
-        let task = Task {
+        let task = Call {
             await code {
                 try await manager.whenMigrating(toVersion: "1.1") { context in
                     began.open()
@@ -30,10 +30,10 @@ import Testing
                 }
             }
         }
-        await began.pass()
+        try await waitUntil { began.isOpen || task.hasEnded }
         task.cancel()
         door.open()
-        return (await task.value, try await manager.status)
+        return (try await task.value, try await manager.status)
     }
 
     @Test func `work that is done all the same is recorded`() async throws {
@@ -63,7 +63,7 @@ import Testing
         #expect(status.hasState)
         let manager = try await manager()
         let door = Door()
-        let task = Task {
+        let task = Call {
             await door.pass()
             return try await manager.status
         }
@@ -74,7 +74,7 @@ import Testing
         #expect(error?.underlyingError is CancellationError)
         #expect(
             error?.description == """
-                The task was cancelled while manager "Data", document "Data" in the fleet's store was read. Nothing was run or written. Make a new manager to try again.
+                The task was cancelled while the state of manager "Data" (document "Data" in the fleet's store) was read. Nothing was run or written. Make a new manager to try again.
                 """
         )
     }

@@ -2,29 +2,22 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-@Suite struct FleetLeaseTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetLeaseTests {
     let fleet = Fleet()
 
-    /// Lets time pass in steps, so that each pause that ends within it is followed by what comes next.
-    private func pass(_ duration: Duration, steps: Int, sleepers: Int) async {
-        for _ in 0..<steps {
-            await fleet.clock.sleepers(sleepers)
-            fleet.clock.advance(by: duration / steps)
-            for _ in 0..<50 { await Task.yield() }
-        }
-    }
+    private var isCancelled: Bool { fleet.log.lines.contains("a is cancelled") }
 
     @Test func `a host waits for the host at work, says so every ten seconds, and finds nothing to do`()
         async throws
     {
-        let (first, door) = try await fleet.holding()
+        let first = try await fleet.holding()
         let second = try await fleet.host("b")
-        let waiting = Task { try await second.whenMigrating(toVersion: "1.1") {} }
-        await pass(.seconds(120), steps: 240, sleepers: 2)
-        door.open()
-        #expect(await first.value == nil)
-        await fleet.clock.sleepers(1)
-        fleet.clock.advance(by: .seconds(1))
+        let waiting = Call { try await second.whenMigrating(toVersion: "1.1") {} }
+        try await fleet.pass(.seconds(120), timers: 1) { waiting.hasEnded }
+        #expect(!waiting.hasEnded)
+        try await first.open()
+        #expect(try await first.code == nil)
+        try await fleet.pass { waiting.hasEnded }
         #expect(try await !waiting.value)
         let told = fleet.log.lines.filter { $0 == "b waiting a" }.count
         #expect((11...13).contains(told), "\(told)")
@@ -34,17 +27,39 @@ import Testing
     @Test func `a host that can't renew for half of its lease cancels the closure, and records nothing`()
         async throws
     {
-        let (first, door) = try await fleet.holding()
+        let first = try await fleet.holding()
         fleet.store.onWrite { _, _ in .fails }
-        await pass(.seconds(14), steps: 14, sleepers: 1)
-        #expect(!fleet.log.lines.contains("a is cancelled"))
-        fleet.clock.advance(by: .seconds(2))
-        await fleet.log.until("a is cancelled")
+        try await fleet.pass(.seconds(14), waiting: 0, timers: 1)
+        #expect(!isCancelled)
+        try await fleet.pass(.seconds(1), waiting: 0, timers: 1) { isCancelled }
+        #expect(isCancelled)
         fleet.store.works()
-        door.open()
-        #expect(await first.value == .leaseLost)
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""lastRunVersion" : "0""#))
+    }
+
+    /// The store may have had the renewal as soon as it was sent, and others count from then on.
+    @Test func `the time that the answer to a renewal takes doesn't count`() async throws {
+        let first = try await fleet.holding()
+        let renewal = Door()
+        fleet.store.onWrite { _, _ in renewal.isOpen ? .fails : .stalls }
+        try await fleet.pass(.seconds(5), waiting: 0, timers: 1)
+        #expect(fleet.store.hanging == 1)
+        let sent = fleet.clock.now
+        try await fleet.pass(.seconds(7), waiting: 0, timers: 1)
+        renewal.open()
+        fleet.store.answer()
+        try await fleet.settle(waiting: 0, timers: 1)
+        #expect(fleet.store.documents.last?.contains(#""beat" : 1"#) == true)
+        try await fleet.pass(sent + .seconds(14) - fleet.clock.now, waiting: 0, timers: 1) { isCancelled }
+        #expect(!isCancelled)
+        try await fleet.pass(.seconds(1), waiting: 0, timers: 1) { isCancelled }
+        #expect(isCancelled)
+        fleet.store.works()
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
     }
 
     /// Another host may have taken over by then.
@@ -53,7 +68,7 @@ import Testing
     {
         let manager = try await fleet.host()
         fleet.store.onWrite { [clock = fleet.clock] _, text in
-            if text.contains(#""beat" : 0"#) { clock.advance(by: .seconds(15)) }
+            if text.contains(#""beat" : 0"#) { clock.standStill(for: .seconds(15)) }
             return .works
         }
         try await manager.whenMigrating(toVersion: "1.1") { [log = fleet.log, store = fleet.store] in
@@ -70,7 +85,7 @@ import Testing
             }
         )
         fleet.store.onWrite { [clock = fleet.clock] number, _ in
-            if number == 2 { clock.advance(by: .seconds(15)) }
+            if number == 2 { clock.standStill(for: .seconds(15)) }
             return .works
         }
         let code = await code {
@@ -80,53 +95,62 @@ import Testing
     }
 
     @Test func `a store that doesn't answer keeps a host from nothing but its record`() async throws {
-        let (first, door) = try await fleet.holding()
+        let first = try await fleet.holding()
         fleet.store.onWrite { _, _ in .stalls }
-        await fleet.pass(until: "a is cancelled")
-        door.open()
-        #expect(await first.value == .leaseLost)
+        try await fleet.pass(waiting: 0, timers: 1) { isCancelled }
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
         fleet.store.works()
     }
 
     @Test func `a dead host is taken over after the length of its lease, and counts as a death`() async throws
     {
-        let (first, door) = try await fleet.holding()
+        let first = try await fleet.holding()
         fleet.store.onWrite { _, text in text.contains(#""owner" : "a,"#) ? .stalls : .works }
         let second = try await fleet.host("b") { $0.attemptLimit = 2 }
-        let waiting = Task { [log = fleet.log] in
+        let waiting = Call { [log = fleet.log] in
             try await second.whenMigrating(toVersion: "1.1") { log.add("b runs \($0.attempt) \($0.fence)") }
         }
-        await pass(.seconds(29), steps: 58, sleepers: 1)
+        let began = fleet.clock.now
+        try await fleet.pass(.seconds(29), timers: 1) { isCancelled || waiting.hasEnded }
+        #expect(isCancelled)
+        try await fleet.pass(began + .seconds(29) - fleet.clock.now) { waiting.hasEnded }
         #expect(!fleet.log.lines.contains("b runs 2 2"))
-        await fleet.pass(until: "b runs 2 2")
+        try await fleet.pass { waiting.hasEnded }
+        #expect(fleet.log.lines.contains("b runs 2 2"))
         #expect(try await waiting.value)
         fleet.store.works()
-        door.open()
-        #expect(await first.value == .leaseLost)
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""attempts" : 2 }"#))
+    }
+
+    @Test func `an attempt under a lease is no death to a host that allows none`() async throws {
+        let first = try await fleet.holding()
+        let second = try await fleet.host("b") { $0.attemptLimit = 1 }
+        let waiting = Call { try await second.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } }
+        // Twice as long as a lease.
+        try await fleet.pass(.seconds(60), timers: 1) { waiting.hasEnded }
+        #expect(!waiting.hasEnded)
+        try await first.open()
+        #expect(try await first.code == nil)
+        try await fleet.pass { waiting.hasEnded }
+        #expect(try await !waiting.value)
     }
 
     @Test func `a renewal that isn't answered keeps a host that is done no longer than its lease`()
         async throws
     {
-        let (first, door) = try await fleet.holding()
-        fleet.store.onWrite { [log = fleet.log] _, _ in
-            log.add("stalls")
-            return .stalls
-        }
-        fleet.clock.advance(by: .seconds(5))
-        await fleet.log.until("stalls")
+        let first = try await fleet.holding()
+        fleet.store.onWrite { _, _ in .stalls }
+        try await fleet.pass(.seconds(5), waiting: 0, timers: 1)
+        #expect(fleet.store.hanging == 1)
         let began = fleet.clock.now
-        door.open()
-        let ended = Task { [log = fleet.log] in
-            let code = await first.value
-            log.add("a has ended")
-            return code
-        }
-        await fleet.pass(until: "a has ended")
+        try await first.open()
+        try await fleet.pass { first.call.hasEnded }
         #expect(fleet.clock.now - began <= .seconds(30))
-        #expect(await ended.value == .stateUnreadable)
+        #expect(try await first.code == .stateUnreadable)
         fleet.store.works()
     }
 
@@ -170,55 +194,53 @@ import Testing
 }
 
 /// A process that stands still, or whose threads are all busy, while its closure runs: no renewal and no watch has its turn.
-@Suite struct FleetStallTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetStallTests {
     let fleet = Fleet()
 
-    /// Lets the process stand still, then go on until its tasks wait again, or the closure is cancelled.
-    private func stall(_ duration: Duration) async {
+    private var isCancelled: Bool { fleet.log.lines.contains("a is cancelled") }
+
+    /// Lets the process stand still, then go on until its next renewal waits again, or the closure is cancelled.
+    private func stall(_ duration: Duration) async throws {
         fleet.clock.advance(by: duration)
-        while fleet.clock.asleep < 1, !fleet.log.lines.contains("a is cancelled") { await Task.yield() }
+        try await fleet.settle(waiting: 0, timers: 1) { isCancelled }
     }
 
     @Test(arguments: [16, 20, 29, 31, 3_600])
     func `a lease that nobody has taken over is renewed after the stall, and kept`(_ seconds: Int)
         async throws
     {
-        let (first, door) = try await fleet.holding()
-        fleet.clock.advance(by: .seconds(seconds))
-        while fleet.store.documents.last?.contains(#""beat" : 1"#) != true,
-            !fleet.log.lines.contains("a is cancelled")
-        {
-            await Task.yield()
-        }
-        await stall(.milliseconds(2_500))
-        door.open()
-        #expect(await first.value == nil)
-        #expect(!fleet.log.lines.contains("a is cancelled"))
+        let first = try await fleet.holding()
+        try await stall(.seconds(seconds))
+        #expect(fleet.store.documents.last?.contains(#""beat" : 1"#) == true)
+        try await stall(.milliseconds(2_500))
+        try await first.open()
+        #expect(try await first.code == nil)
+        #expect(!isCancelled)
         #expect(try #require(try await fleet.store.text()).contains(#""lastRunVersion" : "1.1""#))
     }
 
     @Test func `a lease that was taken over is lost with the renewal after the stall`() async throws {
-        let (first, door) = try await fleet.holding()
+        let first = try await fleet.holding()
         let other = try await fleet.store.edit(#""owner" : "a,"#, to: #""owner" : "b,"#)
-        fleet.clock.advance(by: .seconds(40))
-        await fleet.log.until("a is cancelled")
-        door.open()
-        #expect(await first.value == .leaseLost)
+        try await stall(.seconds(40))
+        #expect(isCancelled)
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
         #expect(try await fleet.store.text() == other)
     }
 
     @Test func `a host that can't renew after the stall either gives up after a twelfth of its lease`()
         async throws
     {
-        let (first, door) = try await fleet.holding()
+        let first = try await fleet.holding()
         fleet.store.onWrite { _, _ in .fails }
-        await stall(.seconds(20))
-        await stall(.milliseconds(2_400))
-        #expect(!fleet.log.lines.contains("a is cancelled"))
-        fleet.clock.advance(by: .milliseconds(100))
-        await fleet.log.until("a is cancelled")
-        door.open()
+        try await stall(.seconds(20))
+        try await stall(.milliseconds(2_400))
+        #expect(!isCancelled)
+        try await stall(.milliseconds(100))
+        #expect(isCancelled)
         fleet.store.works()
-        #expect(await first.value == .leaseLost)
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
     }
 }

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// A store that fails, loses its answers, or says what isn't so.
-@Suite struct FleetStoreFailureTests {
+@Suite(.timeLimit(.minutes(1))) struct FleetStoreFailureTests {
     let fleet = Fleet()
 
     private static let answers: [TestStore.Answer] = [.worksAndFails, .worksAndRefuses]
@@ -40,7 +40,7 @@ import Testing
         #expect(error?.code == .stateNotSaved)
         #expect(
             error?.description == """
-                The state of manager "Data", document "Data" in the fleet's store, could not be saved: the network is gone. The old \
+                The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the network is gone. The old \
                 state stands. Migration 1.1 was not run. Try again when the store can be reached.
                 """
         )
@@ -103,7 +103,7 @@ import Testing
         #expect(error?.code == .stateUnreadable)
         #expect(
             error?.description == """
-                The state of manager "Data", document "Data" in the fleet's store, could not be read: the network is gone. Nothing \
+                The state of manager "Data" (document "Data" in the fleet's store) could not be read: the network is gone. Nothing \
                 was run or written. Try again when the store can be reached.
                 """
         )
@@ -147,11 +147,8 @@ import Testing
         let migrations = try await fleet.host()
         let pauses = fleet.clock.pauses
         fleet.store.onWrite { number, _ in number < 5 ? .refuses : .works }
-        let task = Task { try await migrations.whenMigrating(toVersion: "1.1") {} }
-        while fleet.store.writes < 5 {
-            fleet.clock.advance(by: .seconds(1))
-            for _ in 0..<20 { await Task.yield() }
-        }
+        let task = Call { try await migrations.whenMigrating(toVersion: "1.1") {} }
+        try await fleet.pass { task.hasEnded }
         #expect(try await task.value)
         #expect(fleet.clock.pauses >= pauses + 3)
     }
@@ -172,13 +169,13 @@ import Testing
         #expect(error?.code == .leaseLost)
         #expect(error?.description.contains("gone back to an older document") == true)
         let next = try await fleet.host("b")
-        let again = Task {
+        let again = Call {
             try await next.whenMigrating(toVersion: "1.1") { context in
                 let checkpoint = try context.checkpoint(as: Int.self)
                 #expect(checkpoint == 1)
             }
         }
-        await fleet.pass { fleet.log.lines.contains("b finished") }
+        try await fleet.pass { again.hasEnded }
         #expect(try await again.value)
     }
 

@@ -3,26 +3,27 @@ import AppMigrationsFleet
 import Testing
 
 /// A store that never answers: a connection that is half open, a pooler that stands still, a server that is frozen.
-@Suite struct SilentStoreTests {
+@Suite(.timeLimit(.minutes(1))) struct SilentStoreTests {
     let fleet = Fleet()
 
     /// The error with which a call ends, while the clock moves up to a time; `nil` where it doesn't end, or doesn't throw.
     private func end(
         within duration: Duration,
         of call: @escaping @Sendable () async throws -> Void
-    ) async -> MigrationError? {
-        let ended = Guarded<MigrationError?>(nil)
-        let task = Task {
-            do { try await call() } catch { ended.withLock { $0 = error as? MigrationError } }
+    ) async throws -> MigrationError? {
+        let task = Call { () async -> MigrationError? in
+            do { try await call() } catch { return error as? MigrationError }
+            return nil
         }
-        await fleet.pass(duration) { ended.withLock { $0 } != nil }
+        try await fleet.pass(duration) { task.hasEnded }
+        if task.hasEnded { return try await task.value }
         task.cancel()
-        return ended.withLock { $0 }
+        return nil
     }
 
     @Test func `a start ends after half a lease`() async throws {
         fleet.store.onRead { _ in .stalls }
-        let error = await end(within: .seconds(16)) { _ = try await fleet.host() }
+        let error = try await end(within: .seconds(16)) { _ = try await fleet.host() }
         #expect(error?.code == .stateUnreadable)
         #expect(error?.description.contains("there was no answer within 15.0 seconds") == true)
         fleet.store.works()
@@ -39,7 +40,7 @@ import Testing
             },
             { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } },
         ] as [@Sendable () async throws -> Void] {
-            let error = await end(within: .seconds(4), of: call)
+            let error = try await end(within: .seconds(4), of: call)
             #expect(error?.code == .lockTimeout)
             #expect(error?.description.contains("for an answer of the store") == true)
         }
@@ -47,13 +48,13 @@ import Testing
     }
 
     /// Cancels each call once the store stalls in it.
-    private func cancel(_ calls: [@Sendable () async throws -> Void]) async {
+    private func cancel(_ calls: [@Sendable () async throws -> Void]) async throws {
         for call in calls {
             let count = fleet.store.reads + fleet.store.writes
-            let task = Task { await code { try await call() } }
-            while fleet.store.reads + fleet.store.writes == count { await Task.yield() }
+            let task = Call { await code { try await call() } }
+            try await waitUntil { fleet.store.reads + fleet.store.writes > count || task.hasEnded }
             task.cancel()
-            #expect(await task.value == .cancelled)
+            #expect(try await task.value == .cancelled)
         }
         fleet.store.works()
     }
@@ -61,14 +62,14 @@ import Testing
     @Test func `cancelling the task ends every call at once`() async throws {
         let host = try await fleet.host()
         fleet.store.onRead { _ in .stalls }
-        await cancel([
+        try await cancel([
             { _ = try await fleet.host("b") }, { _ = try await host.status },
             { try await host.untilMigrated { try await $0.whenMigrating(toVersion: "1.1") {} } },
             { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } },
         ])
         let next = try await fleet.host("b")
         fleet.store.onWrite { _, _ in .stalls }
-        await cancel([
+        try await cancel([
             { try await next.reset(to: "1.0") },
             { _ = try await fleet.host("c", at: "1.5") },
         ])
@@ -85,25 +86,26 @@ import Testing
             throw TestStore.Failure()
         }
         let host = try await fleet.host(on: store)
-        let task = Task { [log = fleet.log] in
-            let code = await code {
-                try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") }
-            }
-            log.add("a ends with \(code.map { "\($0)" } ?? "no error")")
+        let task = Call {
+            await code { try await host.whenMigrating(toVersion: "1.1") { Issue.record("It ran.") } }
         }
-        await claims.until("write 1")
+        func hangs(in write: String) -> Bool { claims.lines.last == write && fleet.clock.alarms == 1 }
+        try await waitUntil { hangs(in: "write 1") || task.hasEnded }
         task.cancel()
-        await fleet.pass(.seconds(10))
+        fleet.clock.advance(by: .seconds(10))
         doors[0].open()
-        await claims.until("write 2")
-        await fleet.pass(.seconds(5))
-        await fleet.log.until("a ends with cancelled")
+        try await waitUntil { hangs(in: "write 2") || task.hasEnded }
+        #expect(!task.hasEnded)
+        fleet.clock.advance(by: .seconds(5))
+        #expect(try await task.value == .cancelled)
         doors[1].open()
-        await task.value
     }
 
-    @Test func `one timer rings each alarm at its time, whichever was set first or called off`() async {
-        let (alarm, began, log) = (fleet.clock.clock.alarm, fleet.clock.now, Log())
+    @Test func `one timer rings each alarm at its time, whichever was set first or called off`() async throws
+    {
+        let alarm = Alarms(by: fleet.clock.clock).set
+        let began = fleet.clock.now
+        let log = Log()
         func set(_ seconds: Int) -> @Sendable () -> Void {
             alarm(.seconds(seconds)) { log.add("\(seconds)") }
         }
@@ -111,22 +113,22 @@ import Testing
         set(1)()
         for (count, seconds) in [3, 4, 6, 9].enumerated() {
             fleet.clock.advance(by: began + .seconds(seconds) - fleet.clock.now)
-            await log.until("\(seconds)")
+            try await log.until("\(seconds)")
             #expect(log.lines.count == count + 1)
         }
         _ = set(8)
         fleet.clock.advance(by: .seconds(8))
-        await log.until("8")
+        try await log.until("8")
     }
 
     @Test func `a call that hangs holds no later one up`() async throws {
         let host = try await fleet.host()
         fleet.store.onRead { [reads = fleet.store.reads] in $0 == reads + 1 ? .stalls : .works }
-        let first = Task { await code { _ = try await host.status } }
-        while fleet.store.reads < 2 { await Task.yield() }
+        let first = Call { await code { _ = try await host.status } }
+        try await waitUntil { fleet.store.reads == 2 || first.hasEnded }
         #expect(try await host.status.hasState)
         first.cancel()
-        #expect(await first.value == .cancelled)
+        #expect(try await first.value == .cancelled)
         fleet.store.works()
     }
 }

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// A store keeps its connection, replaces a lost one, and closes the last.
-@Suite(.temporaryDirectory) struct FleetConnectionTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct FleetConnectionTests {
     let path = TemporaryDirectory.current.file("data.sqlite")
     private let made = Connections()
 
@@ -30,8 +30,8 @@ import Testing
             if began.lines.isEmpty { began.add(sql) }
             return .hangs
         }
-        let first = Task { try await store.read("Data") }
-        while began.lines.isEmpty { await Task.yield() }
+        let first = Call { try await store.read("Data") }
+        try await waitUntil { !began.lines.isEmpty || first.hasEnded }
         #expect(try await store.read("Data") == nil)
         #expect(connections.count == 2)
         first.cancel()
@@ -52,7 +52,7 @@ import Testing
             let store = store
             #expect(try await store.read("Data") == nil)
         }
-        while !connections[0].isClosed { await Task.yield() }
+        try await waitUntil { connections[0].isClosed }
         #expect(connections.count == 1)
     }
 }

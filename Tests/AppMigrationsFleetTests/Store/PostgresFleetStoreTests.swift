@@ -1,11 +1,10 @@
 import AppMigrations
 import AppMigrationsFleet
 import AppMigrationsSQL
-import AppMigrationsTesting
 import Foundation
 import Testing
 
-@Suite(.temporaryDirectory) struct PostgresFleetStoreTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct PostgresFleetStoreTests {
     let folder = TemporaryDirectory.current.path
 
     @Test func `it keeps every promise, over several connections`() async throws {

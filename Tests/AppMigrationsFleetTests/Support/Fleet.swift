@@ -1,7 +1,8 @@
 import AppMigrations
-import AppMigrationsFleet
 @_exported import TestSupport
 import Testing
+
+@testable import AppMigrationsFleet
 
 /// A store and a clock, and managers on them as several hosts have them.
 struct Fleet: Sendable {
@@ -57,28 +58,55 @@ extension FleetMigrationManager {
 }
 
 extension Fleet {
-    /// Lets time pass until something holds, or for so long at most.
-    func pass(_ duration: Duration = .seconds(500), until isOver: () -> Bool = { false }) async {
-        let end = clock.now + duration
-        while clock.now < end, !isOver() {
-            clock.advance(by: .milliseconds(250))
-            for _ in 0..<100 { await Task.yield() }
+    /// Lets time pass, as ``ManualClock/pass(_:waiting:timers:hanging:until:)`` does, also while calls of the store hang.
+    func pass(
+        _ duration: Duration = .seconds(500),
+        waiting: Int = 1,
+        timers: Int = 0,
+        until isOver: () -> Bool = { false }
+    ) async throws {
+        try await clock.pass(
+            duration,
+            waiting: waiting,
+            timers: timers,
+            until: isOver,
+            hanging: { store.hanging }
+        )
+    }
+
+    /// Waits until everybody waits again who is to wait, as ``pass(_:waiting:timers:until:)`` does before it moves the clock.
+    func settle(waiting: Int = 1, timers: Int = 0, until isOver: () -> Bool = { false }) async throws {
+        try await pass(.zero, waiting: waiting, timers: timers, until: isOver)
+    }
+
+    /// A host whose closure stands at a door.
+    struct Held: Sendable {
+        let call: Call<MigrationError.Code?>
+        let door: Door
+        let holder: LeaseHolder
+
+        /// The code with which the host's call ends.
+        var code: MigrationError.Code? { get async throws { try await call.value } }
+
+        /// Lets the closure return, and waits until it has: no renewal begins after that.
+        func open() async throws {
+            door.open()
+            try await waitUntil { holder.progress.withLock { $0.renewing?.isCancelled } == true }
         }
     }
 
-    /// Lets time pass until a line is in the log.
-    func pass(until line: String) async { await pass { log.lines.contains(line) } }
-
-    /// A host whose closure stands at a door, and the door.
+    /// Begins a migration on a host whose closure logs that it runs, and waits at a door.
     func holding(
         _ host: String = "a",
         _ change: (inout FleetMigrationManager.Options) -> Void = { _ in }
-    ) async throws -> (task: Task<MigrationError.Code?, Never>, door: Door) {
+    ) async throws -> Held {
         let manager = try await self.host(host, change)
         let door = Door()
-        let task = Task { [log] in
+        let holder = Guarded<LeaseHolder?>(nil)
+        let call = Call { [log] in
             await code {
                 try await manager.whenMigrating(toVersion: "1.1") { context in
+                    holder.withLock { $0 = context.holder }
                     log.add("\(host) runs \(context.attempt)")
                     await withTaskCancellationHandler {
                         await door.pass()
@@ -88,9 +116,8 @@ extension Fleet {
                 }
             }
         }
-        await clock.sleepers(1)
-        while !log.lines.contains(where: { $0.hasPrefix("\(host) runs") }) { await Task.yield() }
-        return (task, door)
+        try await waitUntil { holder.withLock { $0 } != nil && clock.timers > 0 || call.hasEnded }
+        return Held(call: call, door: door, holder: try #require(holder.withLock { $0 }))
     }
 }
 
@@ -107,27 +134,19 @@ extension Fleet {
 
     /// The error with which a call ends, while time passes in its pauses alone; `nil` where it doesn't throw.
     func error(of call: @escaping @Sendable () async throws -> Void) async -> MigrationError? {
-        let isDone = Log()
-        let task = Task { () async -> MigrationError? in
-            defer { isDone.add("done") }
-            do { try await call() } catch { return error as? MigrationError }
-            return nil
-        }
-        let end = clock.now + .seconds(500)
-        while isDone.lines.isEmpty {
+        let call = Call { try await call() }
+        do {
+            try await pass { call.hasEnded }
             // A call without end is an error of its own.
-            if clock.now >= end { task.cancel() }
-            if clock.asleep > 0 { clock.advance(by: .milliseconds(500)) }
-            await Task.yield()
-        }
-        return await task.value
+            if !call.hasEnded { call.cancel() }
+            try await call.value
+        } catch { return error as? MigrationError }
+        return nil
     }
 }
 
 extension Log {
-    func until(_ entry: String) async {
-        while !lines.contains(entry) { await Task.yield() }
-    }
+    func until(_ entry: String) async throws { try await waitUntil { lines.contains(entry) } }
 }
 
 /// A door that a closure waits at until the test opens it.
@@ -138,6 +157,8 @@ final class Door: Sendable {
     }
 
     private let progress = Guarded(Progress())
+
+    var isOpen: Bool { progress.withLock { $0.isOpen } }
 
     func open() {
         let waiting = progress.withLock { progress in

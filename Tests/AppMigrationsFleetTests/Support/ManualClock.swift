@@ -3,21 +3,31 @@ import AppMigrationsFleet
 
 /// A clock that stands still until a test moves it.
 final class ManualClock: Sendable {
-    private struct Sleeper {
-        let id: UInt64
+    private enum Kind {
+        /// The pause of a call, which does nothing else.
+        case pause
+        /// The pause of a renewal or a watch, next to a call that goes on.
+        case timer
+        /// The deadline of a call of the store or of a connection.
+        case alarm
+    }
+
+    private struct Waiter: Sendable {
+        let number: Int
         let end: Duration
-        /// True for what waits for the deadline of a call or watches a connection, which no test counts.
-        let isTimer: Bool
-        let continuation: CheckedContinuation<Void, any Error>
+        let kind: Kind
+        let wake: @Sendable (Result<Void, any Error>) -> Void
     }
 
     private struct Progress {
         var now = Duration.seconds(1_000)
-        var sleepers: [Sleeper] = []
-        var cancelled: Set<UInt64> = []
-        var nextID: UInt64 = 0
-        var watchers: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var waiters: [Waiter] = []
+        /// The waiters whose task was cancelled before they were added.
+        var cancelled: Set<Int> = []
+        var count = 0
         var pauses = 0
+
+        func waiters(of kind: Kind) -> Int { waiters.count { $0.kind == kind } }
     }
 
     private let progress = Guarded(Progress())
@@ -27,84 +37,138 @@ final class ManualClock: Sendable {
         clock.uptime = { self.now }
         clock.awake = { self.now }
         clock.now = { 1_795_000_000 }
-        clock.pause = { try await self.pause($0) }
-        clock.timer = { try await self.pause($0, isTimer: true) }
-        clock.alarm = Alarms(by: clock).set
+        clock.pause = { try await self.wait($0, as: .pause) }
+        clock.timer = { try await self.wait($0, as: .timer) }
+        clock.alarm = { time, ring in
+            let number = self.makeNumber()
+            self.add(number, as: .alarm, for: time) { _ in ring() }
+            return { _ = self.remove(number) }
+        }
         return clock
     }
 
     var now: Duration { progress.withLock { $0.now } }
 
-    /// How many tasks sleep.
-    var asleep: Int { progress.withLock { $0.sleepers.count { !$0.isTimer } } }
+    /// How many calls pause.
+    var pausing: Int { progress.withLock { $0.waiters(of: .pause) } }
+
+    /// How many renewals and watches wait for their next turn.
+    var timers: Int { progress.withLock { $0.waiters(of: .timer) } }
+
+    /// How many calls of the store or of a connection have a deadline ahead of them.
+    var alarms: Int { progress.withLock { $0.waiters(of: .alarm) } }
 
     /// How many pauses were begun.
     var pauses: Int { progress.withLock { $0.pauses } }
 
-    private func pause(_ duration: Duration, isTimer: Bool = false) async throws {
-        let id = progress.withLock { progress in
-            progress.nextID += 1
-            return progress.nextID
+    private func makeNumber() -> Int {
+        progress.withLock { progress in
+            progress.count += 1
+            return progress.count
         }
+    }
+
+    private func add(
+        _ number: Int,
+        as kind: Kind,
+        for duration: Duration,
+        wake: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) {
+        let result: Result<Void, any Error>? = progress.withLock { progress in
+            if kind == .pause { progress.pauses += 1 }
+            if progress.cancelled.remove(number) != nil { return .failure(CancellationError()) }
+            if duration <= .zero { return .success(()) }
+            let end = progress.now + duration
+            progress.waiters.append(Waiter(number: number, end: end, kind: kind, wake: wake))
+            return nil
+        }
+        if let result { wake(result) }
+    }
+
+    private func remove(_ number: Int) -> Waiter? {
+        progress.withLock { progress in
+            progress.waiters.firstIndex { $0.number == number }.map { progress.waiters.remove(at: $0) }
+        }
+    }
+
+    private func wait(_ duration: Duration, as kind: Kind) async throws {
+        let number = makeNumber()
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation {
                 (continuation: CheckedContinuation<Void, any Error>) in
-                let watchers: [CheckedContinuation<Void, Never>] = progress.withLock { progress in
-                    if !isTimer { progress.pauses += 1 }
-                    if progress.cancelled.remove(id) != nil {
-                        continuation.resume(throwing: CancellationError())
-                    } else if duration <= .zero {
-                        continuation.resume()
-                    } else {
-                        let end = progress.now + duration
-                        progress.sleepers.append(
-                            Sleeper(id: id, end: end, isTimer: isTimer, continuation: continuation)
-                        )
-                    }
-                    return Self.satisfied(&progress)
-                }
-                for watcher in watchers { watcher.resume() }
+                add(number, as: kind, for: duration) { continuation.resume(with: $0) }
             }
         } onCancel: {
-            let sleeper: Sleeper? = progress.withLock { progress in
-                guard let index = progress.sleepers.firstIndex(where: { $0.id == id }) else {
-                    progress.cancelled.insert(id)
-                    return nil
-                }
-                return progress.sleepers.remove(at: index)
+            if let waiter = remove(number) {
+                waiter.wake(.failure(CancellationError()))
+            } else {
+                progress.withLock { _ = $0.cancelled.insert(number) }
             }
-            sleeper?.continuation.resume(throwing: CancellationError())
         }
     }
+}
 
-    private static func satisfied(_ progress: inout Progress) -> [CheckedContinuation<Void, Never>] {
-        let count = progress.sleepers.count { !$0.isTimer }
-        let satisfied = progress.watchers.filter { $0.count <= count }
-        progress.watchers.removeAll { $0.count <= count }
-        return satisfied.map(\.continuation)
-    }
-
-    /// Waits until so many tasks sleep.
-    func sleepers(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isThere = progress.withLock { progress in
-                if progress.sleepers.count(where: { !$0.isTimer }) >= count { return true }
-                progress.watchers.append((count, continuation))
-                return false
-            }
-            if isThere { continuation.resume() }
-        }
-    }
-
-    /// Moves the clock, and wakes whoever has slept long enough.
+extension ManualClock {
+    /// Moves the clock, and wakes everybody whose time is over.
     func advance(by duration: Duration) {
-        let woken: [Sleeper] = progress.withLock { progress in
+        let woken: [Waiter] = progress.withLock { progress in
             progress.now += duration
             let now = progress.now
-            let woken = progress.sleepers.filter { $0.end <= now }
-            progress.sleepers.removeAll { $0.end <= now }
+            let woken = progress.waiters.filter { $0.end <= now }
+            progress.waiters.removeAll { $0.end <= now }
             return woken
         }
-        for sleeper in woken { sleeper.continuation.resume() }
+        for waiter in woken { waiter.wake(.success(())) }
+    }
+
+    /// Moves the clock while the process stands still: nobody wakes before the clock moves again.
+    func standStill(for duration: Duration) { progress.withLock { $0.now += duration } }
+
+    /// Moves the clock to the end of the next pause, timer or deadline, and not further than to a time.
+    private func advance(noFurtherThan time: Duration) {
+        let (now, next) = progress.withLock { ($0.now, $0.waiters.map(\.end).min()) }
+        advance(by: min(next ?? time, time) - now)
+    }
+
+    /// Lets time pass until something holds, or for so long at most.
+    ///
+    /// The clock moves only while everybody waits who is to wait. So a task that gets no processor for a while finds the same time
+    /// as one that gets it at once.
+    ///
+    /// - Parameters:
+    ///   - duration: The longest time. Whoever woke at its end has done what it had to do when this returns.
+    ///   - waiting: How many calls of managers wait, each in a pause or in a call of the store that hangs.
+    ///   - timers: How many renewals and watches wait besides. A renewal that hangs in the store counts as one.
+    ///   - isOver: Ends the passing of time.
+    ///   - hanging: How many calls of the store hang now, if any do in this test.
+    /// - Throws: `CancellationError` if the test is cancelled while it waits for the others.
+    func pass(
+        _ duration: Duration = .seconds(500),
+        waiting: Int = 1,
+        timers: Int = 0,
+        until isOver: () -> Bool = { false },
+        hanging: () -> Int = { 0 }
+    ) async throws {
+        let end = now + duration
+        while true {
+            try await waitUntil {
+                if isOver() { return true }
+                // A call hangs as long as its deadline is ahead: after that somebody is about to go on.
+                let calls = pausing + min(hanging(), alarms)
+                return calls >= waiting && calls + self.timers >= waiting + timers
+            }
+            if isOver() || now >= end { return }
+            advance(noFurtherThan: end)
+        }
+    }
+}
+
+/// Waits until something holds.
+///
+/// A wait in vain ends when the test is cancelled, as by the time limit of its suite.
+func waitUntil(_ condition: () -> Bool) async throws {
+    while !condition() {
+        try Task.checkCancellation()
+        await Task.yield()
     }
 }

@@ -1,6 +1,6 @@
 import AppMigrations
 import AppMigrationsFleet
-import AppMigrationsPostgreSQL
+import AppMigrationsSQL
 import AppMigrationsSQLite
 
 /// PostgreSQL as far as a fleet's store and transaction ask it, over SQLite; it fails where a test wants it to.
@@ -13,6 +13,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         /// The setting that ends with the transaction.
         var mark: SQLValue = ""
         var isClosed = false
+        var hanging = 0
     }
 
     enum Answer: Sendable {
@@ -35,10 +36,14 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     init(_ path: String) throws {
         self.path = path
         db = try SQLiteConnection(path: path)
+        // No test takes the power away.
+        try db.query("PRAGMA synchronous = OFF")
     }
 
     var statements: [String] { progress.withLock { $0.statements } }
     var isClosed: Bool { progress.withLock { $0.isClosed } }
+    /// How many statements hang.
+    var hanging: Int { progress.withLock { $0.hanging } }
     var isInTransaction: Bool { get throws { try turns.withLock { _ in try db.isInTransaction } } }
 
     static func report(of error: any Error) -> SQLErrorReport? {
@@ -70,7 +75,9 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         }
         let answer = try onStatement(sql)
         if case .hangs = answer {
+            progress.withLock { $0.hanging += 1 }
             await end.pass()
+            progress.withLock { $0.hanging -= 1 }
             throw Gone()
         }
         if case .fails = answer { throw Gone() }

@@ -29,7 +29,11 @@ final class TestStore: FleetStore {
         var writes = 0
         var onRead: @Sendable (Int) -> Answer = { _ in .works }
         var onWrite: @Sendable (Int, String) -> Answer = { _, _ in .works }
-        var stalled: [CheckedContinuation<Void, Never>] = []
+        var stalled: [Int: CheckedContinuation<Void, Never>] = [:]
+        /// The calls that stalled so far.
+        var stalls = 0
+        /// The calls whose task was cancelled: nobody waits for their answer any more.
+        var abandoned: Set<Int> = []
         var documents: [String] = []
         var late: [@Sendable () async throws -> FleetRevision?] = []
     }
@@ -51,20 +55,28 @@ final class TestStore: FleetStore {
     }
 
     func works() {
-        let stalled = progress.withLock { progress in
+        progress.withLock { progress in
             progress.onRead = { _ in .works }
             progress.onWrite = { _, _ in .works }
-            defer { progress.stalled = [] }
+        }
+        answer()
+    }
+
+    /// Lets the calls go on that stall now.
+    func answer() {
+        let stalled = progress.withLock { progress in
+            defer { progress.stalled = [:] }
             return progress.stalled
         }
-        for continuation in stalled { continuation.resume() }
+        for continuation in stalled.values { continuation.resume() }
     }
 
     func read(_ name: String) async throws -> FleetDocument? {
-        let answer = progress.withLock { progress in
+        let (onRead, number) = progress.withLock { progress in
             progress.reads += 1
-            return progress.onRead(progress.reads)
+            return (progress.onRead, progress.reads)
         }
+        let answer = onRead(number)
         if case .fails = answer { throw Failure() }
         if case .stalls = answer { await stall() }
         return try await memory.read(name)
@@ -76,10 +88,11 @@ final class TestStore: FleetStore {
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         let text = String(decoding: document, as: UTF8.self)
-        let answer = progress.withLock { progress in
+        let (onWrite, number) = progress.withLock { progress in
             progress.writes += 1
-            return progress.onWrite(progress.writes, text)
+            return (progress.onWrite, progress.writes)
         }
+        let answer = onWrite(number, text)
         switch answer {
         case .fails: throw Failure()
         case .refuses: return nil
@@ -111,9 +124,23 @@ final class TestStore: FleetStore {
         return written
     }
 
+    /// How many calls stall for whose answer somebody waits.
+    var hanging: Int {
+        progress.withLock { progress in progress.stalled.keys.count { !progress.abandoned.contains($0) } }
+    }
+
+    /// Waits until the test lets the store work again, also in a cancelled task.
     private func stall() async {
-        await withCheckedContinuation { continuation in
-            progress.withLock { $0.stalled.append(continuation) }
+        let number = progress.withLock { progress in
+            progress.stalls += 1
+            return progress.stalls
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                progress.withLock { $0.stalled[number] = continuation }
+            }
+        } onCancel: {
+            progress.withLock { _ = $0.abandoned.insert(number) }
         }
     }
 

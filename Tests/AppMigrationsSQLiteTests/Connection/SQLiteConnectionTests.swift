@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsRows
 import AppMigrationsSQLite
 import Foundation
 import Testing

@@ -1,4 +1,4 @@
-import AppMigrationsRows
+import AppMigrationsSQLite
 import Foundation
 import Testing
 

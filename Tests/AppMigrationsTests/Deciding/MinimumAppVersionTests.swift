@@ -151,7 +151,7 @@ import Testing
     {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let above = """
-            The minimumAppVersion: 1.4-1 of migration 1.4 in manager "Library", \(folder.stateFile), lies above the migration: \
+            The minimumAppVersion: 1.4-1 of migration 1.4 in manager "Library" (\(folder.stateFile)) lies above the migration: \
             an app of that very version could not use the data. Name at most 1.4. It was not run.
             """
         for (toVersion, floor, code, text) in [
@@ -210,7 +210,7 @@ import Testing
         #expect(error.code == .usedByNewerApp)
         #expect(
             error.description == """
-                The data of manager "Library", \(folder.stateFile), is for version 1.4 of the app and later; this is 1.3. \
+                The data of manager "Library" (\(folder.stateFile)) is for version 1.4 of the app and later; this is 1.3. \
                 The mark was not set. Start version 1.4. Where older data was put back in its place, forget \
                 the state, and say with firstRun: at which version that data is.
                 """

@@ -226,7 +226,7 @@ import Testing
         #expect(error.code == .stateNotSaved)
         #expect(
             error.description
-                == "The lock of manager \"Library\", \(folder.lockFile), could not be taken: Is a directory (open, errno 21). "
+                == "The lock of manager \"Library\" (\(folder.lockFile)) could not be taken: Is a directory (open, errno 21). "
                 + "Nothing was run and the state is unchanged. Make the folder, and what is in it, writable for this process "
                 + "and start again."
         )

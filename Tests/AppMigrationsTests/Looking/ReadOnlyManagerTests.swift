@@ -19,8 +19,8 @@ import Testing
         #expect(error.version == version("1.2"))
         #expect(
             error.description
-                == "Migration 1.2 is pending and was not run: this manager of \"Library\", \(folder.stateFile), was made "
-                + "with isReadOnly, and only looks. Nothing was written. Make a manager without isReadOnly for it; plan "
+                == "Migration 1.2 is pending and was not run: manager \"Library\" (\(folder.stateFile)) was made "
+                + "with isReadOnly and only reads. Nothing was written. Make a manager without isReadOnly for it; plan "
                 + "and status show it without one."
         )
         #expect(try look.refusal(of: "1.0").code == .managerClosed)
@@ -136,8 +136,8 @@ import Testing
             #expect(error.code == .readOnly)
             #expect(
                 error.description
-                    == "Nothing was changed: this manager of \"Library\", \(folder.stateFile), was made with isReadOnly, "
-                    + "and only looks. Nothing was written. Make a manager without isReadOnly for it; plan and status "
+                    == "Nothing was changed: manager \"Library\" (\(folder.stateFile)) was made with isReadOnly "
+                    + "and only reads. Nothing was written. Make a manager without isReadOnly for it; plan and status "
                     + "show it without one."
             )
         }

@@ -89,7 +89,7 @@ import Testing
         #expect(error?.path == scratch.state.snapshot + "/kept")
         #expect(
             error?.description
-                == "The lock of manager \"Library\", \(scratch.state.lockFile), could not be taken: "
+                == "The lock of manager \"Library\" (\(scratch.state.lockFile)) could not be taken: "
                 + "\(scratch.state.snapshot)/kept: \(String(cString: strerror(ELOOP))) (lstat, errno \(ELOOP)). Nothing was run and "
                 + "the state is unchanged. Make the folder, and what is in it, writable for this process and start again."
         )

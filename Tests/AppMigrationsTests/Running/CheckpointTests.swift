@@ -112,7 +112,7 @@ import Testing
         #expect(underlying.code == .checkpointNotSaved)
         #expect(
             underlying.description == """
-                No Int was saved as the checkpoint of migration 1.2 of manager "Library", \(folder.stateFile): version 1.4 \
+                No Int was saved as the checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)): version 1.4 \
                 of the app saved "row \\"12\\"". Nothing was changed. Read what that version saved.
                 """
         )
@@ -133,7 +133,7 @@ import Testing
         #expect(underlying.code == .checkpointNotSaved)
         #expect(
             underlying.description == """
-                A checkpoint of migration 1.2 of manager "Library", \(folder.stateFile), was not saved: it takes 4097 bytes \
+                A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: it takes 4097 bytes \
                 as UTF-8, and 4096 are possible. Save a place in the data instead of the data. Nothing was changed.
                 """
         )
@@ -153,7 +153,7 @@ import Testing
             #expect(underlying.code == .checkpointNotSaved)
             #expect(
                 underlying.description == """
-                    A checkpoint of migration 1.2 of manager "Library", \(scratch.state.stateFile), was not saved: the migration has \
+                    A checkpoint of migration 1.2 of manager "Library" (\(scratch.state.stateFile)) was not saved: the migration has \
                     protecting:, and a restore would undo what the checkpoint says was done. Do without one of them. Nothing \
                     was changed.
                     """
@@ -175,7 +175,7 @@ import Testing
             #expect(error.code == .checkpointNotSaved)
             #expect(
                 error.description == """
-                    A checkpoint of migration 1.2 of manager "Library", \(folder.stateFile), was not saved: the closure has \
+                    A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: the closure has \
                     ended. Let the closure wait for the tasks and threads that it starts. Nothing was changed.
                     """
             )

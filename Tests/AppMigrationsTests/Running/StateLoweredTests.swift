@@ -15,7 +15,7 @@ import Testing
         #expect(error.code == .managerClosed)
         #expect(
             error.description
-                == "Migration 1.2 was not run: the state of manager \"Library\", \(folder.stateFile), was set back after "
+                == "Migration 1.2 was not run: the state of manager \"Library\" (\(folder.stateFile)) was set back after "
                 + "this manager was made, and what is pending again was declared before. Make a new manager."
         )
         #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.1", "1.2"])

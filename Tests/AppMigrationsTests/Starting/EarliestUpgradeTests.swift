@@ -18,7 +18,7 @@ import Testing
         #expect(error.version == version("1.9"))
         #expect(
             error.description == """
-                The data of manager "Library", \(folder.stateFile), is at version 1.9, and version 3.0 of the app upgrades \
+                The data of manager "Library" (\(folder.stateFile)) is at version 1.9, and version 3.0 of the app upgrades \
                 from 2.0 at the earliest. Nothing was run or changed. Start a release first that upgrades from 1.9.
                 """
         )
@@ -114,7 +114,7 @@ import Testing
         #expect(unreadable.description.contains("\"2.x\""))
         #expect(
             unreadable.description.hasSuffix(
-                "It is the upgradesFrom of manager \"Library\", \(folder.stateFile). Nothing was run or changed."
+                "It is the upgradesFrom of manager \"Library\" (\(folder.stateFile)). Nothing was run or changed."
             )
         )
         options.upgradesFrom = "3.0.1"
@@ -122,7 +122,7 @@ import Testing
         #expect(above.code == .newerThanCurrentVersion)
         #expect(
             above.description == """
-                The upgradesFrom 3.0.1 of manager "Library", \(folder.stateFile), is newer than the app (3.0). Name the newest \
+                The upgradesFrom 3.0.1 of manager "Library" (\(folder.stateFile)) is newer than the app (3.0). Name the newest \
                 version whose migration is no longer declared. Nothing was run or changed.
                 """
         )

@@ -97,7 +97,7 @@ import Testing
         #expect(error.code == .stateNotSaved)
         #expect(
             error.description
-                == "The state of manager \"Library\", \(folder.stateFile), could not be saved: Is a directory (unlink, errno 21). "
+                == "The state of manager \"Library\" (\(folder.stateFile)) could not be saved: Is a directory (unlink, errno 21). "
                 + "The old state stands. Make room, or the folder writable, and start again. Nothing was run."
         )
     }
@@ -171,13 +171,13 @@ import Testing
         let end =
             "No state was written and nothing was run; each start asks again. Let firstRun: answer with the "
             + "release that the data is of, or the oldest that it can be of."
-        let place = "of firstRun: in manager \"Library\", \(folder.stateFile)"
+        let place = "of firstRun: in manager \"Library\" (\(folder.stateFile))"
         #expect(unreadable.description.hasSuffix("It is that \(place). \(end)"))
         let newer = try #require(throws: MigrationError.self) {
             try folder.manager("1.4", firstRun: .existingData(at: "9.0"))
         }
         #expect(newer.code == .newerThanCurrentVersion)
-        let text = "The version 9.0 \(place), is newer than the app (1.4). \(end)"
+        let text = "The version 9.0 \(place) is newer than the app (1.4). \(end)"
         #expect(newer.description == text + " Where the data is a newer app's, start that one.")
         #expect(try folder.names() == ["Library.migrations.lock"])
     }

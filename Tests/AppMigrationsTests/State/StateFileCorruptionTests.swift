@@ -46,7 +46,7 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(error.code == .stateCorrupted)
         #expect(
             error.description
-                == "The state of manager \"Library\", \(folder.stateFile), is damaged, or not a state of this manager: "
+                == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or not a state of this manager: "
                 + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
                 + "from a backup, or move it away: the next manager is a first run then."
                 + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "

@@ -3,21 +3,18 @@
 import PackageDescription
 
 let root = "swift-app-migrations"
-let core = Target.Dependency.product(name: "AppMigrations", package: root)
-let sqlite = Target.Dependency.product(name: "AppMigrationsSQLite", package: root)
 
-// The programs that `.ci/size` weighs, steps through and counts the lines of.
+// Small programs that begin to use a product each: `.ci/weight` measures what that costs them.
 let package = Package(
     name: "Entrance",
     platforms: [.macOS(.v13)],
     dependencies: [.package(name: root, path: "../../..")],
     targets: [
-        // The price of the entrance: what a program weighs, and how long it builds, once it begins to use a library.
         .executableTarget(name: "nothing"),
-        .executableTarget(name: "core", dependencies: [core]),
-        .executableTarget(name: "migrator", dependencies: [sqlite]),
-        .executableTarget(name: "start", dependencies: [core]),
-        .executableTarget(name: "declare", dependencies: [core]),
+        .executableTarget(name: "core", dependencies: [.product(name: "AppMigrations", package: root)]),
+        .executableTarget(name: "sql", dependencies: [.product(name: "AppMigrationsSQL", package: root)]),
+        .executableTarget(name: "migrator", dependencies: [.product(name: "AppMigrationsSQLite", package: root)]),
+        .executableTarget(name: "fleet", dependencies: [.product(name: "AppMigrationsFleet", package: root)]),
     ],
     swiftLanguageModes: [.v6]
 )

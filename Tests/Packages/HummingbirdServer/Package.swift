@@ -10,9 +10,7 @@ let settings: [SwiftSetting] = [
 ]
 
 let fleet: [Target.Dependency] = [
-    .product(name: "AppMigrations", package: "swift-app-migrations"),
     .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-    .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
     .product(name: "PostgresConnection", package: "PostgresInterop"),
 ]
 

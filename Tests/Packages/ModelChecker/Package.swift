@@ -31,14 +31,8 @@ let package = Package(
             swiftSettings: settings + [.unsafeFlags(["-module-alias", "AppMigrationsSystem=CLibrary"])]
         ),
         .target(
-            name: "AppMigrationsPostgreSQL",
-            dependencies: ["AppMigrationsSQL"],
-            exclude: ["AppMigrationsPostgreSQL.docc"],
-            swiftSettings: settings
-        ),
-        .target(
             name: "AppMigrationsFleet",
-            dependencies: ["AppMigrations", "AppMigrationsSQL", "AppMigrationsPostgreSQL"],
+            dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -8,7 +8,7 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-let sql = Target.Dependency.product(name: "AppMigrationsPostgreSQL", package: "swift-app-migrations")
+let sql = Target.Dependency.product(name: "AppMigrationsSQL", package: "swift-app-migrations")
 let fleet: [Target.Dependency] = [
     "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
     .product(name: "AppMigrationsFleet", package: "swift-app-migrations"), sql,
@@ -26,15 +26,10 @@ let package = Package(
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         // The splitter is no public type, so that its sources are compiled here once more, unchanged.
-        .target(name: "SplitterSQL", swiftSettings: settings),
-        .target(
-            name: "Splitter",
-            dependencies: ["SplitterSQL"],
-            swiftSettings: settings + [.unsafeFlags(["-module-alias", "AppMigrationsSQL=SplitterSQL"])]
-        ),
+        .target(name: "Splitter", swiftSettings: settings),
         .executableTarget(
             name: "PostgresScripts",
-            dependencies: ["CPostgres", "Splitter", "SplitterSQL"],
+            dependencies: ["CPostgres", "Splitter"],
             swiftSettings: settings
         ),
         .target(name: "PostgresConnection", dependencies: ["CPostgres", sql], swiftSettings: settings),

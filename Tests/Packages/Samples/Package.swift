@@ -17,10 +17,7 @@ let package = Package(
         // The whole tool of *A command-line tool*, which the tests run as a process.
         .executableTarget(
             name: "Tool",
-            dependencies: [
-                .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
-            ],
+            dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
             path: "Tool",
             exclude: ["Contexts"],
             sources: ["Generated"],
@@ -29,10 +26,7 @@ let package = Package(
         // The whole app start of *A shipped app*, and the whole file of the README.
         .target(
             name: "AppStart",
-            dependencies: [
-                .product(name: "AppMigrations", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
-            ],
+            dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
             path: "AppStart",
             exclude: ["Contexts"],
             sources: ["Generated"],
@@ -53,9 +47,6 @@ let package = Package(
                 "AppStart", "Pasted", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsGate", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsPostgreSQL", package: "swift-app-migrations"),
-                .product(name: "AppMigrationsRows", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),

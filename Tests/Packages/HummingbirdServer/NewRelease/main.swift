@@ -1,6 +1,5 @@
 // A newer release, which shuts older ones out: <connection>.
 
-import AppMigrations
 import AppMigrationsFleet
 import PostgresConnection
 

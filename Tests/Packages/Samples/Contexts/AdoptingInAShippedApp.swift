@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsGate
 import AppMigrationsSQLite
 import Foundation
 import Testing

@@ -1,5 +1,5 @@
 import AppMigrations
-import AppMigrationsPostgreSQL
+import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 

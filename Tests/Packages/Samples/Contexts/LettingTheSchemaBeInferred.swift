@@ -1,4 +1,3 @@
-import AppMigrationsRows
 import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing

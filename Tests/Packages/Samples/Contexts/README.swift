@@ -1,6 +1,5 @@
 import AppMigrations
 import AppMigrationsFleet
-import AppMigrationsGate
 import AppMigrationsSQL
 import Foundation
 import Testing

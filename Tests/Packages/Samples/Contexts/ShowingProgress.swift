@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsGate
 import Foundation
 import Synchronization
 import Testing

@@ -1,5 +1,4 @@
 import AppMigrationsFleet
-import AppMigrationsTesting
 import Synchronization
 import Testing
 

@@ -1,1 +1,1 @@
-../../../../AppMigrationsSQLiteTests/Script/ScriptCase.swift
+../../../../SQLTestSupport/ScriptCase.swift

@@ -1,4 +1,3 @@
-import AppMigrationsPostgreSQL
 public import AppMigrationsSQL
 import CPostgres
 

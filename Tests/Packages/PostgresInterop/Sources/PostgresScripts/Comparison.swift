@@ -1,5 +1,4 @@
 import Splitter
-import SplitterSQL
 
 /// Runs a script as a whole and statement by statement, each in a transaction that is rolled back.
 struct Comparison {

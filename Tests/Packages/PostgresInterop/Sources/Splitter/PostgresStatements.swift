@@ -1,1 +1,1 @@
-../../../../../Sources/AppMigrationsPostgreSQL/PostgresStatements.swift
+../../../../../Sources/AppMigrationsSQL/PostgreSQL/PostgresStatements.swift

@@ -1,4 +1,4 @@
-import AppMigrationsPostgreSQL
+import AppMigrationsSQL
 import PostgresConnection
 import Testing
 

@@ -64,6 +64,7 @@ final class FleetHost: @unchecked Sendable {
         clock.awake = { self.fleet.time + .seconds(500 * (self.number + 1)) }
         clock.now = { 1_790_000_000 + 3_600 * Int64(self.number) + self.fleet.time.components.seconds }
         clock.pause = { try await self.pause($0) }
+        clock.timer = { try await self.pause($0) }
         clock.alarm = { time, ring in
             let alarm = Task {
                 try await self.pause(time)

@@ -1,0 +1,120 @@
+/// A statement outside of a transaction, recorded after it: at least once.
+///
+/// The lock of the migrator ends with a transaction, and a lock of the session would stay behind on a pooler's connection.
+/// So each host that is about to run the statement shows it to the others, in what the server says of its connections: by
+/// the COMMIT of the transaction in which it looked, by the statement, and by the transaction that records it.
+extension PostgresSession {
+    func checkAlone(_ script: String) throws(SQLError) {
+        let statements = try PostgresStatements(script).statements
+        // DROP INDEX can run any number of times, so that nothing has to be taken back.
+        if statements.count == 1
+            || statements.count == 2
+                && statements[0].begins(with: "DROP", "INDEX", "CONCURRENTLY", "IF", "EXISTS")
+        {
+            return
+        }
+        throw SQLError(
+            .invalidScript,
+            "A script outside of a transaction has one statement, and this one has \(statements.count): after the first one a"
+                + " failure could not be taken back. Only DROP INDEX CONCURRENTLY IF EXISTS may stand before it"
+        )
+    }
+
+    func runAlone(
+        _ script: String,
+        as name: String,
+        _ lock: SQLLockWait,
+        isApplied: () throws(SQLError) -> Bool,
+        record: SQLRules
+    ) throws(SQLError) {
+        let mark = "/* app_migrations \(String(name.unicodeScalars.filter { $0 != "*" && $0 != "/" })) */ "
+        guard try claim(mark, lock, isApplied) else { return }
+        db.mark = mark
+        defer { db.mark = "" }
+        for statement in try PostgresStatements(script).statements {
+            do throws(SQLError) {
+                try db.query(statement.text)
+                try refuseInvalidIndex(of: statement)
+            } catch {
+                throw error.code == .statementFailed ? error.with { $0.code = .migrationFailed } : error
+            }
+        }
+        try transaction(lock, durably: true, record)
+    }
+
+    /// Waits until no other host runs the statement; tells whether it is still to be run.
+    private func claim(
+        _ mark: String,
+        _ lock: SQLLockWait,
+        _ isApplied: () throws(SQLError) -> Bool
+    ) throws(SQLError) -> Bool {
+        let began = ContinuousClock.now
+        var told: ContinuousClock.Instant?
+        func tell() throws(SQLError) {
+            guard Self.isToBeTold(since: told, at: .now) else { return }
+            told = .now
+            try lock.beforeWaiting?()
+        }
+        while true {
+            if db.isCancelled { throw SQLError.taskCancelled }
+            let holder: SQLValue?
+            try begin(SQLLockWait(lock.limit, beforeWaiting: tell), durably: false)
+            do throws(SQLError) {
+                if try isApplied() {
+                    try db.query("COMMIT")
+                    return false
+                }
+                holder = try self.holder(of: mark)
+                try db.query((holder == nil ? mark : "") + "COMMIT")
+            } catch { throw rollingBack(after: error) }
+            guard let holder else { return true }
+            if began.duration(to: .now) >= lock.limit {
+                let place = try holder.value(as: String.self)
+                throw SQLError(.busy, "Another host still runs the statement, in the server's \(place)")
+            }
+            try tell()
+            db.pause(.milliseconds(100))
+        }
+    }
+
+    /// True where a wait of many looks is to be told: at once, and then every ten seconds.
+    static func isToBeTold(since told: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
+        told.map { $0.duration(to: now) >= .seconds(10) } ?? true
+    }
+
+    /// Fails where the index that a statement was to make is there and invalid.
+    ///
+    /// Where CREATE INDEX CONCURRENTLY fails, the server leaves the index behind: each write keeps it up to date, no query uses
+    /// it, and IF NOT EXISTS passes over it.
+    private func refuseInvalidIndex(of statement: PostgresStatements.Statement) throws(SQLError) {
+        guard let index = statement.index else { return }
+        let rows = try db.query(
+            """
+            SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+            WHERE indrelid = to_regclass($1) AND relname = ((parse_ident($2))[1])::name AND NOT indisvalid
+            """,
+            [.text(index.table), .text(index.name)]
+        )
+        guard case .text(let name) = rows.first?.first else { return }
+        throw SQLError(
+            .migrationFailed,
+            "The index \(name) is invalid: an attempt that failed has left it, and IF NOT EXISTS passes over it. It was not"
+                + " recorded. Run DROP INDEX CONCURRENTLY \(name), or put that statement, with IF EXISTS, before this one"
+        )
+    }
+
+    /// The server itself tells what its connections run, so there is no claim that a dead host could leave behind.
+    ///
+    /// Between two statements a connection shows the last one. Ten seconds of the server's own clock are longer than any
+    /// host takes from one to the next.
+    private func holder(of mark: String) throws(SQLError) -> SQLValue? {
+        try db.query(
+            """
+            SELECT concat('process ', pid, ' for ' || host(client_addr)) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid() AND left(query, length($1::text)) = $1::text
+            AND (state <> 'idle' OR clock_timestamp() - state_change < interval '10 seconds')
+            """,
+            [.text(mark)]
+        ).first?.first
+    }
+}

@@ -1,0 +1,113 @@
+extension PostgresSession {
+    func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError) {
+        try refuseTransaction()
+        do throws(SQLError) {
+            // A BEGIN that failed may have begun: the task was cancelled before the answer was there. Read committed: after the
+            // lock, the ledger must be seen as the last holder left it.
+            try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+            self.lock = lock
+            settings = try readSettings()
+            let idle = max(lock.limit, .seconds(60))
+            try db.query(PostgresSettings.times(lock: lock.limit, idle: idle, durably: durably))
+            settings += try readSettings()
+            try takeAdvisoryLock(lock)
+        } catch { throw rollingBack(after: error) }
+    }
+
+    /// Refuses a connection that is in a transaction.
+    ///
+    /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
+    private func refuseTransaction() throws(SQLError) {
+        // The mark is local to the transaction: outside of one it is gone after this very statement.
+        try db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
+        if try db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
+            throw SQLError.inTransaction
+        }
+    }
+
+    private func readSettings() throws(SQLError) -> [SQLValue] {
+        try db.query(PostgresSettings.reading).first ?? []
+    }
+
+    func restoreSettings() throws(SQLError) { try db.query(PostgresSettings.restoring, settings) }
+
+    /// Leaves the caller's own times as they were.
+    func join(_ lock: SQLLockWait) throws(SQLError) {
+        let former = try db.query("SELECT current_setting('lock_timeout')").first ?? []
+        try setLockTimeout(lock.limit)
+        try takeAdvisoryLock(lock)
+        try db.query("SELECT set_config('lock_timeout', $1, true)", former)
+        settings = try readSettings()
+        settings += settings
+    }
+
+    /// Takes a lock that PostgreSQL gives back with the end of the transaction.
+    private func takeAdvisoryLock(_ wait: SQLLockWait) throws(SQLError) {
+        // Any number does, so long as every version of this library takes the same.
+        let number = "4155207210473316"
+        if let beforeWaiting = wait.beforeWaiting {
+            let attempt = "SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END"
+            if try db.number(attempt) == 1 { return }
+            try beforeWaiting()
+        }
+        // Cast to a text, since connections with binary cells can't read the result of a function that returns nothing.
+        try lock(limit: wait.limit) { () throws(SQLError) in
+            try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
+        }
+    }
+}
+
+/// The statements that keep what a script or a closure sets in its transaction; a fleet's transactions send the same.
+package enum PostgresSettings {
+    /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock, where there is one.
+    ///
+    /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
+    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
+    /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
+    /// The times are such that no script has them, by which one that a script has set shows. A script is split as it is read
+    /// with `standard_conforming_strings`.
+    ///
+    /// With synchronous_commit=off the server writes the commit after it has returned ("Asynchronous Commit"): a state file would
+    /// say what a crash of the server takes back. "on" would also wait for standby servers.
+    package static func times(lock: Duration? = nil, idle: Duration, durably: Bool = false) -> String {
+        """
+        SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\((lock ?? .zero).wholeMilliseconds | 1)'
+        WHEN 'idle_in_transaction_session_timeout' THEN '\(idle.wholeMilliseconds | 1)'
+        WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
+        WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
+        FROM pg_settings WHERE name IN
+        ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
+        'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count') OR \(lock != nil) AND name = 'lock_timeout'
+        OR setting = 'off' AND (name = 'standard_conforming_strings' OR \(durably) AND name = 'synchronous_commit')
+        """
+    }
+
+    /// The settings of this moment.
+    ///
+    /// Two are no rows of pg_settings, and what belongs to the transaction ends with it.
+    private static var now: String {
+        """
+        (SELECT name, setting AS value FROM pg_settings WHERE source = 'session'
+        AND name NOT IN ('transaction_isolation', 'transaction_read_only', 'transaction_deferrable')
+        UNION ALL SELECT name, current_setting(name) FROM (VALUES ('session_authorization'), ('role')) AS names(name)) AS now
+        """
+    }
+
+    package static var reading: String { "SELECT json_object_agg(name, value)::text FROM \(now)" }
+
+    /// Sets back what was set since the settings were read: $1 is of before the times, $2 of behind them.
+    ///
+    /// A SET outlives the COMMIT: on a pooler's connection, in other clients. A set_config to NULL is RESET. The user comes first,
+    /// who may set the rest.
+    package static var restoring: String {
+        """
+        SELECT set_config(name, session.value, false),
+        CASE WHEN migration.value <> coalesce(session.value, '') THEN set_config(name, migration.value, true) END
+        FROM \(now) FULL JOIN json_each_text($2::json) AS migration(name, value) USING (name)
+        LEFT JOIN json_each_text($1::json) AS session(name, value) USING (name)
+        WHERE now.value IS DISTINCT FROM migration.value
+        OR name = 'standard_conforming_strings' AND session.value IS DISTINCT FROM migration.value
+        ORDER BY array_position(ARRAY['session_authorization', 'role'], name)
+        """
+    }
+}

@@ -1,0 +1,132 @@
+/// PostgreSQL as the migrator sees it.
+///
+/// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.
+final class PostgresSession: SQLSession {
+    let db: SQLConversation
+
+    /// The settings of the session, and those of the transaction besides, as JSON.
+    var settings = [SQLValue]()
+
+    /// The wait for locks of a transaction that this has begun; `nil` in a caller's.
+    var lock: SQLLockWait?
+
+    init(db: SQLConversation) { self.db = db }
+
+    func placeholder(_ number: Int) -> String { "$\(number)" }
+
+    /// A name with a point is that of a schema and of the table in it.
+    func quoted(_ table: String) -> String { Self.parts(of: table).map(\.quoted).joined(separator: ".") }
+
+    private static func parts(of table: String) -> [SQLName] {
+        table.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map {
+            SQLName(String($0))
+        }
+    }
+
+    var integerType: String { "BIGINT" }
+
+    /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record
+    /// of a migration with it.
+    ///
+    /// Where the path leads past a table of this library, each migration would run again, with a record in a second table.
+    func columns(of table: String) throws(SQLError) -> SQLRows {
+        let parts = Self.parts(of: table)
+        let name = SQLValue.text(parts[parts.count - 1].text)
+        let isBare = parts.count == 1
+        let schemas = isBare ? "current_schemas(false)" : "ARRAY[\(SQLValue.text(parts[0].text))::name]"
+        let rows = try db.query(
+            """
+            SELECT attname::text, format_type(atttypid, atttypmod), format('%I.%I', nspname, \(name)),
+            CASE WHEN place IS NULL THEN nspname::text END FROM pg_attribute JOIN (
+                SELECT pg_class.oid AS relation, nspname, place FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
+                LEFT JOIN unnest(\(schemas)) WITH ORDINALITY AS path(schema, place) ON schema = nspname
+                WHERE relname = \(name) AND (place IS NOT NULL OR \(isBare) AND relkind IN ('r', 'p') AND relpersistence <> 't' AND EXISTS (
+                    SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname IN ('checksum', 'manager')
+                )) ORDER BY place, nspname LIMIT 1
+            ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
+            """
+        )
+        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else { return rows }
+        throw SQLError(
+            .foreignLedger,
+            "The connection's search_path leads to no table \(table), and the schema \(schema) has one. Name the ledger with its"
+                + " schema (\"\(schema).\(table)\"), also where it is to be a new one"
+        )
+    }
+
+    // In every schema: a script may name one that the search path leaves out.
+    var tables: String { "SELECT relname::text FROM pg_class" }
+
+    var goesOnAfterErrors: Bool { false }
+
+    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
+        for row in try db.query(sql) { for value in row { try body(value) } }
+    }
+
+    func check(_ script: String) throws(SQLError) { try PostgresStatements(script).refuseTransactions() }
+
+    /// Runs the script again where a table could not be had in a short time, until the waits together are as long as the lock's.
+    ///
+    /// All who read the table stand behind a statement that waits for it. The savepoint gives back what the script has locked
+    /// before.
+    func run(script: String) throws(SQLError) {
+        let statements = try PostgresStatements(script).statements
+        // A script that sets its own wait keeps it.
+        let lock = script.contains("lock_timeout") ? nil : lock
+        var (waited, wait) = (Duration.zero, min(.seconds(2), lock?.limit ?? .zero))
+        while true {
+            var isShort = false
+            do throws(SQLError) {
+                return try behindSavepoint { () throws(SQLError) in
+                    for next in statements {
+                        if let lock, next.locksTables != isShort {
+                            isShort.toggle()
+                            try setLockTimeout(isShort ? wait : lock.limit)
+                        }
+                        do throws(SQLError) { try db.query(next.text) } catch {
+                            throw error.hintingOutside.located(next.text, next.place.line, next.place.column)
+                        }
+                    }
+                    if let lock, isShort { try setLockTimeout(lock.limit) }
+                }
+            } catch {
+                waited += wait
+                guard let lock, isShort, error.code == .busy, waited < lock.limit else { throw error }
+                try db.query("ROLLBACK TO SAVEPOINT app_migrations_guard")
+                try lock.beforeWaiting?()
+                wait = min(wait * 2, lock.limit - waited)
+            }
+        }
+    }
+
+    func setLockTimeout(_ wait: Duration) throws(SQLError) {
+        try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
+    }
+
+    func rollBack() throws(SQLError) { try db.query("ROLLBACK") }
+
+    func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) { try body() }
+
+    func withoutForeignKeys(
+        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+    ) throws(SQLError) { try body(unchecked) }
+
+    /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
+    func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) { try body() }
+}
+
+extension SQLError {
+    /// This error with the way out, where a statement has failed that runs outside of a transaction only.
+    fileprivate var hintingOutside: SQLError {
+        guard sqlState == "25001" else { return self }
+        return with {
+            $0.message +=
+                ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""
+        }
+    }
+}
+
+extension SQLDialect {
+    /// The dialect of PostgreSQL.
+    public static var postgres: SQLDialect { SQLDialect("postgres") { PostgresSession(db: $0) } }
+}

@@ -1,0 +1,180 @@
+/// The statements of a PostgreSQL script, for a connection that runs one of them at a time.
+///
+/// The extended protocol takes one statement a call ("Extended Query"). A semicolon ends a statement outside of parentheses,
+/// since the actions of a rule stand in them, and outside of `BEGIN ATOMIC … END`.
+package struct PostgresStatements {
+    /// In order; blanks, comments and semicolons alone are none.
+    package private(set) var statements = [Statement]()
+
+    private let script: SQLScript
+    private let tokens: SQLTokens
+    private var start: Int?
+    private var parentheses = 0
+    /// How many `BEGIN ATOMIC` are open.
+    private var bodies = 0
+    private var head = Head.nothing
+    private var former = Former.other
+
+    /// The kind of a statement, by its first words.
+    private enum Head {
+        case nothing, create, createOr, createOrReplace
+        case routine, copy, other
+    }
+
+    /// The word before: BEGIN, or FROM and TO.
+    private enum Former {
+        case begin, direction, other
+    }
+
+    /// Splits a script.
+    ///
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidScript`` and the place of a text, a name or a comment that
+    ///   has no end, of a zero byte, of a command of psql, and of a COPY from the client or to it.
+    package init(_ script: String) throws(SQLError) {
+        self.script = SQLScript(script)
+        try self.script.refuseZeroBytes(for: "PostgreSQL")
+        tokens = SQLTokens(self.script, isPostgres: true)
+        for index in tokens.tokens.indices { try follow(index) }
+        if let opening = tokens.unended { throw unended(opening) }
+        endStatement(at: tokens.tokens.count)
+    }
+
+    private mutating func follow(_ index: Int) throws(SQLError) {
+        var word = Former.other
+        if tokens.isSign(index, ";"), parentheses == 0 {
+            // A statement inside of a body has ended.
+            if bodies > 0 { head = .nothing } else { return endStatement(at: index) }
+        } else if tokens.isSign(index, "\\") {
+            throw refusal(
+                "a command of psql, which the server doesn't know; write it in SQL, or remove it",
+                index
+            )
+        } else if tokens.tokens[index].kind == .word, parentheses == 0 {
+            word = try followWord(index)
+        } else {
+            if tokens.isSign(index, "(") { parentheses += 1 }
+            if tokens.isSign(index, ")") { parentheses = max(0, parentheses - 1) }
+            if head != .routine, head != .copy { head = .other }
+        }
+        former = word
+        start = start ?? index
+    }
+
+    private mutating func followWord(_ index: Int) throws(SQLError) -> Former {
+        func isWord(_ keyword: StaticString) -> Bool { tokens.isWord(index, keyword) }
+        switch head {
+        case .nothing where bodies > 0 && isWord("END"):
+            // Every other END belongs to a CASE, or is a name.
+            bodies -= 1
+            head = .other
+        case .nothing: head = isWord("CREATE") ? .create : isWord("COPY") ? .copy : .other
+        case .create where isWord("OR"): head = .createOr
+        case .createOr where isWord("REPLACE"): head = .createOrReplace
+        case .create, .createOrReplace: head = isWord("FUNCTION") || isWord("PROCEDURE") ? .routine : .other
+        case .routine where former == .begin && isWord("ATOMIC"):
+            bodies += 1
+            head = .nothing
+        case .copy where former == .direction && (isWord("STDIN") || isWord("STDOUT")):
+            throw refusal(
+                "COPY from or to the client moves rows over the connection, which has no way for them here; write INSERT, or"
+                    + " copy the rows in a closure with the database's own library",
+                index
+            )
+        case .routine, .copy: break
+        default: head = .other
+        }
+        if isWord("BEGIN") { return .begin }
+        return isWord("FROM") || isWord("TO") ? .direction : .other
+    }
+
+    private mutating func endStatement(at end: Int) {
+        if let start { statements.append(Statement(script: script, tokens: tokens, places: start..<end)) }
+        (start, head, former) = (nil, .nothing, .other)
+    }
+
+    private func refusal(_ message: String, _ index: Int) -> SQLError {
+        script.error(.invalidScript, message, at: tokens.tokens[index].range.lowerBound)
+    }
+
+    private func unended(_ opening: Range<Int>) -> SQLError {
+        let text = tokens.text(in: opening)
+        let message =
+            switch text {
+            case "'": "a text in single quotes that has no end"
+            case "\"": "a name in double quotes that has no end"
+            case "/*":
+                "a comment that /* begins and no */ ends; comments nest in PostgreSQL, so that each /* needs its own */"
+            default: "a text that \(text) begins and no \(text) ends"
+            }
+        return script.error(.invalidScript, message, at: opening.lowerBound)
+    }
+
+    /// Refuses what would begin or end a transaction, which is the migrator's to do.
+    ///
+    /// The server would commit what came before it, and then run the rest by itself.
+    func refuseTransactions() throws(SQLError) {
+        for statement in statements {
+            guard let found = statement.ofTransaction else { continue }
+            throw SQLError(
+                .refusedStatement,
+                "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
+            ).with { ($0.line, $0.column) = statement.place }
+        }
+    }
+
+    /// A statement without the semicolon that ends it, and without the comments around it.
+    package struct Statement {
+        fileprivate let script: SQLScript
+        fileprivate let tokens: SQLTokens
+        fileprivate let places: Range<Int>
+
+        private func offset(_ place: Int) -> Int { tokens.tokens[place].range.lowerBound }
+
+        package var text: String {
+            tokens.text(in: offset(places.lowerBound)..<tokens.tokens[places.upperBound - 1].range.upperBound)
+        }
+
+        /// The line and the column in the script, both from 1; a column is a Unicode scalar.
+        package var place: (line: Int, column: Int) { script.position(at: offset(places.lowerBound)) }
+
+        /// The first words and signs, in capitals.
+        private var words: [String] { places.prefix(64).map { tokens.text($0).uppercased() } }
+
+        func begins(with start: String...) -> Bool { words.starts(with: start) }
+
+        /// The words of a statement that begins or ends a transaction; `nil` for any other one.
+        ///
+        /// A savepoint stays inside of its transaction.
+        fileprivate var ofTransaction: String? {
+            let words = words
+            switch words.first {
+            case "BEGIN", "COMMIT", "END", "ABORT": return words[0]
+            case "START", "PREPARE":
+                return words.dropFirst().first == "TRANSACTION" ? "\(words[0]) TRANSACTION" : nil
+            case "ROLLBACK": return words.contains("TO") ? nil : words[0]
+            default: return nil
+            }
+        }
+
+        /// True if the statement may take the lock of a table for which every reader or writer behind it waits.
+        var locksTables: Bool {
+            ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(
+                tokens.text(places.lowerBound).uppercased()
+            )
+        }
+
+        /// The index that CREATE INDEX CONCURRENTLY makes, and its table, as they stand in the statement.
+        ///
+        /// `nil` for any other statement, and where the server chooses the name, which is another one each time then.
+        var index: (name: String, table: String)? {
+            let words = words
+            guard words.first == "CREATE", let start = words.prefix(4).firstIndex(of: "CONCURRENTLY"),
+                words[start - 1] == "INDEX", let on = words.firstIndex(of: "ON"), on > start + 1
+            else { return nil }
+            let first = words.dropFirst(on + 1).first == "ONLY" ? on + 2 : on + 1
+            let end = words.indices.first { $0 > first && ["(", "USING"].contains(words[$0]) } ?? words.count
+            func text(_ place: Int) -> String { tokens.text(places.lowerBound + place) }
+            return (text(on - 1), (first..<end).map(text).joined())
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import Foundation
+import Testing
+
+extension Wreck {
+    /// A store in the test's folder.
+    static func store(journal: String = "delete") throws -> SQLiteStore {
+        let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
+        try makeStore(store.path, journal: journal)
+        return store
+    }
+
+    private static func changed(
+        _ description: String,
+        _ expected: String,
+        _ body: @escaping @Sendable (inout Data) -> Void
+    ) -> Wreck {
+        Wreck(description, expected) {
+            try makeStore($0)
+            try change($0, body)
+        }
+    }
+
+    private static func edited(_ description: String, _ expected: String, _ sql: String) -> Wreck {
+        Wreck(description, expected) {
+            try makeStore($0)
+            let db = try SQLiteConnection(path: $0)
+            defer { db.close() }
+            try db.query("PRAGMA writable_schema = ON")
+            try db.execute(script: sql)
+        }
+    }
+
+    static let all: [Wreck] = [
+        Wreck("a store", "same") { try makeStore($0) },
+        Wreck("a store in WAL mode", "same") { try makeStore($0, journal: "wal") },
+        Wreck("nothing", "missing") { _ in },
+        Wreck("a link to nothing", "missing") {
+            try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0 + "-gone")
+        },
+        Wreck("no byte", "missing") { try write("", to: $0) },
+        Wreck("another schema", "migratable") {
+            try SQLiteConnection(path: $0).execute(
+                script: "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)"
+            )
+        },
+        Wreck("a schema with more", "undecided") {
+            try makeStore($0)
+            try SQLiteConnection(path: $0).query("CREATE TABLE further(a)")
+        },
+        Wreck("a text", "damaged 26") {
+            try write(String(repeating: "not a database\n", count: 200), to: $0)
+        },
+        Wreck("a short text", "damaged 26") { try write("oops", to: $0) },
+        changed("truncated between pages", "damaged 11") { $0.removeLast(2 * 1_024) },
+        changed("truncated within the first page", "damaged 11") { $0.removeLast($0.count - 60) },
+        changed("a byte of the header flipped", "damaged 26") { $0[3] ^= 0x20 },
+        // The kind of the b-tree page (Database File Format, section 1.6).
+        changed("a byte of the schema's page flipped", "damaged 11") { $0[100] ^= 0x08 },
+        Wreck("no page but the log", "damaged nil") {
+            try write("", to: $0)
+            try write("frames", to: $0 + "-wal")
+        },
+        edited(
+            "a statement of a newer SQLite",
+            "newer 11",
+            "UPDATE sqlite_master SET sql = 'CREATE TABLE note(id BIGKEY ~> 5, body TEXT) FROZEN' WHERE name = 'note'"
+        ),
+        edited(
+            "an object of a newer SQLite",
+            "newer 11",
+            "INSERT INTO sqlite_master VALUES ('view', 'v', 'v', 0, 'CREATE FUNCTION v AS MATERIALIZED 1')"
+        ),
+        changed("a file format of a newer SQLite", "newer 26") { ($0[18], $0[19]) = (3, 3) },
+        changed("a schema format of a newer SQLite", "newer 1") { $0[47] = 9 },
+        edited(
+            "a table's page out of the file",
+            "damaged 11",
+            "UPDATE sqlite_master SET rootpage = 9999 WHERE name = 'note'"
+        ),
+        edited(
+            "an index without a page",
+            "damaged 11",
+            "CREATE TABLE u(a UNIQUE); UPDATE sqlite_master SET rootpage = 0 WHERE tbl_name = 'u' AND type = 'index'"
+        ),
+        edited(
+            "an index of no constraint",
+            "damaged 11",
+            "CREATE TABLE u(a UNIQUE); UPDATE sqlite_master SET sql = 'CREATE TABLE u(a)' WHERE name = 'u'"
+        ),
+        edited("an index without its table", "damaged 11", "DELETE FROM sqlite_master WHERE name = 'note'"),
+        edited(
+            "what is no statement at all",
+            "damaged 11",
+            "UPDATE sqlite_master SET sql = 'CREBTE TABLE note' WHERE name = 'note'"
+        ),
+        Wreck("what looks encrypted", "unreachable 26") {
+            var random = SystemRandomNumberGenerator()
+            let bytes = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try Data(bytes).write(to: URL(filePath: $0))
+        },
+        Wreck("a folder", "unreachable nil") {
+            try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false)
+        },
+        Wreck("a link that leads to itself", "unreachable nil") {
+            try FileManager.default.createSymbolicLink(atPath: $0, withDestinationPath: $0)
+        },
+    ]
+}
+
+extension SQLiteStore.Status {
+    /// The case, with SQLite's result code.
+    var text: String {
+        func code(_ error: SQLError) -> String { error.extendedResultCode.map { "\($0 & 0xFF)" } ?? "nil" }
+        switch self {
+        case .same: return "same"
+        case .migratable(let plan): return plan.steps.isEmpty ? "empty" : "migratable"
+        case .undecided(let questions): return questions.isEmpty ? "empty" : "undecided"
+        case .missing: return "missing"
+        case .damaged(let error): return "damaged \(code(error))"
+        case .newer(let error): return "newer \(code(error))"
+        case .busy(let error): return "busy \(code(error))"
+        case .unreachable(let error): return "unreachable \(code(error))"
+        }
+    }
+}
+
+/// Every file in a folder, with its bytes; folders and dead links without.
+func contents(of folder: String) throws -> [String: Data] {
+    var contents = [String: Data]()
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        let path = "\(folder)/\(name)"
+        var isFolder: ObjCBool = false
+        let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+        contents[name] = isThere && !isFolder.boolValue ? try Wreck.bytes(path) : Data()
+    }
+    return contents
+}

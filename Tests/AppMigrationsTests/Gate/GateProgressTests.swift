@@ -1,0 +1,156 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppMigrations
+
+@Suite(.temporaryDirectory) struct GateProgressTests {
+    let folder = TemporaryDirectory.current.path
+
+    @Test func `the fraction begins at nothing, never falls, and ends at one`() async throws {
+        try Data("old".utf8).write(to: URL(filePath: folder + "/notes"))
+        let notes = folder + "/notes"
+        let seen = Log()
+        let gate = MigrationGate { start in
+            let options = start.options(.init { _ in seen.add(start.gate.state.text) })
+            let library = try manager("1.3", in: folder, options, named: "Library")
+            let search = try manager("1.3", in: folder, options, named: "Search")
+            try start.migrate(library) {
+                try $0.whenMigrating(toVersion: "1.1") { $0.reportProgress(0.5, note: "half") }
+                try $0.whenMigrating(toVersion: "1.2", protecting: [notes]) { $0.reportProgress(0.5) }
+            }
+            try start.migrate(search) { try $0.whenMigrating(toVersion: "1.3") {} }
+            start.expect(steps: 2)
+            start.reportProgress(0.5, note: "files")
+            seen.add(start.gate.state.text)
+            start.finishStep()
+            start.finishStep()
+            seen.add(start.gate.state.text)
+        }
+        try await gate.ready()
+        let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
+        #expect(fractions == fractions.sorted(), "\(seen.lines)")
+        #expect(fractions.first == 0 && fractions.last == 1, "\(seen.lines)")
+        #expect(seen.lines.contains("migrating 0.25 half"), "\(seen.lines)")
+        #expect(!seen.lines.contains { $0.contains(folder) }, "\(seen.lines)")
+    }
+
+    @Test func `a long migration has the part of the bar that its weight gives it`() async throws {
+        let seen = Log()
+        let gate = MigrationGate { start in
+            let options = start.options(.init { _ in seen.add(start.gate.state.text) })
+            let library = try manager("1.3", in: folder, options, named: "Library")
+            let search = try manager("1.3", in: folder, options, named: "Search")
+            func declare(_ migrations: MigrationManager) throws {
+                try migrations.whenMigrating(toVersion: "1.2") { $0.reportProgress(0.5) }
+                try migrations.whenMigrating(toVersion: "1.3") {}
+            }
+            try start.plan(library, weights: ["1.2.0": 5, "1.9": 30], declare)
+            try start.plan(search, declare)
+            seen.add(start.gate.state.text)
+            try declare(search)
+            try declare(library)
+        }
+        try await gate.ready()
+        let fractions = seen.lines.compactMap { Double($0.split(separator: " ").dropFirst().first ?? "") }
+        #expect(Set(fractions).sorted() == [0, 0.0625, 0.125, 0.25, 0.5625, 0.875, 1, 4])
+        #expect(seen.lines.contains("planning 4"), "\(seen.lines)")
+    }
+
+    @Test func `a bar goes on where the last checkpoint was`() async throws {
+        let seen = Log()
+        let gate = MigrationGate { start in
+            let options = start.options(.init { _ in seen.add(start.gate.state.text) })
+            try start.migrate(manager("1.3", in: folder, options)) {
+                try $0.whenMigrating(toVersion: "1.2") { context in
+                    guard context.isRetry else {
+                        start.gate.cancel()
+                        return try context.saveCheckpoint(1, progress: 0.75)
+                    }
+                }
+            }
+        }
+        await #expect(throws: MigrationError.self) { try await gate.ready() }
+        gate.retry()
+        try await gate.ready()
+        #expect(seen.lines == ["0.0", "0.75", "0.75", "0.75", "1.0"].map { "migrating \($0) " })
+    }
+
+    @Test func `a weight of no version is refused before anything runs`() async throws {
+        let gate = MigrationGate { start in
+            let library = try manager("1.3", in: folder, start.options(), named: "Library")
+            try start.migrate(library, weights: ["1,2": 5]) {
+                try $0.whenMigrating(toVersion: "1.2") { Issue.record("it ran") }
+            }
+        }
+        let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
+        #expect(error?.code == .invalidVersion)
+    }
+
+    @Test func `no manager migrates where the plan of a later one refuses`() async throws {
+        let gate = MigrationGate { start in
+            let settings = try manager("1.0", in: folder, start.options(), named: "Settings")
+            let cache = try manager("1.0", in: folder, start.options(), named: "Cache")
+            func declareSettings(_ migrations: MigrationManager) throws {
+                try migrations.whenMigrating(toVersion: "0.9") { Issue.record("It ran.") }
+            }
+            try start.plan(settings, declareSettings)
+            try start.plan(cache) { try $0.whenMigrating(toVersion: "1.1") {} }
+            try declareSettings(settings)
+        }
+        let error = await #expect(throws: MigrationError.self) { try await gate.ready() }
+        #expect(error?.code == .newerThanCurrentVersion && error?.managerName == "Cache")
+    }
+
+    @Test func `what is told after the end of a try, or by another one, changes nothing`() async throws {
+        let told = Guarded([MigrationGate.Start]())
+        let contexts = Guarded([MigrationContext]())
+        let events = Guarded(0)
+        let gate = MigrationGate { start in
+            told.withLock { $0.append(start) }
+            if !start.isRetry { throw Refused() }
+            told.withLock { $0[0] }.reportProgress(0.9)
+            guard case .planning = start.gate.state else { throw Refused() }
+            let manager = try manager("1.0", in: folder, .init { _ in events.withLock { $0 += 1 } })
+            try manager.whenMigrating(toVersion: "1.0") { context in contexts.withLock { $0 = [context] } }
+        }
+        await #expect(throws: Refused.self) { try await gate.ready() }
+        told.withLock { $0[0] }.finishStep()
+        guard case .failed = gate.state else { throw Refused() }
+        gate.retry()
+        try await gate.ready()
+        for start in told.withLock({ $0 }) { start.expect(steps: 1) }
+        let count = events.withLock { $0 }
+        contexts.withLock { $0[0] }.reportProgress(1)
+        #expect(events.withLock { $0 } == count && count > 0)
+        guard case .ready = gate.state else { throw Refused() }
+        try await gate.ready()
+        #expect(told.withLock { $0.count } == 2)
+    }
+}
+
+@Suite struct OverallFractionTests {
+    @Test func `files that are put back before the plan are no half of its first step`() {
+        var fraction = OverallFraction()
+        fraction.copy(0.9, 1)
+        fraction.expect([1])
+        // A late report of a closure that has ended.
+        fraction.reach(0.9)
+        fraction.begin(1)
+        fraction.reach(0.1)
+        #expect(fraction.value == 0.1)
+    }
+
+    @Test func `a start that is begun once more goes on where it was`() {
+        var fraction = OverallFraction()
+        fraction.expect([1, 1])
+        fraction.begin(1)
+        fraction.finish()
+        fraction.beginAgain()
+        #expect(fraction.value == 0.5)
+        fraction.expect([1])
+        fraction.begin(1)
+        fraction.reach(0.5)
+        #expect(fraction.value == 0.75)
+    }
+}

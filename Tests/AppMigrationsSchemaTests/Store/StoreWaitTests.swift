@@ -47,8 +47,10 @@ import Glibc
         let other = try SQLiteConnection(path: store.path)
         try other.query("BEGIN EXCLUSIVE")
         let run = try #require(Self.calls[call])
+        let begun = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
         let waiting = Task {
+            begun.signal()
             defer { ended.signal() }
             return try sqlError { try run(store, .seconds(3_600)) }
         }
@@ -56,6 +58,7 @@ import Glibc
         // The lock is given back once the call has ended, or long after it should have.
         let hasWaited = Guarded(false)
         Thread.detachNewThread {
+            begun.wait()
             if ended.wait(timeout: .now() + 20) == .timedOut { hasWaited.withLock { $0 = true } }
             other.close()
         }

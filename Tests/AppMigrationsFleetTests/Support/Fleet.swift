@@ -83,7 +83,7 @@ extension Fleet {
     struct Held: Sendable {
         let call: Call<MigrationError.Code?>
         let door: Door
-        let holder: LeaseHolder
+        let context: FleetMigrationContext
 
         /// The code with which the host's call ends.
         var code: MigrationError.Code? { get async throws { try await call.value } }
@@ -91,7 +91,7 @@ extension Fleet {
         /// Lets the closure return, and waits until it has: no renewal begins after that.
         func open() async throws {
             door.open()
-            try await waitUntil { holder.progress.withLock { $0.renewing?.isCancelled } == true }
+            try await waitUntil { context.holder.progress.withLock { $0.renewing?.isCancelled } == true }
         }
     }
 
@@ -102,12 +102,12 @@ extension Fleet {
     ) async throws -> Held {
         let manager = try await self.host(host, change)
         let door = Door()
-        let holder = Guarded<LeaseHolder?>(nil)
+        let context = Guarded<FleetMigrationContext?>(nil)
         let call = Call { [log] in
             await code {
-                try await manager.whenMigrating(toVersion: "1.1") { context in
-                    holder.withLock { $0 = context.holder }
-                    log.add("\(host) runs \(context.attempt)")
+                try await manager.whenMigrating(toVersion: "1.1") { own in
+                    context.withLock { $0 = own }
+                    log.add("\(host) runs \(own.attempt)")
                     await withTaskCancellationHandler {
                         await door.pass()
                     } onCancel: {
@@ -116,8 +116,8 @@ extension Fleet {
                 }
             }
         }
-        try await waitUntil { holder.withLock { $0 } != nil && clock.timers > 0 || call.hasEnded }
-        return Held(call: call, door: door, holder: try #require(holder.withLock { $0 }))
+        try await waitUntil { context.withLock { $0 } != nil && clock.timers > 0 || call.hasEnded }
+        return Held(call: call, door: door, context: try #require(context.withLock { $0 }))
     }
 }
 

@@ -127,7 +127,7 @@ extension ManualClock {
     /// Moves the clock to the end of the next pause, timer or deadline, and not further than to a time.
     private func advance(noFurtherThan time: Duration) {
         let (now, next) = progress.withLock { ($0.now, $0.waiters.map(\.end).min()) }
-        advance(by: min(next ?? time, time) - now)
+        advance(by: max(.zero, min(next ?? time, time) - now))
     }
 
     /// Lets time pass until something holds, or for so long at most.

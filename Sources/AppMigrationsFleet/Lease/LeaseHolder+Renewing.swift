@@ -60,9 +60,10 @@ extension LeaseHolder {
     }
 }
 
-/// The lease is given up when it could not be renewed for half of its length: another host takes over after the whole.
+/// A lease that could not be renewed for half of its length is given up. Another host takes over after its whole
+/// length.
 ///
-/// The last twelfth of the lease before that is for a last try.
+/// The last twelfth of a lease's length before that is for a last try.
 extension LeaseHolder {
     private var twelfth: Duration { lease.length / 12 }
 
@@ -74,10 +75,11 @@ extension LeaseHolder {
 
     /// Begins a try to save; returns its end.
     ///
-    /// A process that stood still has not tried. So the last twelfth begins only when this runs again, and a renewal after a stall
-    /// keeps the lease: it replaces the revision that nobody has taken over, or fails.
+    /// A process that stood still has not tried. So the last twelfth begins only when this runs again, and a
+    /// renewal after a stall keeps the lease: it replaces the revision that nobody has taken over, or fails.
     ///
-    /// A renewal waits for a checkpoint under way. So a checkpoint that would leave no time for the last try is the last try itself.
+    /// A renewal waits for a checkpoint under way. So a checkpoint that would leave no time for the last try
+    /// is the last try itself.
     func beginTry(isCheckpoint: Bool) -> Duration {
         let now = clock.uptime()
         let needed = isCheckpoint ? twelfth : .zero

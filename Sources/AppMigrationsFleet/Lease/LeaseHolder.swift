@@ -68,7 +68,8 @@ final class LeaseHolder: Sendable {
 
     /// Saves the state with the next beat of the lease: a renewal, or a checkpoint.
     ///
-    /// While tries are left, this one ends when the time of the last one begins. If the last one fails, the lease is lost.
+    /// While tries are left, this one ends when the time of the last one begins. If the last one fails, the
+    /// lease is lost.
     func save(
         isCheckpoint: Bool = false,
         _ change: @escaping @Sendable (MigrationState) -> MigrationState = { $0 }
@@ -92,8 +93,8 @@ final class LeaseHolder: Sendable {
             let now = progress.withLock { $0 }
             if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
             if now.hasEnded { throw stored.location.checkpointAfterEnd(version) }
-            // Each try has a beat of its own. If the store shows an earlier try, that one is not taken for this one, which was sent
-            // later: other hosts count from when the store had it.
+            // Each try has a beat of its own. If the store shows an earlier try, that one is not taken for
+            // this one, which was sent later: other hosts count from when the store had it.
             let changed = change(now.state)
             let next = changed.renewing(at: max(now.beat, changed.marks.interruption?.lease?.beat ?? 0) + 1)
             progress.withLock { $0.beat = next.marks.interruption?.lease?.beat ?? 0 }

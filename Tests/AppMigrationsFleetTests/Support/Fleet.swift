@@ -58,7 +58,8 @@ extension FleetMigrationManager {
 }
 
 extension Fleet {
-    /// Lets time pass, as ``ManualClock/pass(_:waiting:timers:hanging:until:)`` does, also while calls of the store hang.
+    /// Lets time pass, as ``ManualClock/pass(_:waiting:timers:until:hanging:)`` does, also while calls of the
+    /// store hang.
     func pass(
         _ duration: Duration = .seconds(500),
         waiting: Int = 1,
@@ -74,7 +75,8 @@ extension Fleet {
         )
     }
 
-    /// Waits until everybody waits again who is to wait, as ``pass(_:waiting:timers:until:)`` does before it moves the clock.
+    /// Waits until everybody waits again who is to wait, as ``pass(_:waiting:timers:until:)`` does before it
+    /// moves the clock.
     func settle(waiting: Int = 1, timers: Int = 0, until isOver: () -> Bool = { false }) async throws {
         try await pass(.zero, waiting: waiting, timers: timers, until: isOver)
     }

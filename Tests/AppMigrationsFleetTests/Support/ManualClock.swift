@@ -132,8 +132,8 @@ extension ManualClock {
 
     /// Lets time pass until something holds, or for so long at most.
     ///
-    /// The clock moves only while everybody waits who is to wait. So a task that gets no processor for a while finds the same time
-    /// as one that gets it at once.
+    /// The clock moves only while everybody waits who is to wait. So a task that gets no processor for a
+    /// while finds the same time as one that gets it at once.
     ///
     /// - Parameters:
     ///   - duration: The longest time. Whoever woke at its end has done what it had to do when this returns.

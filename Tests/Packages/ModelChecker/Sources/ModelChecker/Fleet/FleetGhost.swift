@@ -122,7 +122,8 @@ final class FleetGhost: @unchecked Sendable {
         return attempts.count - 1
     }
 
-    /// Time goes on: a closure is cancelled before half a lease is over since the newest of its host's writes that the store has done.
+    /// Time goes on: a closure is cancelled before half a lease is over since the newest of its host's writes
+    /// that the store has done.
     func timePasses(to time: Duration) {
         for attempt in attempts where !attempt.isOver && !attempt.isCancelled {
             let host = attempt.host

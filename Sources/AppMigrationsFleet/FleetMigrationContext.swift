@@ -79,7 +79,7 @@ public struct FleetMigrationContext: Sendable {
         let text = value.description
         let size = text.utf8.count
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
-        try await holder.save {
+        try await holder.save(isCheckpoint: true) {
             $0.reaching(text, progress: progress.map(MigrationContext.fraction), after: began)
         }
         if let progress { reportProgress(progress) }

@@ -15,9 +15,8 @@ extension FleetMigrationManager {
         do throws(MigrationError) {
             guard let begun = try await begin(declaration) else { return false }
             attempt = begun
-            // Where half of the lease is over another host may be about to take over.
-            let holder = begun.holder
-            while clock.uptime() - holder.renewed >= holder.lease.length / 2 { try await holder.save() }
+            // If the lease took long to come, another host may be about to take over.
+            while begun.holder.timeToLastTry <= .zero { try await begun.holder.save() }
             send(begun.event(.started))
             try await work(begun)
             know(begun.holder.state)

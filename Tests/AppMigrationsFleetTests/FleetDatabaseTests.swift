@@ -220,6 +220,31 @@ import Testing
         #expect(try await place.notes() == 0)
     }
 
+    @Test func `a connection that never closes is left behind after half a lease`() async throws {
+        let manager = try await place.manager()
+        let closing = Door()
+        let never = Door()
+        let task = Call {
+            let db = NeverClosing(base: place.db, closing: closing, end: never)
+            return try await manager.whenMigrating(toVersion: "1.1", in: db) { db, _ in
+                try await place.insert(db.base)
+            }
+        }
+        func pass(_ duration: Duration) async throws {
+            try await place.clock.pass(
+                duration,
+                until: { task.hasEnded },
+                hanging: { closing.isOpen ? 1 : 0 }
+            )
+        }
+        try await pass(.seconds(14))
+        #expect(!task.hasEnded)
+        try await pass(.seconds(1))
+        #expect(try await task.value)
+        never.open()
+        #expect(try await place.notes() == 1)
+    }
+
     @Test func `work is rolled back where another host has written the document meanwhile`() async throws {
         let manager = try await place.manager()
         let error = await #expect(throws: MigrationError.self) {
@@ -237,5 +262,25 @@ import Testing
         // The other host's write was in this transaction and is gone with it, so the lease stands and the failure is noted.
         #expect(error?.code == .migrationFailed)
         #expect(try await place.notes() == 0)
+    }
+}
+
+/// A connection whose end nobody hears of.
+private struct NeverClosing: AsyncSQLConnection {
+    let base: PostgresStandIn
+    let closing: Door
+    let end: Door
+
+    static var dialect: SQLDialect { PostgresStandIn.dialect }
+
+    static func report(of error: any Error) -> SQLErrorReport? { PostgresStandIn.report(of: error) }
+
+    nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
+        try await base.query(sql, arguments)
+    }
+
+    nonisolated(nonsending) func close() async {
+        closing.open()
+        await end.pass()
     }
 }

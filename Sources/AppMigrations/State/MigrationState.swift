@@ -108,12 +108,12 @@ extension MigrationState {
         return with(ended.map { Interruption($0.known, at: $0.startedAt, failure: $0.failure, $0.lease) })
     }
 
-    /// The state with the next beat of its lease, or the one that was found.
-    package func renewing(at beat: Int? = nil) -> MigrationState {
+    /// The state with another beat of its lease.
+    package func renewing(at beat: Int) -> MigrationState {
         with(
             marks.interruption.map { now in
                 var lease = now.lease
-                lease?.beat = beat ?? (now.lease?.beat ?? 0) + 1
+                lease?.beat = beat
                 return now.with(failure: now.failure, lease)
             }
         )

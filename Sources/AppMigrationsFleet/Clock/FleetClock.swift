@@ -12,7 +12,8 @@ package struct FleetClock: Sendable {
     package var now: @Sendable () -> Int64 = { Platform.now }
     /// Throws `CancellationError` in a cancelled task.
     package var pause: @Sendable (Duration) async throws -> Void = sleep
-    /// A pause that no work waits for: before the next renewal of a lease, of a watch over a connection, or of the alarms.
+    /// A pause that no work waits for: until the next renewal of a lease, the next look at a connection, or the next
+    /// alarm.
     package var timer: @Sendable (Duration) async throws -> Void = sleep
     /// Calls a closure once a call has missed its deadline; gives what calls the alarm off.
     package var alarm: @Sendable (Duration, @escaping @Sendable () -> Void) -> @Sendable () -> Void = {

@@ -41,30 +41,54 @@ extension LeaseHolder {
         await db?.close()
     }
 
-    /// Renews until the task is cancelled or the lease lost, at the latest when it could not be renewed for half of its length:
-    /// another host takes over after the whole.
+    /// Renews until the task is cancelled or the lease lost.
     ///
-    /// A process that stood still has not tried. So the last twelfth of that half begins only when this task runs again, and a
-    /// renewal after a stall keeps the lease: it replaces the revision that nobody has taken over, or fails.
+    /// The next renewal comes a sixth of the lease after the last one was answered, or sooner if that answer took long.
     private func renew() async {
-        let (half, twelfth) = (lease.length / 2, lease.length / 12)
-        var pause = lease.length / 6
-        /// When the lease is given up, once the last twelfth has begun.
-        var end: Duration?
+        var pause = min(lease.length / 6, max(.zero, timeToLastTry))
         while true {
             do { try await clock.timer(pause) } catch { return }
-            let now = clock.uptime()
-            if end == nil, now - renewed >= half - twelfth { end = max(now + twelfth, renewed + half) }
             do throws(MigrationError) {
-                try await save(within: (end ?? renewed + half - twelfth) - now)
-                end = nil
-                pause = lease.length / 6
+                try await save()
+                pause = min(lease.length / 6, max(.zero, timeToLastTry))
             } catch {
                 if loss != nil { return }
-                let now = clock.uptime()
-                if let end, now >= end { return lose(.notRenewed(half)) }
-                pause = max(.zero, min(twelfth, .seconds(1), (end ?? renewed + half - twelfth) - now))
+                let end = progress.withLock { $0.end } ?? lastTry
+                pause = max(.zero, min(twelfth, .seconds(1), end - clock.uptime()))
             }
+        }
+    }
+}
+
+/// A lease that could not be renewed for half of its length is given up. Another host takes over after its whole
+/// length.
+///
+/// The last twelfth of a lease's length before that is for a last try.
+extension LeaseHolder {
+    private var twelfth: Duration { lease.length / 12 }
+
+    /// When the last try to renew the lease begins.
+    private var lastTry: Duration { renewed + lease.length / 2 - twelfth }
+
+    /// How long it is until then; less than zero if it should be under way.
+    var timeToLastTry: Duration { lastTry - clock.uptime() }
+
+    /// Begins a try to save; returns its end.
+    ///
+    /// A process that stood still has not tried. So the last twelfth begins only when this runs again, and a
+    /// renewal after a stall keeps the lease: it replaces the revision that nobody has taken over, or fails.
+    ///
+    /// A renewal waits for a checkpoint under way. So a checkpoint that would leave no time for the last try
+    /// is the last try itself.
+    func beginTry(isCheckpoint: Bool) -> Duration {
+        let now = clock.uptime()
+        let needed = isCheckpoint ? twelfth : .zero
+        if now + needed < lastTry { return lastTry }
+        let last = max(now + twelfth, renewed + lease.length / 2)
+        return progress.withLock { progress in
+            let end = progress.end ?? last
+            progress.end = end
+            return end
         }
     }
 }

@@ -10,6 +10,10 @@ final class LeaseHolder: Sendable {
         var revision: FleetRevision
         /// When the last save that succeeded was begun: the store has it from then on at the earliest.
         var renewed: Duration
+        /// When the lease is given up if the last try to renew it fails; `nil` while others are left.
+        var end: Duration?
+        /// The highest beat that was sent to the store, whether or not it was saved.
+        var beat = 0
         var hasEnded = false
         var loss: LeaseLoss?
         var calling: Task<(any Error)?, Never>?
@@ -64,27 +68,52 @@ final class LeaseHolder: Sendable {
         return try await task.value.get()
     }
 
+    /// Saves the state with the next beat of the lease: a renewal, or a checkpoint.
+    ///
+    /// While tries are left, this one ends when the time of the last one begins. If the last one fails, the
+    /// lease is lost.
     func save(
-        within limit: Duration? = nil,
+        isCheckpoint: Bool = false,
         _ change: @escaping @Sendable (MigrationState) -> MigrationState = { $0 }
     ) async throws(MigrationError) {
-        let consequence: Message = "Migration \(version) goes on at the checkpoint before."
         try await inTurn { [self] () async throws(MigrationError) in
-            for _ in 1...5 {
-                let now = progress.withLock { $0 }
-                if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
-                if now.hasEnded { throw stored.location.checkpointAfterEnd(version) }
-                let next = change(now.state).renewing()
-                let sent = clock.uptime()
-                let revision = now.revision
-                switch try await stored.save(next, version, at: revision, within: limit, else: consequence) {
-                case .saved(let revision):
-                    return progress.withLock { ($0.state, $0.revision, $0.renewed) = (next, revision, sent) }
-                case .refused(let found): try adopt(found)
-                }
+            let end = beginTry(isCheckpoint: isCheckpoint)
+            do throws(MigrationError) { try await write(change, until: end) } catch {
+                let isGivenUp = progress.withLock { $0.end }.map { clock.uptime() >= $0 } == true
+                if isGivenUp { lose(.notRenewed(lease.length / 2)) }
+                throw error
             }
-            throw stored.location.notSaved(nil, version, consequence)
         }
+    }
+
+    private func write(
+        _ change: (MigrationState) -> MigrationState,
+        until end: Duration
+    ) async throws(MigrationError) {
+        let consequence: Message = "Migration \(version) goes on at the checkpoint before."
+        for _ in 1...5 {
+            let now = progress.withLock { $0 }
+            if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
+            if now.hasEnded { throw stored.location.checkpointAfterEnd(version) }
+            // Each try has a beat of its own. If the store shows an earlier try, that one is not taken for
+            // this one, which was sent later: other hosts count from when the store had it.
+            let changed = change(now.state)
+            let next = changed.renewing(at: max(now.beat, changed.marks.interruption?.lease?.beat ?? 0) + 1)
+            progress.withLock { $0.beat = next.marks.interruption?.lease?.beat ?? 0 }
+            let sent = clock.uptime()
+            let limit = max(.zero, end - sent)
+            switch try await stored.save(next, version, at: now.revision, within: limit, else: consequence) {
+            case .saved(let revision):
+                return progress.withLock { progress in
+                    progress.state = next
+                    progress.revision = revision
+                    progress.renewed = sent
+                    progress.end = nil
+                }
+            case .refused(let found): try adopt(found)
+            }
+        }
+        throw stored.location.notSaved(nil, version, consequence)
     }
 
     /// Takes over the revision of a save of this holder that was thought to have failed.

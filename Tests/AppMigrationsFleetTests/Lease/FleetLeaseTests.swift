@@ -62,13 +62,76 @@ import Testing
         #expect(try await first.code == .leaseLost)
     }
 
-    /// Another host may have taken over by then.
-    @Test func `a lease that took half of its length to come is renewed before the closure begins`()
+    @Test func `a renewal whose answer took long is followed by the next one in time`() async throws {
+        let first = try await fleet.holding()
+        let renewal = Door()
+        fleet.store.onWrite { _, _ in renewal.isOpen ? .fails : .stalls }
+        try await fleet.pass(.seconds(5), waiting: 0, timers: 1)
+        // The answer is there before the process goes on.
+        fleet.clock.standStill(for: .seconds(12))
+        renewal.open()
+        fleet.store.answer()
+        try await fleet.settle(waiting: 0, timers: 1)
+        #expect(fleet.store.documents.last?.contains(#""beat" : 1"#) == true)
+        try await fleet.pass(.seconds(3), waiting: 0, timers: 1) { isCancelled }
+        #expect(isCancelled)
+        fleet.store.works()
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
+    }
+
+    /// Others count from when the store had it, and not from when this host heard of it.
+    @Test func `a renewal that arrives late, and is found by the next one, counts from when it was sent`()
         async throws
     {
+        let first = try await fleet.holding()
+        fleet.store.onWrite { _, text in text.contains(#""beat" : 1"#) ? .comesLate : .fails }
+        try await fleet.pass(.seconds(5), waiting: 0, timers: 1)
+        #expect(try await fleet.store.arrive() == 1)
+        try await fleet.pass(.seconds(15), waiting: 0, timers: 1) { isCancelled }
+        #expect(isCancelled)
+        fleet.store.works()
+        try await first.open()
+        #expect(try await first.code == .leaseLost)
+    }
+
+    @Test(arguments: [true, false])
+    func `a checkpoint that isn't answered leaves the renewal its last try, and no more`(_ renews: Bool)
+        async throws
+    {
+        let first = try await fleet.holding()
+        fleet.store.onWrite { _, text in renews && !text.contains("here") ? .works : .stalls }
+        let saving = Call { await code { try await first.context.saveCheckpoint("here") } }
+        try await waitUntil { fleet.store.hanging == 1 || saving.hasEnded }
+        try await fleet.pass(.seconds(15), waiting: 0, timers: 1) { isCancelled }
+        #expect(isCancelled != renews)
+        #expect(try await saving.value == .stateUnreadable)
+        fleet.store.works()
+        try await first.open()
+        #expect(try await first.code == (renews ? nil : .leaseLost))
+    }
+
+    @Test func `a checkpoint after a stall has a twelfth of the lease at least`() async throws {
+        let first = try await fleet.holding()
+        fleet.clock.standStill(for: .seconds(12))
+        fleet.store.onWrite { _, _ in .stalls }
+        let saving = Call { await code { try await first.context.saveCheckpoint("here") } }
+        try await waitUntil { fleet.store.hanging == 1 || saving.hasEnded }
+        try await fleet.pass(.seconds(2)) { saving.hasEnded }
+        fleet.store.works()
+        #expect(try await saving.value == nil)
+        try await first.open()
+        #expect(try await first.code == nil)
+    }
+
+    /// Another host may have taken over by then.
+    @Test(arguments: [13, 15])
+    func `a lease that took nearly half of its length to come is renewed before the closure begins`(
+        _ seconds: Int
+    ) async throws {
         let manager = try await fleet.host()
         fleet.store.onWrite { [clock = fleet.clock] _, text in
-            if text.contains(#""beat" : 0"#) { clock.standStill(for: .seconds(15)) }
+            if text.contains(#""beat" : 0"#) { clock.standStill(for: .seconds(seconds)) }
             return .works
         }
         try await manager.whenMigrating(toVersion: "1.1") { [log = fleet.log, store = fleet.store] in
@@ -206,12 +269,14 @@ import Testing
     }
 
     @Test(arguments: [16, 20, 29, 31, 3_600])
-    func `a lease that nobody has taken over is renewed after the stall, and kept`(_ seconds: Int)
+    func `a lease that nobody has taken over is renewed after each stall, and kept`(_ seconds: Int)
         async throws
     {
         let first = try await fleet.holding()
-        try await stall(.seconds(seconds))
-        #expect(fleet.store.documents.last?.contains(#""beat" : 1"#) == true)
+        for beat in 1...2 {
+            try await stall(.seconds(seconds))
+            #expect(fleet.store.documents.last?.contains("\"beat\" : \(beat),") == true)
+        }
         try await stall(.milliseconds(2_500))
         try await first.open()
         #expect(try await first.code == nil)

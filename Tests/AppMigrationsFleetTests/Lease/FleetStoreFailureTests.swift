@@ -153,6 +153,30 @@ import Testing
         #expect(fleet.clock.pauses >= pauses + 3)
     }
 
+    @Test func `a record that is refused without a reason is tried as long as the lease stands`()
+        async throws
+    {
+        let migrations = try await fleet.host()
+        fleet.store.onWrite { number, _ in number < 3 ? .works : .refuses }
+        let began = fleet.clock.now
+        let error = await fleet.error { try await migrations.whenMigrating(toVersion: "1.1") {} }
+        #expect(error?.code == .stateNotSaved)
+        #expect(fleet.clock.now - began >= .seconds(30))
+        #expect(fleet.clock.now - began <= .seconds(31))
+    }
+
+    @Test func `a checkpoint that is refused without a reason is tried a few times`() async throws {
+        let host = try await fleet.holding()
+        let writes = fleet.store.writes
+        fleet.store.onWrite { _, _ in .refuses }
+        let saving = Call { await code { try await host.context.saveCheckpoint("here") } }
+        #expect(try await saving.value == .stateNotSaved)
+        #expect(fleet.store.writes == writes + 5)
+        fleet.store.works()
+        try await host.open()
+        #expect(try await host.code == nil)
+    }
+
     /// The closure's work since then is gone from that database too, as after a failover to a standby without the last commits.
     @Test(arguments: ["checkpoint", "record"])
     func `a store that goes back behind a checkpoint costs the lease`(_ step: String) async throws {

@@ -2,8 +2,8 @@ import AppMigrations
 
 /// A call in a task of its own, which a test waits for.
 ///
-/// A test that is cancelled, as by its suite's time limit, leaves the call behind. Waiting for a `Task` would keep the test from its end
-/// if the call ignores its cancellation.
+/// A test that is cancelled, as by its suite's time limit, leaves the call behind. Waiting for a `Task` would
+/// keep the test from its end if the call ignores its cancellation.
 final class Call<Value: Sendable>: Sendable {
     private let result = Guarded<Result<Value, any Error>?>(nil)
     private let task = Guarded<Task<Void, Never>?>(nil)

@@ -58,7 +58,8 @@ extension FleetMigrationManager {
 }
 
 extension Fleet {
-    /// Lets time pass, as ``ManualClock/pass(_:waiting:timers:hanging:until:)`` does, also while calls of the store hang.
+    /// Lets time pass, as ``ManualClock/pass(_:waiting:timers:until:hanging:)`` does, also while calls of the
+    /// store hang.
     func pass(
         _ duration: Duration = .seconds(500),
         waiting: Int = 1,
@@ -74,7 +75,8 @@ extension Fleet {
         )
     }
 
-    /// Waits until everybody waits again who is to wait, as ``pass(_:waiting:timers:until:)`` does before it moves the clock.
+    /// Waits until everybody waits again who is to wait, as ``pass(_:waiting:timers:until:)`` does before it
+    /// moves the clock.
     func settle(waiting: Int = 1, timers: Int = 0, until isOver: () -> Bool = { false }) async throws {
         try await pass(.zero, waiting: waiting, timers: timers, until: isOver)
     }
@@ -83,7 +85,7 @@ extension Fleet {
     struct Held: Sendable {
         let call: Call<MigrationError.Code?>
         let door: Door
-        let holder: LeaseHolder
+        let context: FleetMigrationContext
 
         /// The code with which the host's call ends.
         var code: MigrationError.Code? { get async throws { try await call.value } }
@@ -91,7 +93,7 @@ extension Fleet {
         /// Lets the closure return, and waits until it has: no renewal begins after that.
         func open() async throws {
             door.open()
-            try await waitUntil { holder.progress.withLock { $0.renewing?.isCancelled } == true }
+            try await waitUntil { context.holder.progress.withLock { $0.renewing?.isCancelled } == true }
         }
     }
 
@@ -102,12 +104,12 @@ extension Fleet {
     ) async throws -> Held {
         let manager = try await self.host(host, change)
         let door = Door()
-        let holder = Guarded<LeaseHolder?>(nil)
+        let context = Guarded<FleetMigrationContext?>(nil)
         let call = Call { [log] in
             await code {
-                try await manager.whenMigrating(toVersion: "1.1") { context in
-                    holder.withLock { $0 = context.holder }
-                    log.add("\(host) runs \(context.attempt)")
+                try await manager.whenMigrating(toVersion: "1.1") { own in
+                    context.withLock { $0 = own }
+                    log.add("\(host) runs \(own.attempt)")
                     await withTaskCancellationHandler {
                         await door.pass()
                     } onCancel: {
@@ -116,8 +118,8 @@ extension Fleet {
                 }
             }
         }
-        try await waitUntil { holder.withLock { $0 } != nil && clock.timers > 0 || call.hasEnded }
-        return Held(call: call, door: door, holder: try #require(holder.withLock { $0 }))
+        try await waitUntil { context.withLock { $0 } != nil && clock.timers > 0 || call.hasEnded }
+        return Held(call: call, door: door, context: try #require(context.withLock { $0 }))
     }
 }
 

@@ -127,13 +127,13 @@ extension ManualClock {
     /// Moves the clock to the end of the next pause, timer or deadline, and not further than to a time.
     private func advance(noFurtherThan time: Duration) {
         let (now, next) = progress.withLock { ($0.now, $0.waiters.map(\.end).min()) }
-        advance(by: min(next ?? time, time) - now)
+        advance(by: max(.zero, min(next ?? time, time) - now))
     }
 
     /// Lets time pass until something holds, or for so long at most.
     ///
-    /// The clock moves only while everybody waits who is to wait. So a task that gets no processor for a while finds the same time
-    /// as one that gets it at once.
+    /// The clock moves only while everybody waits who is to wait. So a task that gets no processor for a
+    /// while finds the same time as one that gets it at once.
     ///
     /// - Parameters:
     ///   - duration: The longest time. Whoever woke at its end has done what it had to do when this returns.

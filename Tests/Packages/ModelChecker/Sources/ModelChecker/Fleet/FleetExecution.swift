@@ -141,7 +141,10 @@ final class FleetExecution {
         switch option {
         case .step(let host, let step, let fate):
             current = host.number
-            if step.isPause { fleet.time = max(fleet.time, step.end) }
+            if step.isPause {
+                ghost.timePasses(to: step.end)
+                fleet.time = max(fleet.time, step.end)
+            }
             if fate == .isLost || fate == .isLate { budget.faults -= 1 }
             fleet.note("\(host.name) \(step.text)\(fate == .goesOn ? "" : ", which is lost")")
             host.resume(step, fate)

@@ -122,6 +122,24 @@ final class FleetGhost: @unchecked Sendable {
         return attempts.count - 1
     }
 
+    /// Time goes on: a closure is cancelled before half a lease is over since the newest of its host's writes
+    /// that the store has done.
+    func timePasses(to time: Duration) {
+        for attempt in attempts where !attempt.isOver && !attempt.isCancelled {
+            let host = attempt.host
+            if host.isDead || host.isStalled { continue }
+            // A host that stood still has a twelfth for its last try.
+            let end = max(
+                host.written + FleetScenario.length / 2,
+                host.awake + FleetScenario.length / 12
+            )
+            if time > end {
+                let age = time - host.written
+                fail("A closure ends with half of its lease: \(host.name) has renewed it \(age) ago.")
+            }
+        }
+    }
+
     func isCancelled(_ attempt: Int) {
         if attempts.indices.contains(attempt) { attempts[attempt].isCancelled = true }
     }

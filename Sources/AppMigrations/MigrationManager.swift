@@ -101,7 +101,7 @@ extension MigrationManager {
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
     ///
     /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
-    /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and nothing runs.
+    /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and what is pending throws `usedByNewerApp`.
     public var requiredAppVersion: AppVersion? {
         declarations.withLock { $0.marks.floor(above: currentVersion) }
     }

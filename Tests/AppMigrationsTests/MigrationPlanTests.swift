@@ -36,10 +36,10 @@ import Testing
         )
     }
 
-    @Test func `a downgrade holds what is pending`() throws {
+    @Test func `what is pending would run after a downgrade too`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.5")
         let rows = try folder.manager("1.4").plan { try $0.declare("1.1", "1.2") }
-        #expect(kinds(rows) == ["1.1 baseline", "1.2 heldByDowngrade"])
+        #expect(kinds(rows) == ["1.1 baseline", "1.2 willRun"])
     }
 
     @Test func `what would be refused, and all after it, is refused`() throws {

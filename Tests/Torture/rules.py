@@ -50,7 +50,15 @@ class State:
         self.counts = {}
 
     def is_newer_than(self, app):
+        """A start is told of it; it decides about no declaration."""
         return any(is_above(known, app) for known in (self.last_run, self.launched, self.floor))
+
+    def is_begun_above(self, app):
+        """A newer app has shut this one out, or begun a migration above it."""
+        return is_above(self.floor, app) or any(is_above(begun, app) for begun in self.counts)
+
+    def is_recorded_above(self, app):
+        return is_above(self.last_run, app) or is_above(self.floor, app)
 
     def newest(self, app):
         release = max((self.last_run[0], -1), self.launched, (self.floor[0], -1))
@@ -62,7 +70,7 @@ class State:
         self.cursors = {key: cursor for key, cursor in self.cursors.items() if key > self.last_run}
 
     def raise_floor(self, floor, app):
-        if not self.is_newer_than(app):
+        if not self.is_begun_above(app) and not self.is_recorded_above(app):
             self.floor = max(self.floor, floor)
 
 
@@ -120,12 +128,14 @@ class Manager:
         state = self.world.state
         self.known = state.last_run
         self.known_floor = state.floor
-        self.is_held = state.is_newer_than(self.app)
+        # What a newer app had begun when the manager looked refuses a declaration without another look.
+        self.is_overtaken = state.is_begun_above(self.app)
+        self.leaves_floor = self.is_overtaken or state.is_recorded_above(self.app)
 
     def learn(self):
         """Takes over what others did, unless the next migration is to meet it, and to be refused."""
         state = self.world.state
-        if state.last_run >= self.known and not state.is_newer_than(self.app):
+        if state.last_run >= self.known and not state.is_recorded_above(self.app):
             self.look()
 
     def close(self, problem):
@@ -144,9 +154,11 @@ class Manager:
         if is_above(migration, self.app):
             raise Problem("newerThanCurrentVersion")
 
-    def refuse_changed(self, state):
-        """Refuses a state that others changed since the manager looked."""
-        if state.is_newer_than(self.app):
+    def refuse_changed(self, state, migration):
+        """Refuses a state that a newer app has begun to change, or that others changed since the manager looked."""
+        if migration > state.last_run and state.is_begun_above(self.app):
+            raise Problem("usedByNewerApp")
+        if migration <= state.last_run and state.is_recorded_above(self.app):
             raise Problem("usedByNewerApp")
         if state.last_run < self.known:
             raise Problem("managerClosed")
@@ -169,17 +181,17 @@ class Manager:
                 raise Problem("declaredOutOfOrder")
             self.refuse(migration, self.previous)
             self.previous = migration
-            if self.is_held:
-                return None
             if migration <= self.known:
-                if floor > self.known_floor:
+                if floor > self.known_floor and not self.leaves_floor:
                     self.world.lock()
                     self.existing().raise_floor(floor, self.app)
                     self.learn()
                 return None
+            if self.is_overtaken:
+                raise Problem("usedByNewerApp")
             self.world.lock()
             state = self.existing()
-            self.refuse_changed(state)
+            self.refuse_changed(state, migration)
             self.begin(state, migration, floor)
         except Problem as problem:
             self.close(problem)
@@ -254,9 +266,7 @@ class Manager:
     def kind(self, state, migration, previous):
         self.refuse(migration, previous)
         if migration > self.known:
-            if self.is_held:
-                return "heldByDowngrade"
-            self.refuse_changed(state)
+            self.refuse_changed(state, migration)
             if migration > state.last_run:
                 if self.is_fresh and migration not in state.counts:
                     return "baseline"

@@ -82,7 +82,6 @@ extension Declarations {
             let decision = try decide(declaration, marks, after: previous, limit: nil)
             previous = declaration.version
             switch decision {
-            case .heldByDowngrade: return nil
             case .alreadyRun where !mustRaiseFloor(marks, declaration): return nil
             default: break
             }
@@ -146,9 +145,10 @@ extension Declarations {
         end()
     }
 
-    /// Takes over what the state says, but for marks that were set back or are a newer app's: those refuse the next one to run.
+    /// Takes over what the state says, except marks that were set back, or that a newer app has recorded: those refuse the next
+    /// declaration that was pending when the manager was made.
     package mutating func learn(_ new: StateMarks) {
-        if new.lastRun >= marks.lastRun, !new.isDowngrade(to: release.version) { marks = new }
+        if new.lastRun >= marks.lastRun, new.recorded(above: release.version) == nil { marks = new }
     }
 
     package mutating func end() {

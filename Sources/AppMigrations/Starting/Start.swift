@@ -24,7 +24,10 @@ extension MigrationManager {
         /// An older version was started before.
         case upgrade(from: AppVersion)
 
-        /// A newer version was started, or ran migrations, before: nothing runs.
+        /// A newer version was started, or ran migrations, before.
+        ///
+        /// It is for the app to show, or to stop, and decides about no migration: what is pending runs, unless the newer version
+        /// has begun to change the data beyond this one. Then its declaration throws `usedByNewerApp`.
         case downgrade(from: AppVersion)
     }
 }
@@ -124,7 +127,7 @@ extension Start {
     /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
-        // Ask first: a raised `launchedVersion` would hold back the release that can upgrade the data.
+        // Ask first: an app that can't upgrade the data has not been launched on it.
         var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
         // Where this fails the next start does it: nothing else depends on it.

@@ -36,6 +36,8 @@ package final class StateMarks: Sendable {
 extension StateMarks {
     /// True if a newer release than `current` ran migrations here, was launched, or shut `current` out.
     ///
+    /// A start says so, and it decides about no declaration: a release that was only launched has changed nothing.
+    ///
     /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
     /// anything else of it was saved.
     package func isDowngrade(to current: AppVersion) -> Bool {
@@ -46,6 +48,25 @@ extension StateMarks {
     package func newest(above current: AppVersion) -> AppVersion {
         let release = max(lastRun.release, launched, minimumAppVersion.release)
         return release > current ? release : max(lastRun, minimumAppVersion)
+    }
+
+    /// The newest version above `current` that a newer app has begun; `nil` if there is none.
+    ///
+    /// It is that of a migration whose closure was called, or of the floor that was saved with one.
+    package func begun(above current: AppVersion) -> AppVersion? {
+        var versions = [minimumAppVersion] + attempted.map(\.version)
+        if let interruption { versions.append(interruption.version) }
+        return Self.newest(of: versions, above: current)
+    }
+
+    /// The newest version above `current` that a newer app has recorded, its floor included; `nil` if there is none.
+    package func recorded(above current: AppVersion) -> AppVersion? {
+        Self.newest(of: [lastRun, minimumAppVersion], above: current)
+    }
+
+    /// A sub-migration counts by its release, unless `current` is of that release.
+    private static func newest(of versions: [AppVersion], above current: AppVersion) -> AppVersion? {
+        versions.filter { $0.exceeds(current) }.map { $0.release > current ? $0.release : $0 }.max()
     }
 
     /// The floor, where an app at `current` lies below it.

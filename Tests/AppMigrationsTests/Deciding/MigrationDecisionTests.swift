@@ -5,7 +5,7 @@ import Testing
 struct MigrationDecisionTests {
     enum Outcome {
         case run(attempt: Int, deaths: Int)
-        case alreadyRun, joinsBaseline, heldByDowngrade
+        case alreadyRun, joinsBaseline
         /// The text has this part.
         case refused(MigrationError.Code, String)
 
@@ -22,6 +22,7 @@ struct MigrationDecisionTests {
         let current: String
         let lastRun: String
         let launched: String
+        let floor: String
         /// The last run and the version launched as the manager knew them, where the state says something else.
         let known: (lastRun: String, launched: String)?
         let isFresh: Bool
@@ -37,6 +38,7 @@ struct MigrationDecisionTests {
             current: String = "1.4",
             lastRun: String = "1.1",
             launched: String = "1.1",
+            floor: String = "0",
             known: (lastRun: String, launched: String)? = nil,
             isFresh: Bool = false,
             limit: Int? = nil,
@@ -45,6 +47,7 @@ struct MigrationDecisionTests {
         ) {
             (self.situation, self.version, self.outcome) = (situation, version, outcome)
             (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
+            self.floor = floor
             (self.known, self.isFresh, self.limit) = (known, isFresh, limit)
             (self.interrupted, self.attempted) = (interrupted, attempted)
         }
@@ -88,16 +91,10 @@ struct MigrationDecisionTests {
         Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
         Row("a sub-migration added later", "1.4-1", .first, lastRun: "1.4", launched: "1.4"),
         Row("everything", "0-1", .first, lastRun: "0"),
-        Row("a newer release was launched", "1.2", .heldByDowngrade, launched: "1.5"),
+        Row("a newer release was launched, and began nothing", "1.2", .first, launched: "99.0.0"),
         Row("a newer release migrated", "1.4-1", .alreadyRun, lastRun: "1.5"),
         Row("a newer sub-migration ran", "1.4", .alreadyRun, lastRun: "1.4-1"),
-        Row(
-            "a newer app was launched since",
-            "1.2",
-            .refused(.usedByNewerApp, "version 1.5 of the app"),
-            launched: "1.5",
-            known: ("1.1", "1.1")
-        ),
+        Row("a newer app was launched since", "1.2", .first, launched: "1.5", known: ("1.1", "1.1")),
         Row(
             "a newer app ran it since",
             "1.2",
@@ -114,7 +111,7 @@ struct MigrationDecisionTests {
             known: ("1.1", "1.4")
         ),
         Row("a newer app since, and it has run", "1.1", .alreadyRun, lastRun: "1.5", known: ("1.1", "1.1")),
-        Row("a downgrade, whose mark was lowered since", "1.2", .heldByDowngrade, known: ("1.1", "1.5")),
+        Row("a newer app was launched, and its mark lowered since", "1.2", .first, known: ("1.1", "1.5")),
         Row("another process ran it since", "1.2", .alreadyRun, lastRun: "1.2", known: ("1.1", "1.1")),
         Row(
             "the mark was lowered since",
@@ -124,13 +121,83 @@ struct MigrationDecisionTests {
         ),
     ]
 
-    @Test(arguments: versions + attempts)
+    /// Each has a version that lies above the last-run version, where a newer app has begun something, unless it says otherwise.
+    static let newerApps: [Row] = [
+        Row("a newer app shut this one out", "1.2", .refused(.usedByNewerApp, "version 1.5 "), floor: "1.5"),
+        Row("a floor of this very release", "1.2", .first, floor: "1.4-1"),
+        Row("below a floor, and it has run", "1.1", .alreadyRun, floor: "1.5"),
+        Row(
+            "a newer app died above this one",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.5", appVersion: "1.5")
+        ),
+        Row(
+            "a newer app failed above this one",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.5-2", appVersion: "1.6", failure: "x")
+        ),
+        Row(
+            "a newer app failed above this one, then in an older migration",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.3", appVersion: "1.5", failure: "x"),
+            attempted: [Attempt(version: "1.5", appVersion: "1.5")]
+        ),
+        Row(
+            "a newer app failed in the very migration",
+            "1.2",
+            .run(attempt: 2, deaths: 0),
+            launched: "1.5",
+            interrupted: Attempt(version: "1.2", appVersion: "1.5", failure: "x")
+        ),
+        Row(
+            "a newer app died in a later migration of this app",
+            "1.2",
+            .first,
+            launched: "1.5",
+            interrupted: Attempt(version: "1.4-7", appVersion: "1.5")
+        ),
+        Row(
+            "a newer app began above this one, and it has run",
+            "1.1",
+            .alreadyRun,
+            interrupted: Attempt(version: "1.5", appVersion: "1.5")
+        ),
+        Row(
+            "a newer app began above the hard limit",
+            "1.4-1",
+            .refused(.usedByNewerApp, "version 1.4-3 "),
+            current: "1.4-2",
+            interrupted: Attempt(version: "1.4-3", appVersion: "1.4")
+        ),
+        Row(
+            "a newer app shut this one out since, and ran it",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            lastRun: "1.3",
+            floor: "1.5",
+            known: ("1.1", "1.1")
+        ),
+        Row(
+            "a newer app ran it since, and no version above this app",
+            "1.2",
+            .alreadyRun,
+            lastRun: "1.3",
+            launched: "1.5",
+            known: ("1.1", "1.1")
+        ),
+    ]
+
+    @Test(arguments: versions + newerApps + attempts)
     func `each situation has its decision`(row: Row) throws {
         let interrupted = row.interrupted.map { Interruption($0.known, at: 0, failure: $0.failure) }
         let marks = StateMarks(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
+            minimumAppVersion: version(row.floor),
             attempts: (interrupted, row.attempted.map(\.known))
         )
         let known = row.known.map {

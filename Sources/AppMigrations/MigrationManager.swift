@@ -77,7 +77,11 @@ public final class MigrationManager: Sendable {
         self.release = release
         self.options = options
         rehearsal = nil
-        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
+        declarations = Guarded(Declarations(start.marks, release))
+    }
+
+    deinit {
+        if declarations.withLock({ $0.endsFreshInstall }) { endFreshInstall() }
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.

@@ -42,6 +42,8 @@ class State:
     def __init__(self, mark, app):
         self.last_run = self.baseline = mark
         self.launched = app
+        # The app version that made it as a fresh install, until a start of that version got through.
+        self.fresh = None
         self.history = []
         self.floor = ZERO
         # For each version whose closure saved one: the text and the app that saved it.
@@ -69,6 +71,10 @@ class State:
         self.counts = {key: count for key, count in self.counts.items() if key > self.last_run}
         self.cursors = {key: cursor for key, cursor in self.cursors.items() if key > self.last_run}
 
+    def launch(self, app):
+        if app > self.launched:
+            self.launched, self.fresh = app, None
+
     def raise_floor(self, floor, app):
         if not self.is_begun_above(app) and not self.is_recorded_above(app):
             self.floor = max(self.floor, floor)
@@ -91,7 +97,6 @@ class Manager:
     def __init__(self, world, text, first, limit):
         self.world = world
         self.limit = limit
-        self.is_fresh = False
         self.closed = None
         self.previous = ZERO
         app = version(text)
@@ -108,7 +113,7 @@ class Manager:
                 self.launch = ("upgrade", state.launched) if app > state.launched else ("same",)
             # While a closure runs under the lock, this is left to the next start.
             if world.holder is None:
-                state.launched = max(state.launched, app)
+                state.launch(app)
         self.look()
 
     def make(self, first):
@@ -121,11 +126,21 @@ class Manager:
         if is_above(mark, self.app):
             raise Problem("newerThanCurrentVersion")
         self.world.state = State(mark, self.app)
-        self.is_fresh = first == "fresh"
+        if first == "fresh":
+            self.world.state.fresh = self.app
         self.launch = ("first",)
+
+    def release(self):
+        """The manager goes: a first start that got through ends the fresh install, if the lock is free at once."""
+        state = self.world.state
+        if self.closed or self.previous == ZERO or not self.knows_fresh:
+            return
+        if state is not None and state.fresh == self.app and self.world.holder is None:
+            state.fresh = None
 
     def look(self):
         state = self.world.state
+        self.knows_fresh = state.fresh == self.app
         self.known = state.last_run
         self.known_floor = state.floor
         # What a newer app had begun when the manager looked refuses a declaration without another look.
@@ -202,7 +217,7 @@ class Manager:
         if migration <= state.last_run:
             state.raise_floor(floor, self.app)
         if migration > state.last_run:
-            if self.is_fresh and migration not in state.counts:
+            if state.fresh == self.app and migration not in state.counts:
                 state.pass_mark(migration)
                 state.baseline = migration
                 state.raise_floor(floor, self.app)
@@ -210,7 +225,7 @@ class Manager:
                 self.refuse_deaths(state, migration)
                 starts, deaths, app = state.counts.get(migration, (0, 0, None))
                 state.counts[migration] = (starts + 1, deaths if app == self.app else 0, self.app)
-                state.launched = max(state.launched, self.app)
+                state.launch(self.app)
                 state.raise_floor(floor, self.app)
                 self.attempt = (migration, starts + 1, state.last_run, state.cursors.get(migration))
                 self.save(state, migration)
@@ -268,7 +283,7 @@ class Manager:
         if migration > self.known:
             self.refuse_changed(state, migration)
             if migration > state.last_run:
-                if self.is_fresh and migration not in state.counts:
+                if state.fresh == self.app and migration not in state.counts:
                     return "baseline"
                 self.refuse_deaths(state, migration)
                 return "willRun"
@@ -287,12 +302,11 @@ class Manager:
         if is_above(state.floor, self.app):
             raise Problem("usedByNewerApp")
         state.last_run = state.baseline = mark
-        state.launched = self.app
+        state.launched, state.fresh = self.app, None
         state.counts = {}
         state.cursors = {}
         self.look()
         self.previous, self.closed = ZERO, None
-        self.is_fresh = False
 
     def forget(self):
         self.world.lock()

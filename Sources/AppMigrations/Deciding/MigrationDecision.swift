@@ -3,7 +3,7 @@ package enum MigrationDecision {
     /// Runs now: its attempts count this time, its deaths the processes of this app version that died in it.
     case run(AttemptedMigration)
     case alreadyRun
-    /// Belongs to the state that a fresh install begins with, as its release does.
+    /// Belongs to the state that a fresh install begins with, as its release does, whichever process made that state.
     case joinsBaseline
 
     /// The consequence where a state in which nothing ran could not be saved.
@@ -62,7 +62,8 @@ extension Declarations {
         }
         if version <= marks.lastRun { return .alreadyRun }
         guard let next = marks.attempts(at: version)?.next(by: current) else {
-            return isFresh ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
+            return marks.isFreshInstall(of: current)
+                ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
         if let limit, next.deaths >= max(1, limit) {
             let text: Message = """

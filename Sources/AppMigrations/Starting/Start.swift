@@ -1,8 +1,11 @@
 extension MigrationManager {
     /// The data that is there when a subsystem has no state yet.
     public enum FirstRun: Sendable, Equatable {
-        /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
-        /// version that are declared through the manager that made the state belong to the baseline too.
+        /// None: the current version is recorded as the baseline, and nothing runs.
+        ///
+        /// Sub-migrations of the current version belong to the baseline too, whichever manager or process declares them, until a
+        /// first start got through its declarations. A start gets through when its manager declared something, was closed by no
+        /// error, and is released. One that is added later, `1.4-3` to 1.4, runs.
         case freshInstall
 
         /// Data as the given version left it, older than this library: everything after that version runs. Where the shipped 2.0
@@ -43,8 +46,6 @@ extension StateMarks {
 package struct StartOutcome {
     package fileprivate(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
-    /// True if this start made the state, for a fresh install; of a fleet, whether a host of this version did.
-    package var isFresh: Bool
 
     /// A state that was found; `end` says what had happened by then, should it be too old.
     ///
@@ -57,7 +58,6 @@ package struct StartOutcome {
         try release.requireUpgradable(marks, end())
         self.marks = marks
         launch = marks.launch(of: release.version)
-        isFresh = false
     }
 
     /// The state of a first run.
@@ -70,9 +70,13 @@ package struct StartOutcome {
         case .everything: baseline = .zero
         case .existingData(let text): baseline = try release.baseline(ofExistingData: text)
         }
-        marks = StateMarks(lastRun: baseline, baseline: baseline, launched: release.version)
+        marks = StateMarks(
+            lastRun: baseline,
+            baseline: baseline,
+            launched: release.version,
+            freshInstall: answer == .freshInstall ? release.version : nil
+        )
         launch = .first
-        isFresh = answer == .freshInstall
     }
 }
 

@@ -25,7 +25,7 @@ struct MigrationDecisionTests {
         let floor: String
         /// The last run and the version launched as the manager knew them, where the state says something else.
         let known: (lastRun: String, launched: String)?
-        let isFresh: Bool
+        let freshInstall: String?
         let limit: Int?
         let interrupted: Attempt?
         let attempted: [Attempt]
@@ -40,7 +40,7 @@ struct MigrationDecisionTests {
             launched: String = "1.1",
             floor: String = "0",
             known: (lastRun: String, launched: String)? = nil,
-            isFresh: Bool = false,
+            freshInstall: String? = nil,
             limit: Int? = nil,
             interrupted: Attempt? = nil,
             attempted: [Attempt] = []
@@ -48,7 +48,7 @@ struct MigrationDecisionTests {
             (self.situation, self.version, self.outcome) = (situation, version, outcome)
             (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
             self.floor = floor
-            (self.known, self.isFresh, self.limit) = (known, isFresh, limit)
+            (self.known, self.freshInstall, self.limit) = (known, freshInstall, limit)
             (self.interrupted, self.attempted) = (interrupted, attempted)
         }
 
@@ -87,8 +87,23 @@ struct MigrationDecisionTests {
         Row("declared too late", "1.2", .refused(.declaredOutOfOrder, "after 1.3 "), after: "1.3"),
         Row("ran, but too late", "1.0", .refused(.declaredOutOfOrder, "after 1.1 "), after: "1.1"),
         Row("version zero", "0.0", .refused(.declaredOutOfOrder, "Version 0 "), lastRun: "0"),
-        Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", isFresh: true),
-        Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
+        Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", freshInstall: "1.4"),
+        Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", freshInstall: "1.4"),
+        Row(
+            "a fresh install that was made since",
+            "1.4-1",
+            .joinsBaseline,
+            lastRun: "1.4",
+            known: ("1.4", "1.4"),
+            freshInstall: "1.4"
+        ),
+        Row(
+            "a sub-migration of an older fresh install",
+            "1.3-1",
+            .first,
+            lastRun: "1.3",
+            freshInstall: "1.3"
+        ),
         Row("a sub-migration added later", "1.4-1", .first, lastRun: "1.4", launched: "1.4"),
         Row("everything", "0-1", .first, lastRun: "0"),
         Row("a newer release was launched, and began nothing", "1.2", .first, launched: "99.0.0"),
@@ -197,6 +212,7 @@ struct MigrationDecisionTests {
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
+            freshInstall: row.freshInstall.map(version),
             minimumAppVersion: version(row.floor),
             attempts: (interrupted, row.attempted.map(\.known))
         )
@@ -211,7 +227,7 @@ struct MigrationDecisionTests {
         let release = try AppRelease(version(row.current), upgradesFrom: nil, location)
         do throws(MigrationError) {
             let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
-            let decision = try Declarations(known ?? marks, isFresh: row.isFresh, release)
+            let decision = try Declarations(known ?? marks, release)
                 .decide(pending, marks, after: version(row.after), limit: row.limit)
             if case .run(let next) = decision {
                 let outcome = Outcome.run(attempt: next.attempts, deaths: next.deaths)

@@ -68,10 +68,11 @@ extension MigrationError {
         /// An earlier call of the manager threw, its state was forgotten or set back, or it was handed out for a plan that is over.
         public static var managerClosed: Code { Code("managerClosed") }
 
-        /// A newer version of the app was started on the same data after the manager was made, or a mark was to be set under a
-        /// ``MigrationManager/requiredAppVersion``.
+        /// A newer version of the app has begun to change the data beyond this one, and the version declared had not run before; or
+        /// a mark was to be set under a ``MigrationManager/requiredAppVersion``.
         ///
-        /// The data is that version's: a new manager's ``MigrationManager/launch-property`` is `downgrade(from:)`.
+        /// Nothing was run. The newer version goes on. The text names the other ways out. A newer version that was only started
+        /// is no such error: it has changed nothing.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.

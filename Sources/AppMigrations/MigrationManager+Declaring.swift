@@ -18,8 +18,9 @@ extension MigrationManager {
     ///   - run: The work. It can be run again after a death or a throw, so make it repeatable, or name in
     ///     `protecting:` what it changes. A closure that writes to other files synchronizes them before it returns, with
     ///     ``MigrationContext/synchronize(_:)-([String])``: otherwise a power cut can leave the record and take the work.
-    /// - Returns: True if the closure ran. `false` means that the version has run already, or belongs to the baseline; in a start
-    ///   whose ``launch-property`` is `downgrade(from:)`, that nothing runs.
+    /// - Returns: True if the closure ran. `false` means that the version has run already, belongs to the baseline, or was
+    ///   missed: it lies below the last-run version and never ran here. ``plan(_:)-9ywei`` says which. It never means that a newer
+    ///   app keeps the version from running, which is the error `usedByNewerApp`.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`,
     ///   `nested`, `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the

@@ -77,7 +77,11 @@ public final class MigrationManager: Sendable {
         self.release = release
         self.options = options
         rehearsal = nil
-        declarations = Guarded(Declarations(start.marks, isFresh: start.isFresh, release))
+        declarations = Guarded(Declarations(start.marks, release))
+    }
+
+    deinit {
+        if declarations.withLock({ $0.endsFreshInstall }) { endFreshInstall() }
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
@@ -101,7 +105,7 @@ extension MigrationManager {
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
     ///
     /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
-    /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and nothing runs.
+    /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and what is pending throws `usedByNewerApp`.
     public var requiredAppVersion: AppVersion? {
         declarations.withLock { $0.marks.floor(above: currentVersion) }
     }

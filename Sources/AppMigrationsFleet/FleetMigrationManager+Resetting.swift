@@ -14,7 +14,7 @@ extension FleetMigrationManager {
         try requireWritable()
         let marks = try release.mark(version)
         try await looking { found throws(MigrationError) in
-            let next = try release.resetting(existing(found).established(in: currentVersion), to: marks)
+            let next = try release.resetting(existing(found), to: marks)
             let outcome = try await save(next, over: found, else: "The mark was not set.")
             if case .saved = outcome { declarations.withLock { $0.reopen(next.marks) } }
             return outcome

@@ -5,7 +5,7 @@ extension FleetMigrationManager {
     ///
     /// It is for hosts that leave the migrations to another one, and for a probe such as `/readyz`. Hand in the
     /// function that also declares the migrations where they run. `false` where there is no state yet, while a migration is
-    /// under way, and where a newer release was started before everything had run that is declared here. `true` where the data
+    /// under way, and where a newer release has begun to go beyond what is declared here and has not run. `true` where the data
     /// is ahead: whether this app may still use it then is for ``requiredAppVersion`` to say.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`,
@@ -54,9 +54,10 @@ extension FleetMigrationManager {
         guard let state = found.state else { return nil }
         let known = Declarations(state.marks, release)
         let rows = try await plan(declarations, by: state, in: found, known)
-        for row in rows { if let error = row.error { throw error } }
-        // A newer release that was started holds an older one back, but may have run nothing yet.
-        return rows.filter { $0.kind == .willRun || $0.kind == .heldByDowngrade }
+        let refusal = rows.lazy.compactMap(\.error).first
+        // What a newer release has begun to go beyond is pending until that release has run it.
+        if let refusal, refusal.code != .usedByNewerApp { throw refusal }
+        return rows.filter { $0.kind == .willRun || $0.error?.code == .usedByNewerApp }
     }
 
     private func notMigrated(
@@ -76,10 +77,10 @@ extension FleetMigrationManager {
                 "there is no state yet"
             }
         let advice: Message =
-            if let marks, marks.isDowngrade(to: currentVersion) {
+            if let newer = marks?.begun(above: currentVersion) {
                 """
-                Version \(marks.newest(above: currentVersion)) of the app was started on the data: let it finish, or call \
-                reset(to:) in this version (\(currentVersion)) if it is rolled back; the guide Several hosts has its SQL.
+                Version \(newer) of the app has begun to change the data: let it finish, or call reset(to:) in this version \
+                (\(currentVersion)) if it is rolled back; the guide Several hosts has its SQL.
                 """
             } else {
                 "Let the host that migrates start again, and then this one."

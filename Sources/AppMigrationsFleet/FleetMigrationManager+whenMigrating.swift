@@ -17,8 +17,9 @@ extension FleetMigrationManager {
     ///     closure runs, and apps below it have a ``requiredAppVersion`` from then on. At most `toVersion`; `nil` says nothing about
     ///     older apps. In a rolling deploy these go on running.
     ///   - run: The work. It can be run again after a death, a throw or a lost lease, so make it repeatable.
-    /// - Returns: True if the closure ran here. `false` means that the version has run already, on whichever host, or belongs to
-    ///   the baseline. A version that has not, in a start whose ``launch`` is `downgrade(from:)`, is the error `usedByNewerApp`.
+    /// - Returns: True if the closure ran here. `false` means that the version has run already, on whichever host, belongs to
+    ///   the baseline, or was missed: it lies below the last-run version and never ran. ``plan(_:)`` says which. A version that a
+    ///   newer release has begun to go beyond is the error `usedByNewerApp`.
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`, `nested`,
     ///   `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
@@ -64,35 +65,19 @@ extension FleetMigrationManager {
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, minimumAppVersion: minimumAppVersion)
         }
-        if let declaration, !options.isReadOnly { return declaration }
-        try await look(text, declaration)
+        guard let declaration, options.isReadOnly else { return declaration }
+        try await look(at: declaration)
         return nil
     }
 
-    /// Ends a declaration of a manager that only looks, or that a newer release holds back.
+    /// Ends a declaration of a manager that only looks.
     nonisolated(nonsending) private func look(
-        _ text: String,
-        _ declaration: Declarations.Declaration?
+        at declaration: Declarations.Declaration
     ) async throws(MigrationError) {
         do throws(MigrationError) {
-            let version = try AppVersion(text, manager: name)
-            if declaration == nil, version <= lastRunVersion { return }
             let marks = try await known(stored.read()).marks
             try declarations.withLock { declarations throws(MigrationError) in
-                if let declaration { return try declarations.look(at: declaration, marks) }
-                // The newer release may have run it meanwhile.
-                if version <= marks.lastRun { return }
-                let newer = marks.newest(above: currentVersion)
-                throw location.error(
-                    .usedByNewerApp,
-                    version,
-                    """
-                    Migration \(version) of \(location) was not run: version \(newer) of the app was \
-                    started on the data, which is at \(marks.lastRun). Nothing was changed by this call. Wait with untilMigrated \
-                    before this version (\(currentVersion)) serves, or call reset(to:) in it if version \(newer) is rolled back; \
-                    the guide Several hosts has its SQL.
-                    """
-                )
+                try declarations.look(at: declaration, marks)
             }
         } catch {
             declarations.withLock { $0.close(error) }

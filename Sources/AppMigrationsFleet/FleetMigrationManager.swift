@@ -70,7 +70,7 @@ public final class FleetMigrationManager: Sendable {
     ) async throws(MigrationError) {
         let place = try FleetPlace(name, currentVersion, store, options)
         let start = try await place.start(firstRun)
-        let declarations = Declarations(start.marks, isFresh: start.isFresh, place.release)
+        let declarations = Declarations(start.marks, place.release)
         self.init(place, launch: start.launch, declarations)
     }
 

@@ -48,15 +48,15 @@ final class FleetPlace: Sendable {
             do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
             let made = try StartOutcome(first: answer, by: release)
             if options.isReadOnly { return made }
-            let members = made.isFresh ? MigrationState.freshInstall(of: release.version) : []
-            let state = MigrationState(stored.location.name, made.marks, unknownMembers: members)
+            // Several hosts start at once with the new data, and the one that made the state may die before it declares anything.
+            // So the mark of a fresh install stays until another version is launched: no host knows when all are through.
+            let state = MigrationState(stored.location.name, made.marks)
             let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
             guard case .refused(let now) = outcome else { return made }
             found = now
         }
         guard let state = found.state else { throw .gone(stored.location) }
-        var start = try StartOutcome(found: state.marks, by: release)
-        start.isFresh = state.isFresh(in: release.version)
+        let start = try StartOutcome(found: state.marks, by: release)
         // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
         let isHeld = found.lease != nil
         if options.isReadOnly || state.marks.launched >= release.version || isHeld { return start }
@@ -67,26 +67,5 @@ final class FleetPlace: Sendable {
             if error.code != .stateNotSaved { throw error }
         }
         return start
-    }
-}
-
-/// The fresh install of a fleet, which stands in the document.
-///
-/// The host that made the state is one of several that start at once, and may die before it declares anything. All that begin with
-/// new data take the sub-migrations of their release into the baseline.
-extension MigrationState {
-    fileprivate static func freshInstall(of version: AppVersion) -> [UInt8] {
-        Array("  \"freshInstall\" : \"\(version)\",\n".utf8)
-    }
-
-    fileprivate func isFresh(in version: AppVersion) -> Bool {
-        marks.launched == version && unknownMembers.contains(Self.freshInstall(of: version))
-    }
-
-    /// This state without the mark, once somebody has named the version of the data.
-    func established(in version: AppVersion) -> MigrationState {
-        var members = unknownMembers
-        members.replace(Self.freshInstall(of: version), with: [])
-        return replacing(unknownMembers: members)
     }
 }

@@ -154,6 +154,8 @@ import Testing
         #expect(late.launch == .downgrade(from: try AppVersion(parsing: "2.0")))
         #expect(late.requiredAppVersion == AppVersion("1.5"))
         #expect(try await !late.whenMigrating(toVersion: "1.2") {})
+        _ = try await fleet.host("newest", at: "3.0")
+        #expect(try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0-1") {})
     }
 
     @Test func `a member that this release doesn't know is kept`() async throws {

@@ -35,12 +35,12 @@ struct MigrationErrorTests {
     private static func refusal(
         _ declared: String,
         after previous: String = "0",
-        launched: String = "1.4",
+        begun newer: String? = nil,
         deaths: Int = 0
     ) -> MigrationError {
         let known = StateMarks(lastRun: .zero, baseline: .zero, launched: version("1.4"))
-        let attempts = [AttemptedMigration(declared, deaths, deaths: deaths, by: "1.4")]
-        let marks = StateMarks(known, launched: version(launched), attempts: (nil, attempts))
+        let attempts = [AttemptedMigration(newer ?? declared, deaths, deaths: deaths, by: newer ?? "1.4")]
+        let marks = StateMarks(known, attempts: (nil, attempts))
         let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
         return thrown {
             try Declarations(known, release()).decide(pending, marks, after: version(previous), limit: 3)
@@ -88,11 +88,10 @@ struct MigrationErrorTests {
         ),
         Row(
             .usedByNewerApp,
-            refusal("1.4", launched: "1.5"),
-            "Migration 1.4 was not run: version 1.5 of the app was started on the data of manager \"Library\" "
-                + "(/d/Library.migrations.json) after this manager of version 1.4 was made. Nothing was changed by this "
-                + "call. Write nothing to the data before a new manager says whether this version may use it: where its "
-                + "requiredAppVersion is nil, it may; else start version 1.5 or a later one."
+            refusal("1.4", begun: "1.5"),
+            "Migration 1.4 of manager \"Library\" (/d/Library.migrations.json) was not run: version 1.5 of the app has begun to "
+                + "change the data, and this app is version 1.4. This call changed nothing. Start version 1.5 or a later one. If "
+                + "the data is still as version 0 left it, call reset(to: \"0\"), and everything after it is pending again."
         ),
         Row(
             .managerClosed,

@@ -74,11 +74,11 @@ import Testing
         let names = "waiting started progressed finished failed restored leftoverNotRemoved"
         #expect(kinds.map(\.description).joined(separator: " ") == names)
         let plans: [PlannedMigration.Kind] = [
-            .willRun, .alreadyRun, .baseline, .missed, .heldByDowngrade, .refused,
+            .willRun, .alreadyRun, .baseline, .missed, .refused,
         ]
         #expect(
             plans.map(\.description) == [
-                "willRun", "alreadyRun", "baseline", "missed", "heldByDowngrade", "refused",
+                "willRun", "alreadyRun", "baseline", "missed", "refused",
             ]
         )
     }

@@ -42,6 +42,8 @@ class State:
     def __init__(self, mark, app):
         self.last_run = self.baseline = mark
         self.launched = app
+        # The app version that made it as a fresh install, until a start of that version got through.
+        self.fresh = None
         self.history = []
         self.floor = ZERO
         # For each version whose closure saved one: the text and the app that saved it.
@@ -50,7 +52,15 @@ class State:
         self.counts = {}
 
     def is_newer_than(self, app):
+        """A start is told of it; it decides about no declaration."""
         return any(is_above(known, app) for known in (self.last_run, self.launched, self.floor))
+
+    def is_begun_above(self, app):
+        """A newer app has shut this one out, or begun a migration above it."""
+        return is_above(self.floor, app) or any(is_above(begun, app) for begun in self.counts)
+
+    def is_recorded_above(self, app):
+        return is_above(self.last_run, app) or is_above(self.floor, app)
 
     def newest(self, app):
         release = max((self.last_run[0], -1), self.launched, (self.floor[0], -1))
@@ -61,8 +71,12 @@ class State:
         self.counts = {key: count for key, count in self.counts.items() if key > self.last_run}
         self.cursors = {key: cursor for key, cursor in self.cursors.items() if key > self.last_run}
 
+    def launch(self, app):
+        if app > self.launched:
+            self.launched, self.fresh = app, None
+
     def raise_floor(self, floor, app):
-        if not self.is_newer_than(app):
+        if not self.is_begun_above(app) and not self.is_recorded_above(app):
             self.floor = max(self.floor, floor)
 
 
@@ -83,7 +97,6 @@ class Manager:
     def __init__(self, world, text, first, limit):
         self.world = world
         self.limit = limit
-        self.is_fresh = False
         self.closed = None
         self.previous = ZERO
         app = version(text)
@@ -100,7 +113,7 @@ class Manager:
                 self.launch = ("upgrade", state.launched) if app > state.launched else ("same",)
             # While a closure runs under the lock, this is left to the next start.
             if world.holder is None:
-                state.launched = max(state.launched, app)
+                state.launch(app)
         self.look()
 
     def make(self, first):
@@ -113,19 +126,31 @@ class Manager:
         if is_above(mark, self.app):
             raise Problem("newerThanCurrentVersion")
         self.world.state = State(mark, self.app)
-        self.is_fresh = first == "fresh"
+        if first == "fresh":
+            self.world.state.fresh = self.app
         self.launch = ("first",)
+
+    def release(self):
+        """The manager goes: a first start that got through ends the fresh install, if the lock is free at once."""
+        state = self.world.state
+        if self.closed or self.previous == ZERO or not self.knows_fresh:
+            return
+        if state is not None and state.fresh == self.app and self.world.holder is None:
+            state.fresh = None
 
     def look(self):
         state = self.world.state
+        self.knows_fresh = state.fresh == self.app
         self.known = state.last_run
         self.known_floor = state.floor
-        self.is_held = state.is_newer_than(self.app)
+        # What a newer app had begun when the manager looked refuses a declaration without another look.
+        self.is_overtaken = state.is_begun_above(self.app)
+        self.leaves_floor = self.is_overtaken or state.is_recorded_above(self.app)
 
     def learn(self):
         """Takes over what others did, unless the next migration is to meet it, and to be refused."""
         state = self.world.state
-        if state.last_run >= self.known and not state.is_newer_than(self.app):
+        if state.last_run >= self.known and not state.is_recorded_above(self.app):
             self.look()
 
     def close(self, problem):
@@ -144,9 +169,11 @@ class Manager:
         if is_above(migration, self.app):
             raise Problem("newerThanCurrentVersion")
 
-    def refuse_changed(self, state):
-        """Refuses a state that others changed since the manager looked."""
-        if state.is_newer_than(self.app):
+    def refuse_changed(self, state, migration):
+        """Refuses a state that a newer app has begun to change, or that others changed since the manager looked."""
+        if migration > state.last_run and state.is_begun_above(self.app):
+            raise Problem("usedByNewerApp")
+        if migration <= state.last_run and state.is_recorded_above(self.app):
             raise Problem("usedByNewerApp")
         if state.last_run < self.known:
             raise Problem("managerClosed")
@@ -169,17 +196,17 @@ class Manager:
                 raise Problem("declaredOutOfOrder")
             self.refuse(migration, self.previous)
             self.previous = migration
-            if self.is_held:
-                return None
             if migration <= self.known:
-                if floor > self.known_floor:
+                if floor > self.known_floor and not self.leaves_floor:
                     self.world.lock()
                     self.existing().raise_floor(floor, self.app)
                     self.learn()
                 return None
+            if self.is_overtaken:
+                raise Problem("usedByNewerApp")
             self.world.lock()
             state = self.existing()
-            self.refuse_changed(state)
+            self.refuse_changed(state, migration)
             self.begin(state, migration, floor)
         except Problem as problem:
             self.close(problem)
@@ -190,7 +217,7 @@ class Manager:
         if migration <= state.last_run:
             state.raise_floor(floor, self.app)
         if migration > state.last_run:
-            if self.is_fresh and migration not in state.counts:
+            if state.fresh == self.app and migration not in state.counts:
                 state.pass_mark(migration)
                 state.baseline = migration
                 state.raise_floor(floor, self.app)
@@ -198,7 +225,7 @@ class Manager:
                 self.refuse_deaths(state, migration)
                 starts, deaths, app = state.counts.get(migration, (0, 0, None))
                 state.counts[migration] = (starts + 1, deaths if app == self.app else 0, self.app)
-                state.launched = max(state.launched, self.app)
+                state.launch(self.app)
                 state.raise_floor(floor, self.app)
                 self.attempt = (migration, starts + 1, state.last_run, state.cursors.get(migration))
                 self.save(state, migration)
@@ -254,11 +281,9 @@ class Manager:
     def kind(self, state, migration, previous):
         self.refuse(migration, previous)
         if migration > self.known:
-            if self.is_held:
-                return "heldByDowngrade"
-            self.refuse_changed(state)
+            self.refuse_changed(state, migration)
             if migration > state.last_run:
-                if self.is_fresh and migration not in state.counts:
+                if state.fresh == self.app and migration not in state.counts:
                     return "baseline"
                 self.refuse_deaths(state, migration)
                 return "willRun"
@@ -277,12 +302,11 @@ class Manager:
         if is_above(state.floor, self.app):
             raise Problem("usedByNewerApp")
         state.last_run = state.baseline = mark
-        state.launched = self.app
+        state.launched, state.fresh = self.app, None
         state.counts = {}
         state.cursors = {}
         self.look()
         self.previous, self.closed = ZERO, None
-        self.is_fresh = False
 
     def forget(self):
         self.world.lock()

@@ -70,6 +70,38 @@ extension AppRelease {
         return location.error(.newerThanCurrentVersion, declared, text)
     }
 
+    /// The refusal of a pending version, since version `newer` of the app has begun to change the data.
+    func usedByNewerApp(
+        _ declared: AppVersion,
+        begun newer: AppVersion,
+        in marks: StateMarks
+    ) -> MigrationError {
+        let isFile = location.path != nil
+        let wayOut: Message =
+            if marks.floor(above: version) != nil {
+                """
+                If older data was put in its place, \(isFile ? "call forgetState" : "remove the document"), and answer \
+                firstRun: with existingData(at:) and the version of that data.
+                """
+            } else if marks.lastRun.exceeds(version) {
+                "If older data was put in its place, call reset(to:) with the version of that data."
+            } else {
+                """
+                If the data is still as version \(marks.lastRun) left it, call reset(to: \(marks.lastRun.description.quoted)), \
+                and everything after it is pending again.
+                """
+            }
+        let fleet: Message = """
+             Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
+            """
+        let text: Message = """
+            Migration \(declared) of \(location) was not run: version \(newer) of the app has begun to change the data, and this \
+            app is version \(version). This call changed nothing. Start version \(newer) or a later one. \(wayOut)\
+            \(isFile ? "" : fleet)
+            """
+        return location.error(.usedByNewerApp, declared, text)
+    }
+
     /// Reads the version to which a mark is to be set.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.

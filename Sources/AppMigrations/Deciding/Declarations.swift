@@ -19,8 +19,6 @@ package struct Declarations {
 
     package let release: AppRelease
     package private(set) var marks: StateMarks
-    /// True if this manager made the state, for a fresh install.
-    private(set) var isFresh: Bool
     /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
     private var isObserved = false
     /// The plan that is made of the declarations, while it is, and its rows, which outlive it.
@@ -33,19 +31,27 @@ package struct Declarations {
 
     private var location: StateLocation { release.location }
 
-    package init(_ marks: StateMarks, isFresh: Bool = false, _ release: AppRelease) {
-        (self.release, self.marks, self.isFresh) = (release, marks, isFresh)
+    package init(_ marks: StateMarks, _ release: AppRelease) {
+        (self.release, self.marks) = (release, marks)
         settle()
     }
 
     /// Begins the declarations anew with what is known, for the manager of a plan or a rehearsal.
     package func observed(by plan: Plan? = nil) -> Declarations {
-        var observed = Declarations(marks, isFresh: isFresh, release)
+        var observed = Declarations(marks, release)
         observed.isObserved = true
         observed.plan = plan
         observed.rows = plan.map { _ in [] }
         observed.settle()
         return observed
+    }
+
+    /// True if these declarations were a first start of a fresh install, and came to their end.
+    ///
+    /// The manager of a plan has been closed by then.
+    var endsFreshInstall: Bool {
+        marks.freshInstall != nil && previous > .zero && firstFailure == nil
+            && marks.isFreshInstall(of: release.version)
     }
 
     package var firstFailure: MigrationError? {
@@ -82,7 +88,6 @@ extension Declarations {
             let decision = try decide(declaration, marks, after: previous, limit: nil)
             previous = declaration.version
             switch decision {
-            case .heldByDowngrade: return nil
             case .alreadyRun where !mustRaiseFloor(marks, declaration): return nil
             default: break
             }
@@ -146,9 +151,10 @@ extension Declarations {
         end()
     }
 
-    /// Takes over what the state says, but for marks that were set back or are a newer app's: those refuse the next one to run.
+    /// Takes over what the state says, except marks that were set back, or that a newer app has recorded: those refuse the next
+    /// declaration that was pending when the manager was made.
     package mutating func learn(_ new: StateMarks) {
-        if new.lastRun >= marks.lastRun, !new.isDowngrade(to: release.version) { marks = new }
+        if new.lastRun >= marks.lastRun, new.recorded(above: release.version) == nil { marks = new }
     }
 
     package mutating func end() {
@@ -180,7 +186,6 @@ extension Declarations {
         // A declaration that is under way is refused by the mark: versions that were declared before may be pending again.
         if case .declaring = standing { return }
         self.marks = marks
-        isFresh = false
         previous = .zero
         standing = .open
     }

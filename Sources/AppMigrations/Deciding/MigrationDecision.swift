@@ -3,10 +3,8 @@ package enum MigrationDecision {
     /// Runs now: its attempts count this time, its deaths the processes of this app version that died in it.
     case run(AttemptedMigration)
     case alreadyRun
-    /// Belongs to the state that a fresh install begins with, as its release does.
+    /// Belongs to the state that a fresh install begins with, as its release does, whichever process made that state.
     case joinsBaseline
-    /// A newer app had used the data before this manager was made, and `launch` says so: this app leaves the data alone.
-    case heldByDowngrade
 
     /// The consequence where a state in which nothing ran could not be saved.
     package var consequenceOfNotSaving: Message {
@@ -50,18 +48,10 @@ extension Declarations {
         }
         if version.exceeds(current) { throw release.newer(version) }
         if version <= known.lastRun { return .alreadyRun }
-        if known.isDowngrade(to: current) { return .heldByDowngrade }
-        if marks.isDowngrade(to: current) {
-            // The launch of this manager doesn't say so.
-            let newer = marks.newest(above: current)
-            let text: Message = """
-                Migration \(version) was not run: version \(newer) of the app was started on the data of \(location) after this \
-                manager of version \(current) was made. Nothing was changed by this call. Write nothing to the data before a new \
-                manager says whether this version may use it: where its requiredAppVersion is nil, it may; else start version \
-                \(newer) or a later one.
-                """
-            throw location.error(.usedByNewerApp, version, text)
-        }
+        // It was pending when this manager was made. A version that was recorded since has run, unless a newer app came further.
+        let newer =
+            version > marks.lastRun ? marks.begun(above: current) : marks.recorded(above: current)
+        if let newer { throw release.usedByNewerApp(version, begun: newer, in: marks) }
         if marks.lastRun < known.lastRun {
             // Versions that were declared before may be pending again, and to run this one now would skip them.
             let text: Message = """
@@ -72,7 +62,8 @@ extension Declarations {
         }
         if version <= marks.lastRun { return .alreadyRun }
         guard let next = marks.attempts(at: version)?.next(by: current) else {
-            return isFresh ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
+            return marks.isFreshInstall(of: current)
+                ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
         if let limit, next.deaths >= max(1, limit) {
             let text: Message = """
@@ -103,6 +94,7 @@ extension Declarations {
 
     /// True if this app is to raise the floor; it leaves what a newer release said.
     func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
-        marks.minimumAppVersion < declaration.minimumAppVersion && !marks.isDowngrade(to: release.version)
+        marks.minimumAppVersion < declaration.minimumAppVersion
+            && marks.begun(above: release.version) == nil && marks.recorded(above: release.version) == nil
     }
 }

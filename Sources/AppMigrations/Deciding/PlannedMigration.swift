@@ -41,11 +41,6 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// It lies below the last-run version and isn't in the history: it was declared too late, and isn't run.
         public static var missed: Kind { Kind("missed") }
 
-        /// Not now: a newer app used this data.
-        ///
-        /// It runs after the next upgrade.
-        public static var heldByDowngrade: Kind { Kind("heldByDowngrade") }
-
         /// Declaring it would throw ``PlannedMigration/error``.
         public static var refused: Kind { Kind("refused") }
     }
@@ -66,7 +61,6 @@ package final class Plan: Sendable {
         switch decision {
         case .run: return .willRun
         case .joinsBaseline: return isPresumed ? .noState : .baseline
-        case .heldByDowngrade: return .heldByDowngrade
         default: break
         }
         if state.history.contains(where: { $0.version == version }) { return .alreadyRun }

@@ -83,8 +83,8 @@ extension FileLock {
     ///
     /// A list that is locked without the state's lock is looked at for a while: when a process dies, its descriptors are closed one
     /// after the other.
-    static func ifFree(_ location: StateLocation) throws(MigrationError) -> FileLock? {
-        for _ in 1...200 {
+    static func ifFree(_ location: StateLocation, tries: Int = 200) throws(MigrationError) -> FileLock? {
+        for _ in 1...tries {
             let lock = try FileLock.open(location)
             switch try lock.take(location) {
             case .taken: return lock

@@ -1,8 +1,11 @@
 extension MigrationManager {
     /// The data that is there when a subsystem has no state yet.
     public enum FirstRun: Sendable, Equatable {
-        /// None: the current version is recorded as the baseline, and nothing runs. Sub-migrations of the current
-        /// version that are declared through the manager that made the state belong to the baseline too.
+        /// None: the current version is recorded as the baseline, and nothing runs.
+        ///
+        /// Sub-migrations of the current version belong to the baseline too, whichever manager or process declares them, until a
+        /// first start got through its declarations. A start gets through when its manager declared something, was closed by no
+        /// error, and is released. One that is added later, `1.4-3` to 1.4, runs.
         case freshInstall
 
         /// Data as the given version left it, older than this library: everything after that version runs. Where the shipped 2.0
@@ -24,7 +27,10 @@ extension MigrationManager {
         /// An older version was started before.
         case upgrade(from: AppVersion)
 
-        /// A newer version was started, or ran migrations, before: nothing runs.
+        /// A newer version was started, or ran migrations, before.
+        ///
+        /// It is for the app to show, or to stop, and decides about no migration: what is pending runs, unless the newer version
+        /// has begun to change the data beyond this one. Then its declaration throws `usedByNewerApp`.
         case downgrade(from: AppVersion)
     }
 }
@@ -40,8 +46,6 @@ extension StateMarks {
 package struct StartOutcome {
     package fileprivate(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
-    /// True if this start made the state, for a fresh install; of a fleet, whether a host of this version did.
-    package var isFresh: Bool
 
     /// A state that was found; `end` says what had happened by then, should it be too old.
     ///
@@ -54,7 +58,6 @@ package struct StartOutcome {
         try release.requireUpgradable(marks, end())
         self.marks = marks
         launch = marks.launch(of: release.version)
-        isFresh = false
     }
 
     /// The state of a first run.
@@ -67,9 +70,13 @@ package struct StartOutcome {
         case .everything: baseline = .zero
         case .existingData(let text): baseline = try release.baseline(ofExistingData: text)
         }
-        marks = StateMarks(lastRun: baseline, baseline: baseline, launched: release.version)
+        marks = StateMarks(
+            lastRun: baseline,
+            baseline: baseline,
+            launched: release.version,
+            freshInstall: answer == .freshInstall ? release.version : nil
+        )
         launch = .first
-        isFresh = answer == .freshInstall
     }
 }
 
@@ -124,7 +131,7 @@ extension Start {
     /// The launch is told by what is true then: a newer version may have been started since the state was read without the lock.
     private func settle(_ locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
-        // Ask first: a raised `launchedVersion` would hold back the release that can upgrade the data.
+        // Ask first: an app that can't upgrade the data has not been launched on it.
         var found = try StartOutcome(found: state.marks, by: release, "Nothing was run.")
         if state.marks.launched >= release.version { return found }
         // Where this fails the next start does it: nothing else depends on it.

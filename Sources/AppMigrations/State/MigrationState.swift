@@ -46,6 +46,9 @@ extension MigrationState {
         with(StateMarks(marks, launched: version))
     }
 
+    /// The state once a first start of a fresh install got through its declarations.
+    func endingFreshInstall() -> MigrationState { with(marks.endingFreshInstall()) }
+
     /// The state with a floor, after `baseline` where a fresh install gets that.
     func passing(_ baseline: AppVersion? = nil, minimumAppVersion: AppVersion) -> MigrationState {
         let raised = marks.raisingFloor(to: minimumAppVersion)

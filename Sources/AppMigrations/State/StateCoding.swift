@@ -3,7 +3,8 @@
 extension MigrationState {
     private static var knownKeys: [String] {
         [
-            "format", "name", "lastRunVersion", "baseline", "launchedVersion", "minimumAppVersion",
+            "format", "name", "lastRunVersion", "baseline", "launchedVersion", "freshInstall",
+            "minimumAppVersion",
             "interruption", "attempted", "fence", "history",
         ]
     }
@@ -30,6 +31,7 @@ extension MigrationState {
             lastRun: lastRun,
             baseline: try json.versionOrNil("baseline") ?? lastRun,
             launched: try json.versionOrNil("launchedVersion") ?? lastRun,
+            freshInstall: try json.versionOrNil("freshInstall"),
             minimumAppVersion: try json.versionOrNil("minimumAppVersion"),
             attempts: (
                 try json.value("interruption").map(Interruption.init),
@@ -59,6 +61,7 @@ extension MigrationState {
             ("lastRunVersion", marks.lastRun.json),
             ("baseline", marks.baseline.json),
             ("launchedVersion", marks.launched.json),
+            ("freshInstall", marks.freshInstall?.json),
             ("minimumAppVersion", marks.minimumAppVersion == .zero ? nil : marks.minimumAppVersion.json),
             ("interruption", marks.interruption?.json),
             ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),

@@ -88,11 +88,20 @@ package struct StateHead {
             head.pass("  \"baseline\" : \""), let baseline = head.version(),
             head.pass("  \"launchedVersion\" : \""), let launched = head.version()
         else { return nil }
+        let isFresh = head.pass("  \"freshInstall\" : \"")
+        let freshInstall = isFresh ? head.version() : nil
+        guard isFresh == (freshInstall != nil) else { return nil }
         let hasFloor = head.pass("  \"minimumAppVersion\" : \"")
         let floor = hasFloor ? head.version() : nil
         guard hasFloor == (floor != nil), head.pass("  \"history\" : [") || head.pass("  \"fence\" : ")
         else { return nil }
-        return StateMarks(lastRun: lastRun, baseline: baseline, launched: launched, minimumAppVersion: floor)
+        return StateMarks(
+            lastRun: lastRun,
+            baseline: baseline,
+            launched: launched,
+            freshInstall: freshInstall,
+            minimumAppVersion: floor
+        )
     }
 
     private mutating func pass(_ text: StaticString) -> Bool {

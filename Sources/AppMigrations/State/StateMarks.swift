@@ -6,6 +6,10 @@ package final class StateMarks: Sendable {
     package let lastRun: AppVersion
     package let baseline: AppVersion
     package let launched: AppVersion
+    /// The version of the app that made the state as a fresh install; `nil` once a first start got through its declarations.
+    ///
+    /// While it is there, an app of that very version takes the sub-migrations of its release into the baseline.
+    package let freshInstall: AppVersion?
     /// The oldest app that may use the data; zero where every app may.
     package let minimumAppVersion: AppVersion
     /// The migration whose closure was begun last.
@@ -14,17 +18,22 @@ package final class StateMarks: Sendable {
     let attempted: [AttemptedMigration]
 
     /// The marks of `base` but for what is given; without a base those of a state in which nothing ran and no app was launched.
+    ///
+    /// A fresh install ends with the launch of another version.
     package init(
         _ base: StateMarks? = nil,
         lastRun: AppVersion? = nil,
         baseline: AppVersion? = nil,
         launched: AppVersion? = nil,
+        freshInstall: AppVersion? = nil,
         minimumAppVersion: AppVersion? = nil,
         attempts: (Interruption?, [AttemptedMigration])? = nil
     ) {
         self.lastRun = lastRun ?? base?.lastRun ?? .zero
         self.baseline = baseline ?? base?.baseline ?? .zero
         self.launched = launched ?? base?.launched ?? .zero
+        let isLaunchOfBase = self.launched == base?.launched
+        self.freshInstall = freshInstall ?? (isLaunchOfBase ? base?.freshInstall : nil)
         self.minimumAppVersion = minimumAppVersion ?? base?.minimumAppVersion ?? .zero
         (interruption, attempted) = attempts ?? (base?.interruption, base?.attempted ?? [])
     }
@@ -35,6 +44,8 @@ package final class StateMarks: Sendable {
 
 extension StateMarks {
     /// True if a newer release than `current` ran migrations here, was launched, or shut `current` out.
+    ///
+    /// A start says so, and it decides about no declaration: a release that was only launched has changed nothing.
     ///
     /// The floor counts by itself: it is saved with the intent, and the newer release may have died in its closure before
     /// anything else of it was saved.
@@ -48,9 +59,42 @@ extension StateMarks {
         return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
+    /// The newest version above `current` that a newer app has begun; `nil` if there is none.
+    ///
+    /// It is that of a migration whose closure was called, or of the floor that was saved with one.
+    package func begun(above current: AppVersion) -> AppVersion? {
+        var versions = [minimumAppVersion] + attempted.map(\.version)
+        if let interruption { versions.append(interruption.version) }
+        return Self.newest(of: versions, above: current)
+    }
+
+    /// The newest version above `current` that a newer app has recorded, its floor included; `nil` if there is none.
+    package func recorded(above current: AppVersion) -> AppVersion? {
+        Self.newest(of: [lastRun, minimumAppVersion], above: current)
+    }
+
+    /// A sub-migration counts by its release, unless `current` is of that release.
+    private static func newest(of versions: [AppVersion], above current: AppVersion) -> AppVersion? {
+        versions.filter { $0.exceeds(current) }.map { $0.release > current ? $0.release : $0 }.max()
+    }
+
     /// The floor, where an app at `current` lies below it.
     package func floor(above current: AppVersion) -> AppVersion? {
         minimumAppVersion.exceeds(current) ? minimumAppVersion : nil
+    }
+
+    /// True if an app of this version begins with new data, so that the sub-migrations of its release belong to the baseline.
+    package func isFreshInstall(of current: AppVersion) -> Bool { freshInstall == current }
+
+    /// The marks once a first start got through its declarations.
+    func endingFreshInstall() -> StateMarks {
+        StateMarks(
+            lastRun: lastRun,
+            baseline: baseline,
+            launched: launched,
+            minimumAppVersion: minimumAppVersion,
+            attempts: (interruption, attempted)
+        )
     }
 
     func raisingFloor(to version: AppVersion) -> StateMarks {

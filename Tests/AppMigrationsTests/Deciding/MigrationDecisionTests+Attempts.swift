@@ -48,7 +48,7 @@ extension MigrationDecisionTests {
             "1.4-1",
             .run(attempt: 2, deaths: 0),
             lastRun: "1.4",
-            isFresh: true,
+            freshInstall: "1.4",
             attempted: [Attempt(version: "1.4-1", failure: "full")]
         ),
         Row(

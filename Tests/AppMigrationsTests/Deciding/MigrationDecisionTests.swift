@@ -5,7 +5,7 @@ import Testing
 struct MigrationDecisionTests {
     enum Outcome {
         case run(attempt: Int, deaths: Int)
-        case alreadyRun, joinsBaseline, heldByDowngrade
+        case alreadyRun, joinsBaseline
         /// The text has this part.
         case refused(MigrationError.Code, String)
 
@@ -22,9 +22,10 @@ struct MigrationDecisionTests {
         let current: String
         let lastRun: String
         let launched: String
+        let floor: String
         /// The last run and the version launched as the manager knew them, where the state says something else.
         let known: (lastRun: String, launched: String)?
-        let isFresh: Bool
+        let freshInstall: String?
         let limit: Int?
         let interrupted: Attempt?
         let attempted: [Attempt]
@@ -37,15 +38,17 @@ struct MigrationDecisionTests {
             current: String = "1.4",
             lastRun: String = "1.1",
             launched: String = "1.1",
+            floor: String = "0",
             known: (lastRun: String, launched: String)? = nil,
-            isFresh: Bool = false,
+            freshInstall: String? = nil,
             limit: Int? = nil,
             interrupted: Attempt? = nil,
             attempted: [Attempt] = []
         ) {
             (self.situation, self.version, self.outcome) = (situation, version, outcome)
             (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
-            (self.known, self.isFresh, self.limit) = (known, isFresh, limit)
+            self.floor = floor
+            (self.known, self.freshInstall, self.limit) = (known, freshInstall, limit)
             (self.interrupted, self.attempted) = (interrupted, attempted)
         }
 
@@ -84,20 +87,29 @@ struct MigrationDecisionTests {
         Row("declared too late", "1.2", .refused(.declaredOutOfOrder, "after 1.3 "), after: "1.3"),
         Row("ran, but too late", "1.0", .refused(.declaredOutOfOrder, "after 1.1 "), after: "1.1"),
         Row("version zero", "0.0", .refused(.declaredOutOfOrder, "Version 0 "), lastRun: "0"),
-        Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", isFresh: true),
-        Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", isFresh: true),
+        Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", freshInstall: "1.4"),
+        Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", freshInstall: "1.4"),
+        Row(
+            "a fresh install that was made since",
+            "1.4-1",
+            .joinsBaseline,
+            lastRun: "1.4",
+            known: ("1.4", "1.4"),
+            freshInstall: "1.4"
+        ),
+        Row(
+            "a sub-migration of an older fresh install",
+            "1.3-1",
+            .first,
+            lastRun: "1.3",
+            freshInstall: "1.3"
+        ),
         Row("a sub-migration added later", "1.4-1", .first, lastRun: "1.4", launched: "1.4"),
         Row("everything", "0-1", .first, lastRun: "0"),
-        Row("a newer release was launched", "1.2", .heldByDowngrade, launched: "1.5"),
+        Row("a newer release was launched, and began nothing", "1.2", .first, launched: "99.0.0"),
         Row("a newer release migrated", "1.4-1", .alreadyRun, lastRun: "1.5"),
         Row("a newer sub-migration ran", "1.4", .alreadyRun, lastRun: "1.4-1"),
-        Row(
-            "a newer app was launched since",
-            "1.2",
-            .refused(.usedByNewerApp, "version 1.5 of the app"),
-            launched: "1.5",
-            known: ("1.1", "1.1")
-        ),
+        Row("a newer app was launched since", "1.2", .first, launched: "1.5", known: ("1.1", "1.1")),
         Row(
             "a newer app ran it since",
             "1.2",
@@ -114,7 +126,7 @@ struct MigrationDecisionTests {
             known: ("1.1", "1.4")
         ),
         Row("a newer app since, and it has run", "1.1", .alreadyRun, lastRun: "1.5", known: ("1.1", "1.1")),
-        Row("a downgrade, whose mark was lowered since", "1.2", .heldByDowngrade, known: ("1.1", "1.5")),
+        Row("a newer app was launched, and its mark lowered since", "1.2", .first, known: ("1.1", "1.5")),
         Row("another process ran it since", "1.2", .alreadyRun, lastRun: "1.2", known: ("1.1", "1.1")),
         Row(
             "the mark was lowered since",
@@ -124,13 +136,84 @@ struct MigrationDecisionTests {
         ),
     ]
 
-    @Test(arguments: versions + attempts)
+    /// Each has a version that lies above the last-run version, where a newer app has begun something, unless it says otherwise.
+    static let newerApps: [Row] = [
+        Row("a newer app shut this one out", "1.2", .refused(.usedByNewerApp, "version 1.5 "), floor: "1.5"),
+        Row("a floor of this very release", "1.2", .first, floor: "1.4-1"),
+        Row("below a floor, and it has run", "1.1", .alreadyRun, floor: "1.5"),
+        Row(
+            "a newer app died above this one",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.5", appVersion: "1.5")
+        ),
+        Row(
+            "a newer app failed above this one",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.5-2", appVersion: "1.6", failure: "x")
+        ),
+        Row(
+            "a newer app failed above this one, then in an older migration",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.3", appVersion: "1.5", failure: "x"),
+            attempted: [Attempt(version: "1.5", appVersion: "1.5")]
+        ),
+        Row(
+            "a newer app failed in the very migration",
+            "1.2",
+            .run(attempt: 2, deaths: 0),
+            launched: "1.5",
+            interrupted: Attempt(version: "1.2", appVersion: "1.5", failure: "x")
+        ),
+        Row(
+            "a newer app died in a later migration of this app",
+            "1.2",
+            .first,
+            launched: "1.5",
+            interrupted: Attempt(version: "1.4-7", appVersion: "1.5")
+        ),
+        Row(
+            "a newer app began above this one, and it has run",
+            "1.1",
+            .alreadyRun,
+            interrupted: Attempt(version: "1.5", appVersion: "1.5")
+        ),
+        Row(
+            "a newer app began above the hard limit",
+            "1.4-1",
+            .refused(.usedByNewerApp, "version 1.4-3 "),
+            current: "1.4-2",
+            interrupted: Attempt(version: "1.4-3", appVersion: "1.4")
+        ),
+        Row(
+            "a newer app shut this one out since, and ran it",
+            "1.2",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            lastRun: "1.3",
+            floor: "1.5",
+            known: ("1.1", "1.1")
+        ),
+        Row(
+            "a newer app ran it since, and no version above this app",
+            "1.2",
+            .alreadyRun,
+            lastRun: "1.3",
+            launched: "1.5",
+            known: ("1.1", "1.1")
+        ),
+    ]
+
+    @Test(arguments: versions + newerApps + attempts)
     func `each situation has its decision`(row: Row) throws {
         let interrupted = row.interrupted.map { Interruption($0.known, at: 0, failure: $0.failure) }
         let marks = StateMarks(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
+            freshInstall: row.freshInstall.map(version),
+            minimumAppVersion: version(row.floor),
             attempts: (interrupted, row.attempted.map(\.known))
         )
         let known = row.known.map {
@@ -144,7 +227,7 @@ struct MigrationDecisionTests {
         let release = try AppRelease(version(row.current), upgradesFrom: nil, location)
         do throws(MigrationError) {
             let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
-            let decision = try Declarations(known ?? marks, isFresh: row.isFresh, release)
+            let decision = try Declarations(known ?? marks, release)
                 .decide(pending, marks, after: version(row.after), limit: row.limit)
             if case .run(let next) = decision {
                 let outcome = Outcome.run(attempt: next.attempts, deaths: next.deaths)

@@ -45,8 +45,10 @@ import Testing
         let manager = try folder.manager("1.3")
         #expect(manager.requiredAppVersion == version("1.4"))
         #expect(manager.launch == .downgrade(from: version("1.4")))
-        #expect(try manager.declare("1.2", "1.3") == [])
-        #expect(try manager.plan { try $0.declare("1.3") }.map(\.kind) == [.heldByDowngrade])
+        let rows = try manager.plan { try $0.declare("1.1", "1.3") }
+        #expect(rows.map(\.kind) == [.baseline, .refused])
+        #expect(try manager.declare("1.1") == [])
+        #expect(try manager.refusal(of: "1.2").code == .usedByNewerApp)
         #expect(try Self.floor(folder) == version("1.4"))
         let fitting = try folder.manager("1.4")
         #expect(fitting.requiredAppVersion == nil)
@@ -78,7 +80,7 @@ import Testing
         )
         let error = try manager.refusal(of: "1.2")
         #expect(error.code == .usedByNewerApp)
-        #expect(error.description.contains("version 1.4 of the app was started"))
+        #expect(error.description.contains("version 1.4 of the app has begun"))
     }
 
     @Test func `the floor is only ever raised`() throws {
@@ -119,10 +121,19 @@ import Testing
         #expect(try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {} == false)
     }
 
-    @Test func `an app that is held back raises no floor`() throws {
+    @Test func `a newer app that was only launched keeps no app from raising the floor`() throws {
         let manager = try folder.manager("1.4", after: "1.2", launched: "1.5")
         #expect(try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {} == false)
-        #expect(try manager.whenMigrating(toVersion: "1.4", minimumAppVersion: "1.4") {} == false)
+        #expect(try Self.floor(folder) == version("1.2"))
+        #expect(try manager.whenMigrating(toVersion: "1.4", minimumAppVersion: "1.4") {})
+        #expect(try Self.floor(folder) == version("1.4"))
+    }
+
+    @Test(arguments: [("1.5", ""), ("1.2", died(in: "1.5", app: "1.5"))])
+    func `an app below what a newer one has begun raises no floor`(lastRun: String, more: String) throws {
+        try folder.writeState(lastRun: lastRun, launched: "1.5", more: more)
+        let manager = try folder.manager("1.4")
+        #expect(try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {} == false)
         #expect(try Self.floor(folder) == .zero)
     }
 

@@ -149,18 +149,18 @@ import Testing
         #expect(try look.declare("1.1") == [])
     }
 
-    @Test func `a newer app's data holds the plan and the declarations`() throws {
-        try folder.writeState(lastRun: "1.1", launched: "1.5")
+    @Test func `what a newer app has begun is told by the plan and the declarations`() throws {
+        try folder.writeState(lastRun: "1.1", launched: "1.5", more: died(in: "1.5", app: "1.5"))
         let look = try folder.look("1.4")
         #expect(look.launch == .downgrade(from: version("1.5")))
-        #expect(try look.plan { try $0.declare("1.2") }.map(\.description) == ["1.2 heldByDowngrade"])
-        #expect(try look.declare("1.2") == [])
+        #expect(try look.plan { try $0.declare("1.2") }.map(\.kind) == [.refused])
+        #expect(try look.refusal(of: "1.2").code == .usedByNewerApp)
     }
 
     @Test func `a newer app that came since, or a mark that was lowered, is told as ever`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let looks = [try folder.look("1.4"), try folder.look("1.4")]
-        _ = try folder.manager("1.5")
+        try folder.writeState(lastRun: "1.1", launched: "1.5", more: died(in: "1.5", app: "1.5"))
         #expect(try looks[0].refusal(of: "1.2").code == .usedByNewerApp)
         try folder.writeState(lastRun: "1.0", launched: "1.4")
         #expect(try looks[1].refusal(of: "1.2").code == .managerClosed)

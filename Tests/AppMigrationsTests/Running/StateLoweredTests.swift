@@ -43,9 +43,12 @@ import Testing
     }
 
     @Test func `a fresh install's sub-migration that another process died in runs`() throws {
-        let fresh = try folder.manager("1.4")
-        try folder.writeState(lastRun: "1.4", launched: "1.4", more: died(in: "1.4-1"))
-        #expect(try fresh.declare("1.4-1", "1.4-2") == ["1.4-1"])
+        for mark in [#""freshInstall" : "1.4","#, ""] {
+            let fresh = try folder.manager("1.4")
+            try folder.writeState(lastRun: "1.4", launched: "1.4", more: mark + died(in: "1.4-1"))
+            #expect(try fresh.declare("1.4-1", "1.4-2") == (mark == "" ? ["1.4-1", "1.4-2"] : ["1.4-1"]))
+            try folder.remove(folder.stateFile)
+        }
     }
 
     @Test(arguments: ["started", "failed"])

@@ -35,7 +35,12 @@ import Testing
 
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
         let state = StateBitFlipTests.state.with(history: []) {
-            StateMarks($0, minimumAppVersion: version("1.2-3"), attempts: (nil, []))
+            StateMarks(
+                $0,
+                freshInstall: version("1.4"),
+                minimumAppVersion: version("1.2-3"),
+                attempts: (nil, [])
+            )
         }
         let original = state.document
         var read = 0

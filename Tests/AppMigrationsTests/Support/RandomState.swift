@@ -28,6 +28,7 @@ struct RandomState {
             lastRun: version(),
             baseline: version(),
             launched: version(),
+            freshInstall: generator.hits(oneIn: 3) ? version() : nil,
             minimumAppVersion: generator.hits(oneIn: 2) ? version() : .zero,
             attempts: (generator.hits(oneIn: 2) ? interruption() : nil, waiting())
         )

@@ -45,6 +45,7 @@ struct StateOracle: Codable {
     var lastRunVersion: String
     var baseline: String?
     var launchedVersion: String?
+    var freshInstall: String?
     var minimumAppVersion: String?
     var interruption: Attempt?
     var attempted: [Attempted]?
@@ -57,6 +58,7 @@ struct StateOracle: Codable {
         lastRunVersion = state.marks.lastRun.description
         baseline = state.marks.baseline.description
         launchedVersion = state.marks.launched.description
+        freshInstall = state.marks.freshInstall?.description
         minimumAppVersion = state.marks.minimumAppVersion.description
         interruption = state.marks.interruption.map {
             Attempt(
@@ -108,6 +110,9 @@ struct StateOracle: Codable {
         if !same(lastRunVersion, ours.lastRunVersion) { return "lastRunVersion" }
         if !same(baseline ?? lastRunVersion, ours.baseline) { return "baseline" }
         if !same(launchedVersion ?? lastRunVersion, ours.launchedVersion) { return "launchedVersion" }
+        if freshInstall.flatMap({ AppVersion($0)?.description }) != ours.freshInstall {
+            return "freshInstall"
+        }
         if !same(minimumAppVersion ?? "0", ours.minimumAppVersion) { return "minimumAppVersion" }
         if (interruption == nil) != (ours.interruption == nil) { return "interruption" }
         if let theirs = interruption, let ours = ours.interruption {

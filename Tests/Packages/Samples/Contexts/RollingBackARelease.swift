@@ -6,8 +6,10 @@ import Testing
 
     // Sample 2 of RollingBackARelease.md
 
+    // Sample 3 of RollingBackARelease.md
+
     func start(_ folder: String) throws -> MigrationManager {
-        // Sample 3 of RollingBackARelease.md
+        // Sample 4 of RollingBackARelease.md
         return migrations
     }
 
@@ -30,6 +32,15 @@ import Testing
                 manager("1.0", in: folder + "/other"), manager(version, in: folder + "/catalog"),
             ]
             #expect(firstScreen(managers) == screen)
+        }
+    }
+
+    @Test func `a number that was too high is corrected`() async throws {
+        try await withFolder { folder async throws in
+            try manager("6.15", in: folder).whenMigrating(toVersion: "6.15") {}
+            let migrations = try manager("6.1.6", in: folder)
+            try correctVersion(migrations)
+            #expect(try migrations.whenMigrating(toVersion: "6.1.6") {})
         }
     }
 }

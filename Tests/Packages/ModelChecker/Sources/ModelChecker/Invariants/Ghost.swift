@@ -172,6 +172,17 @@ extension Ghost {
     /// The call that ran this version came back: whatever happens, it is recorded.
     func acknowledge(_ version: String, of manager: String) { knowledge.acknowledged[manager] = version }
 
+    /// A declaration ran nothing and threw nothing, so its version has run.
+    func passesOver(_ version: String, of manager: String) {
+        if knowledge.isLowered { return }
+        guard let declared = AppVersion(version), let facts = facts(of: manager) else { return }
+        if facts.lastRun < declared {
+            fail(
+                "A version above the last-run one is run or refused: \(version) was passed over at \(facts.lastRun)."
+            )
+        }
+    }
+
     func died(_ process: Int) {
         if process >= knowledge.running.count { return }
         knowledge.deaths += 1

@@ -54,7 +54,12 @@ func app(
                     if !mark("the closure of \(declaration.version) returns") { throw Died() }
                     ghost.ends(returning: true)
                 }
-                if hasRun, Machine.isAlive { ghost.acknowledge(declaration.version, of: manager) }
+                if !Machine.isAlive { throw Died() }
+                if hasRun {
+                    ghost.acknowledge(declaration.version, of: manager)
+                } else {
+                    ghost.passesOver(declaration.version, of: manager)
+                }
             }
             try finally(ghost, migrations)
             return "done"

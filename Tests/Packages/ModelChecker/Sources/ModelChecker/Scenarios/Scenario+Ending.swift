@@ -41,5 +41,6 @@ extension Scenario {
 
 extension Scenario {
     static let all =
-        starting + looking + refusing + protecting + sharing + [abandoning, losing] + interfering
+        starting + [installing] + looking + refusing + protecting + sharing + [abandoning, losing]
+        + interfering
 }

@@ -5,7 +5,7 @@ extension Scenario {
     static let one = Declaration(version: "1.1")
     static let two = Declaration(version: "1.2")
 
-    static let starting = [firstRun, twoVersions, chain, floor, checkpoint]
+    static let starting = [firstRun, twoVersions, rolledBack, chain, floor, checkpoint]
 
     /// Two processes of one app meet data that is older than the library.
     static let firstRun = Scenario(
@@ -26,6 +26,22 @@ extension Scenario {
         endings: ["done", "usedByNewerApp"],
         atEnd: recorded(["1.1", "1.2"])
     )
+
+    /// A newer app starts, fails once in a migration that the older one has too, and is rolled back.
+    static let rolledBack = Scenario(
+        name: "a newer app that fails and is rolled back",
+        versions: ["1.1"],
+        setUp: started("1.0"),
+        programs: [app("2.0", [failingOne]), app("1.1", [one])],
+        restart: app("1.1", [one]),
+        last: app("1.1", [one]),
+        endings: ["done", "migrationFailed"],
+        atEnd: recorded(["1.1"])
+    )
+
+    private static let failingOne = Declaration(version: "1.1") { _, context in
+        if context.attempt == 1 { throw WorkFailure() }
+    }
 
     /// A chain of two migrations, the second of which throws at first.
     static let chain = Scenario(

@@ -5,26 +5,96 @@
 ///
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
 /// of its own and this library does without Foundation there: show `"\(error)"`.
-public final class MigrationError: Error, Sendable, CustomStringConvertible {
+public struct MigrationError: Error, Sendable, CustomStringConvertible {
+    /// The facts of an error, behind one reference: each call of this library that can throw returns room for an error.
+    private final class Facts: Sendable {
+        let code: Code
+        let managerName: String?
+        let version: AppVersion?
+        let path: String?
+        let underlyingError: (any Error)?
+        let isTransient: Bool
+        let description: String
+
+        init(
+            code: Code,
+            managerName: String?,
+            version: AppVersion?,
+            path: String?,
+            underlyingError: (any Error)?,
+            isTransient: Bool,
+            description: String
+        ) {
+            self.code = code
+            self.managerName = managerName
+            self.version = version
+            self.path = path
+            self.underlyingError = underlyingError
+            self.isTransient = isTransient
+            self.description = description
+        }
+    }
+
+    private let facts: Facts
+
+    /// Makes an error for the preview or the test of a screen that shows one.
+    ///
+    /// <doc:ShowingStatus> has an example.
+    ///
+    /// - Parameters:
+    ///   - code: The kind of error.
+    ///   - managerName: The name of the manager.
+    ///   - version: The version of the migration concerned.
+    ///   - path: The file or folder concerned.
+    ///   - underlyingError: The error behind this one, such as the closure's own with the code `migrationFailed`.
+    ///   - isTransient: True if the same call may succeed later without anyone doing anything.
+    ///   - description: The whole text; `nil` takes the name of the code.
+    public init(
+        code: Code,
+        managerName: String? = nil,
+        version: AppVersion? = nil,
+        path: String? = nil,
+        underlyingError: (any Error)? = nil,
+        isTransient: Bool = false,
+        description: String? = nil
+    ) {
+        facts = Facts(
+            code: code,
+            managerName: managerName,
+            version: version,
+            path: path,
+            underlyingError: underlyingError,
+            isTransient: isTransient,
+            description: description ?? code.description
+        )
+    }
+
     /// The kind of error.
     ///
     /// More kinds can come with a later release: keep a `default` in a `switch`.
-    public let code: Code
+    public var code: Code { facts.code }
 
     /// The name of the manager, or `nil` for an error of a version's text.
-    public let managerName: String?
+    public var managerName: String? { facts.managerName }
 
-    /// The version of the migration concerned, where there is one.
-    public let version: AppVersion?
+    /// The version of the migration concerned, if there is one.
+    public var version: AppVersion? { facts.version }
 
-    /// The file or folder concerned, where there is one.
-    public let path: String?
+    /// The file or folder concerned, if there is one.
+    public var path: String? { facts.path }
 
     /// The error behind this one: what the app's own code threw, the failure that closed the manager, or a `SystemCallError`.
-    public let underlyingError: (any Error)?
+    public var underlyingError: (any Error)? { facts.underlyingError }
+
+    /// True if the same call, through a new manager, may succeed later without anyone doing anything.
+    ///
+    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, and for a state that the system denies because the
+    /// device wasn't unlocked since it was started. It is false for everything that a person or a new release has to put right, for
+    /// ``Code/usedByNewerApp``, and for the error of a closure.
+    public var isTransient: Bool { facts.isTransient }
 
     /// The whole text: what happened, where, what was not changed, and what to do.
-    public let description: String
+    public var description: String { facts.description }
 
     package init(
         _ code: Code,
@@ -32,10 +102,18 @@ public final class MigrationError: Error, Sendable, CustomStringConvertible {
         version: AppVersion? = nil,
         path: String? = nil,
         underlying: (any Error)? = nil,
+        isTransient: Bool = false,
         _ message: Message
     ) {
-        (self.code, managerName, self.version, self.path) = (code, manager, version, path)
-        (underlyingError, description) = (underlying, message.description)
+        self.init(
+            code: code,
+            managerName: manager,
+            version: version,
+            path: path,
+            underlyingError: underlying,
+            isTransient: isTransient,
+            description: message.description
+        )
     }
 }
 

@@ -4,117 +4,108 @@
 /// one for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The name of the manager.
-    public var name: String { location.name }
+    public let name: String
 
     /// The version of the app that asked.
     public let appVersion: AppVersion
 
     /// The path of the state file.
-    public var stateFile: String { location.state }
+    public let stateFile: String
+
+    /// The version up to which everything has run; `nil` if there is no state.
+    public let lastRunVersion: AppVersion?
+
+    /// The version of the data when the state was made or reset; `nil` if there is no state.
+    public let baseline: AppVersion?
+
+    /// The newest version of the app that was started on this data; `nil` if there is no state.
+    public let launchedVersion: AppVersion?
+
+    /// The oldest version of the app that may use the data; `nil` if every version may.
+    public let minimumAppVersion: AppVersion?
 
     /// The migration whose closure was begun last and isn't recorded.
-    public var interruption: Attempt? {
-        state?.marks.interruption.map { Attempt($0.known, $0, isUnderWay: isUnderWay) }
-    }
+    public let interruption: Attempt?
 
     /// The attempts at other versions that were begun and are still pending.
-    public var attempted: [Attempt] { state?.marks.attempted.map { Attempt($0) } ?? [] }
-
-    private let state: MigrationState?
-    private let location: StateLocation
-    private let isUnderWay: Bool?
-
-    package init(_ state: MigrationState?, of location: StateLocation, current: AppVersion, isUnderWay: Bool?)
-    {
-        (self.state, self.location, self.isUnderWay) = (state, location, isUnderWay)
-        appVersion = current
-    }
-
-    /// The version up to which everything has run; `nil` where there is no state.
-    public var lastRunVersion: AppVersion? { state?.marks.lastRun }
-
-    /// The version of the data when the state was made or reset; `nil` where there is no state.
-    public var baseline: AppVersion? { state?.marks.baseline }
-
-    /// The newest version of the app that was started on this data; `nil` where there is no state.
-    public var launchedVersion: AppVersion? { state?.marks.launched }
-
-    /// The oldest version of the app that may use the data; `nil` where every version may.
-    public var minimumAppVersion: AppVersion? {
-        state.flatMap { $0.marks.minimumAppVersion == .zero ? nil : $0.marks.minimumAppVersion }
-    }
+    public let attempted: [Attempt]
 
     /// The migrations that ran here, the oldest first, at most the newest 1,000.
-    public var history: [AppliedMigration] { state?.history ?? [] }
+    public let history: [AppliedMigration]
+
+    /// Makes a status for the preview or the test of a screen that shows one.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the manager.
+    ///   - appVersion: The version of the app that asked.
+    ///   - stateFile: The path of the state file.
+    ///   - lastRunVersion: The version up to which everything has run; `nil` if there is no state.
+    ///   - baseline: The version of the data when the state was made or reset; `nil` takes `lastRunVersion`.
+    ///   - launchedVersion: The newest version of the app that was started on this data; `nil` takes `lastRunVersion`.
+    ///   - minimumAppVersion: The oldest version of the app that may use the data; `nil` if every version may.
+    ///   - interruption: The migration whose closure was begun last and isn't recorded.
+    ///   - attempted: The attempts at other versions that were begun and are still pending.
+    ///   - history: The migrations that ran here, the oldest first.
+    public init(
+        name: String,
+        appVersion: AppVersion,
+        stateFile: String,
+        lastRunVersion: AppVersion? = nil,
+        baseline: AppVersion? = nil,
+        launchedVersion: AppVersion? = nil,
+        minimumAppVersion: AppVersion? = nil,
+        interruption: Attempt? = nil,
+        attempted: [Attempt] = [],
+        history: [AppliedMigration] = []
+    ) {
+        self.name = name
+        self.appVersion = appVersion
+        self.stateFile = stateFile
+        self.lastRunVersion = lastRunVersion
+        self.baseline = baseline ?? lastRunVersion
+        self.launchedVersion = launchedVersion ?? lastRunVersion
+        self.minimumAppVersion = minimumAppVersion
+        self.interruption = interruption
+        self.attempted = attempted
+        self.history = history
+    }
 
     /// True if there is a state; without one the versions are `nil`, and the lists are empty.
     public var hasState: Bool { lastRunVersion != nil }
 
-    /// The oldest version of the app that may use the data, where it lies above ``appVersion``: this one may not.
-    public var requiredAppVersion: AppVersion? { state?.marks.floor(above: appVersion) }
+    /// The oldest version of the app that may use the data, if it lies above ``appVersion``: this one may not.
+    public var requiredAppVersion: AppVersion? {
+        guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
+        return minimumAppVersion
+    }
 }
 
 extension MigrationStatus {
-    /// The attempts at a migration that was begun and isn't recorded.
-    public struct Attempt: Sendable {
-        /// The version of the migration.
-        public var version: AppVersion { known.version }
-
-        /// How many times its closure was begun.
-        public var attempts: Int { known.attempts }
-
-        /// How many processes of ``appVersion`` died in it, since the last checkpoint that changed.
-        ///
-        /// The last process counts too, unless its closure threw or still runs, or is a host's of a fleet whose lease stands. It
-        /// is the number that `attemptLimit` is compared with.
-        public var deaths: Int { known.deaths }
-
-        /// The version of the app that began it last.
-        public var appVersion: AppVersion { known.appVersion }
-
-        /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
-        public var startedAt: Int64? { interruption?.startedAt }
-
-        /// The error that ended it, at most 1,000 characters: what the closure's own error says.
-        ///
-        /// `nil` while it is under way, where its task was cancelled, and where its process died, until `resetAttempts()` notes that;
-        /// of the interrupted migration only.
-        public var failure: String? { end == Interruption.cancellation ? nil : end }
-
-        /// The text that the closure saved with `saveCheckpoint`, and the next attempt goes on from.
-        public var checkpoint: String? { known.checkpoint?.text }
-
-        /// The version of the app that saved ``checkpoint``.
-        public var checkpointAppVersion: AppVersion? { known.checkpoint?.appVersion }
-
-        /// How much was done at the checkpoint, from 0 to 1.
-        public var progress: Double? { known.checkpoint?.progress }
-
-        /// True if a process is at work on it now; `nil` where that can't be told.
-        public let isUnderWay: Bool?
-
-        /// True if protected files wait to be put back, which the next start that may write does.
-        public var awaitsRestore: Bool { isUnderWay != true && interruption?.isProtecting == true }
-
-        private let known: AttemptedMigration
-        private let interruption: Interruption?
-
-        private var end: String? { interruption?.failure }
-
-        /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
-        private var lease: Lease? { isUnderWay == nil ? interruption?.lease : nil }
-
-        fileprivate init(
-            _ known: AttemptedMigration,
-            _ interruption: Interruption? = nil,
-            isUnderWay: Bool? = false
-        ) {
-            (self.interruption, self.isUnderWay) = (interruption, isUnderWay)
-            let isAtWork = isUnderWay ?? (interruption?.lease != nil)
-            self.known = isAtWork ? known : interruption?.outcome ?? known
-        }
+    /// What a state says, seen by an app of the version `current`.
+    package init(
+        _ state: MigrationState?,
+        of location: StateLocation,
+        current: AppVersion,
+        isUnderWay: Bool?
+    ) {
+        let marks = state?.marks
+        let floor = marks?.minimumAppVersion ?? .zero
+        self.init(
+            name: location.name,
+            appVersion: current,
+            stateFile: location.state,
+            lastRunVersion: marks?.lastRun,
+            baseline: marks?.baseline,
+            launchedVersion: marks?.launched,
+            minimumAppVersion: floor == .zero ? nil : floor,
+            interruption: marks?.interruption.map { Attempt($0, isUnderWay: isUnderWay) },
+            attempted: marks?.attempted.map { Attempt($0) } ?? [],
+            history: state?.history ?? []
+        )
     }
+}
 
+extension MigrationStatus {
     /// Several lines for a person to read, with times in UTC.
     ///
     /// Of paths it has the state file's alone. What a closure's own error says stands in it as it is, and of a checkpoint only
@@ -180,46 +171,5 @@ extension MigrationStatus {
             ("attempted", JSON.array(attempted.map(\.json))),
             ("history", JSON.array(history.map(\.json))),
         ])
-    }
-}
-
-extension MigrationStatus.Attempt {
-    fileprivate var json: String {
-        JSON.object(
-            known.members() + [
-                ("startedAt", startedAt.map { Timestamp.text($0).quoted }),
-                ("failure", failure?.quoted),
-                ("isUnderWay", isUnderWay?.description),
-                ("awaitsRestore", awaitsRestore.description),
-            ]
-        )
-    }
-
-    fileprivate func lines(isInterrupted: Bool) -> [Message] {
-        let begun: Message = startedAt.map { ", begun \(Timestamp.text($0))" } ?? ""
-        let counts: Message =
-            "attempts: \(attempts), deaths: \(deaths), last by app version \(appVersion)\(begun)"
-        let subject: Message =
-            if !isInterrupted {
-                "Waiting: \(version), tried before"
-            } else if isUnderWay == true || lease != nil {
-                "Under way: \(version)"
-            } else if failure != nil {
-                "Failed: \(version)"
-            } else {
-                "Interrupted\(isUnderWay == nil ? " or under way" : ""): \(version)"
-            }
-        var lines: [Message] = ["\(subject), \(counts)"]
-        if let checkpointAppVersion {
-            let progress: Message = progress.map { " at \(Int($0 * 100)) %" } ?? ""
-            lines.append("  A checkpoint was saved\(progress) by app version \(checkpointAppVersion).")
-        }
-        if let lease {
-            let length = JSON.seconds(lease.length)
-            lines.append("  Host: \(lease.owner). Its lease runs out where it isn't renewed for \(length) s.")
-        }
-        if let end { lines.append("  Error: \(end)") }
-        if awaitsRestore { lines.append("  Protected files wait to be put back.") }
-        return lines
     }
 }

@@ -75,5 +75,6 @@ import Testing
         #expect(row.error.managerName == "Data")
         #expect(row.error.version == Self.version)
         #expect(row.error.path == nil)
+        #expect(row.error.isTransient == (row.code == .lockTimeout))
     }
 }

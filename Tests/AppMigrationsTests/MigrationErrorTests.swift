@@ -165,6 +165,7 @@ struct MigrationErrorTests {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)
         #expect("\(row.error)" == row.text)
+        #expect(row.error.isTransient == (row.code == .lockTimeout))
     }
 
     private static let names: [(MigrationError.Code, String)] = [

@@ -16,6 +16,25 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// Why the version would be refused; with ``Kind/refused``.
     public let error: MigrationError?
 
+    /// Makes a row for the preview or the test of a screen that shows a plan.
+    ///
+    /// - Parameters:
+    ///   - kind: Whether the closure would run.
+    ///   - version: The version declared.
+    ///   - progress: How much an earlier attempt had done at its last checkpoint, from 0 to 1.
+    ///   - error: Why the version would be refused.
+    public init(
+        kind: Kind,
+        version: AppVersion,
+        progress: Double? = nil,
+        error: MigrationError? = nil
+    ) {
+        self.kind = kind
+        self.version = version
+        self.progress = progress
+        self.error = error
+    }
+
     /// The version and the kind, for instance `1.4 willRun`; of a refused row its error too.
     public var description: String { error.map { "\(version) \(kind): \($0)" } ?? "\(version) \(kind)" }
 

@@ -159,6 +159,6 @@ extension MigrationError {
     /// True if the system denied the state, as it does on a locked device; no unlock helps against any other cause.
     fileprivate var isDenied: Bool {
         guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
-        return Platform.locked.contains(cause.errorNumber)
+        return cause.isOfLockedDevice
     }
 }

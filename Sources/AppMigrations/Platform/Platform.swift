@@ -14,9 +14,9 @@ package enum Platform {
     package static var notText: Int32 { EILSEQ }
     // The errors of opening a locked device's file. Elsewhere EACCES means missing rights, ENOKEY a folder without its key.
     #if canImport(Darwin)
-    package static var locked: [Int32] { [EPERM, EACCES] }
+    fileprivate static var locked: [Int32] { [EPERM, EACCES] }
     #else
-    package static var locked: [Int32] { [EPERM, ENOKEY] }
+    fileprivate static var locked: [Int32] { [EPERM, ENOKEY] }
     #endif
 
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
@@ -191,6 +191,9 @@ public final class SystemCallError: Error, Sendable, CustomStringConvertible {
 
 extension SystemCallError {
     var isAbsent: Bool { Platform.absent.contains(errorNumber) }
+
+    /// True if the system may have denied the file because the device is locked.
+    package var isOfLockedDevice: Bool { Platform.locked.contains(errorNumber) }
 
     /// This error with its path, where that isn't said.
     func at(_ place: String) -> SystemCallError {

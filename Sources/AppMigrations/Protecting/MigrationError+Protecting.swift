@@ -39,13 +39,14 @@ extension StateLocation {
         _ version: AppVersion?,
         at path: String,
         _ reason: Message,
-        because cause: (any Error)? = nil
+        because cause: (any Error)? = nil,
+        isTransient: Bool = false
     ) -> MigrationError {
         let migration: Message = version.map { "migration \($0)" } ?? "a migration"
         let files: Message = "The files that \(migration) protects"
         let (subject, end) = stage.text(files, migration, "copy beside \(state)")
         let text: Message = "\(subject) by manager \(name.quoted): \(reason). \(end)"
-        return error(.protectionFailed, version, at: path, because: cause, text)
+        return error(.protectionFailed, version, at: path, because: cause, isTransient: isTransient, text)
     }
 
     /// The error for what was thrown while protected files were taken, put back or given up.
@@ -61,7 +62,8 @@ extension StateLocation {
                 call.errorNumber == Platform.notText
                 ? "\(path) leads to a name that is no UTF-8, so no path can name it" : "\(call.at(path))"
         }
-        return protection(stage, version, at: path, reason, because: cause)
+        let isTransient = failure?.isTransient ?? false
+        return protection(stage, version, at: path, reason, because: cause, isTransient: isTransient)
     }
 }
 

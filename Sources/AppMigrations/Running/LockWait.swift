@@ -74,7 +74,7 @@ struct LockWait: ~Copyable {
             Manager \(location.name.quoted) waited \(timeout.description) for \(subject). Nothing was run and the state is \
             unchanged. Let that process finish and start again.
             """
-        return location.error(.lockTimeout, version, at: path, text)
+        return location.error(.lockTimeout, version, at: path, isTransient: true, text)
     }
 }
 

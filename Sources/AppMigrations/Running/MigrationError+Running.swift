@@ -39,6 +39,7 @@ extension MigrationError {
             version: version ?? self.version,
             path: path,
             underlying: underlyingError,
+            isTransient: isTransient,
             "\(description) \(sentence)"
         )
     }

@@ -35,7 +35,44 @@ public struct MigrationEvent: Sendable {
     ///
     /// The fraction is that of the copy alone then, and ``note`` names a file of the app: show neither as what the migration says
     /// of itself.
-    public package(set) var isCopying = false
+    public package(set) var isCopying: Bool
+
+    /// Makes an event for the preview or the test of a log or a progress display.
+    ///
+    /// - Parameters:
+    ///   - kind: The kind of event.
+    ///   - managerName: The name of the manager.
+    ///   - version: The version of the migration concerned.
+    ///   - previousVersion: The last-run version when the migration began.
+    ///   - attempt: How many times the closure was begun, this time included.
+    ///   - fraction: How much of the migration, or of the copy, is done, from 0 to 1.
+    ///   - note: The work in words.
+    ///   - duration: How long the closure took.
+    ///   - error: The error.
+    ///   - isCopying: True if the library itself reports the progress of a copy.
+    public init(
+        kind: Kind,
+        managerName: String,
+        version: AppVersion? = nil,
+        previousVersion: AppVersion? = nil,
+        attempt: Int? = nil,
+        fraction: Double? = nil,
+        note: String? = nil,
+        duration: Duration? = nil,
+        error: MigrationError? = nil,
+        isCopying: Bool = false
+    ) {
+        self.kind = kind
+        self.managerName = managerName
+        self.version = version
+        self.previousVersion = previousVersion
+        self.attempt = attempt
+        self.fraction = fraction
+        self.note = note
+        self.duration = duration
+        self.error = error
+        self.isCopying = isCopying
+    }
 }
 
 extension MigrationEvent {

@@ -6,7 +6,13 @@ extension MigrationError {
             The state of \(location) could not be read: \(cause). Nothing was run or written. Try again when the file can be \
             read, for instance after the device's first unlock; where that is no matter of time, change its rights or its path.
             """
-        return location.error(.stateUnreadable, at: cause.path, because: cause, text)
+        return location.error(
+            .stateUnreadable,
+            at: cause.path,
+            because: cause,
+            isTransient: cause.isOfLockedDevice,
+            text
+        )
     }
 
     /// The state was there when the manager was made.

@@ -157,6 +157,31 @@ public struct AppliedMigration: Sendable, Equatable {
 
     /// How many times its closure was begun, the one that succeeded included.
     public let attempts: Int
+
+    /// Makes a row of a history for the preview or the test of a screen that shows one.
+    ///
+    /// - Parameters:
+    ///   - version: The migration's version.
+    ///   - previousVersion: The last-run version when it began.
+    ///   - appVersion: The version of the app that ran it.
+    ///   - finishedAt: When it was finished, in seconds since 1970, UTC.
+    ///   - duration: How long its closure took in the attempt that succeeded.
+    ///   - attempts: How many times its closure was begun, the one that succeeded included.
+    public init(
+        version: AppVersion,
+        previousVersion: AppVersion,
+        appVersion: AppVersion,
+        finishedAt: Int64,
+        duration: Duration = .zero,
+        attempts: Int = 1
+    ) {
+        self.version = version
+        self.previousVersion = previousVersion
+        self.appVersion = appVersion
+        self.finishedAt = finishedAt
+        self.duration = duration
+        self.attempts = attempts
+    }
 }
 
 extension AppliedMigration {

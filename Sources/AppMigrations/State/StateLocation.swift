@@ -83,10 +83,18 @@ package final class StateLocation: Sendable {
         _ version: AppVersion? = nil,
         at path: String? = nil,
         because cause: (any Error)? = nil,
+        isTransient: Bool = false,
         _ message: Message
     ) -> MigrationError {
-        let path = path ?? self.path
-        return MigrationError(code, manager: name, version: version, path: path, underlying: cause, message)
+        MigrationError(
+            code,
+            manager: name,
+            version: version,
+            path: path ?? self.path,
+            underlying: cause,
+            isTransient: isTransient,
+            message
+        )
     }
 
     /// Writes the state file's path with its final NUL; gives its length, the NUL included, or 0 when `buffer` is too

@@ -47,7 +47,7 @@ extension StateLocation {
             Manager \(name.quoted) waited \(timeout.description) for \(reason). Nothing was run and the state is unchanged. \
             \(advice) and start again.
             """
-        return error(.lockTimeout, version, message)
+        return error(.lockTimeout, version, isTransient: true, message)
     }
 
     func cancelled(

@@ -8,6 +8,8 @@ import Testing
 
     // Sample 2 of ShowingStatus.md
 
+    // Sample 3 of ShowingStatus.md
+
     // Sample 1 of MigrationErrorCode.md
 
     func declareAll(_ migrations: MigrationManager) throws {
@@ -52,6 +54,12 @@ import Testing
             let damaged = try #require(throws: MigrationError.self) { _ = try open() }
             #expect(supportMail(about: damaged, version: "1.4", stateDirectory: folder) == "\(damaged)")
         }
+    }
+
+    @Test func `a screen can be previewed`() throws {
+        let details = try previewedDetails()
+        #expect(details.hasPrefix("attemptLimitReached\n\nMigrations of \"Library\" in app version 1.4\n"))
+        #expect(details.contains("\nInterrupted: 1.4, attempts: 3, deaths: 3, last by app version 1.4\n"))
     }
 
     @Test func `each code of an error has a sentence for users`() throws {

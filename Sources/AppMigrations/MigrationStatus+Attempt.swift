@@ -1,0 +1,180 @@
+extension MigrationStatus {
+    /// The attempts at a migration that was begun and isn't recorded.
+    public struct Attempt: Sendable {
+        /// The version of the migration.
+        public let version: AppVersion
+
+        /// How many times its closure was begun.
+        public let attempts: Int
+
+        /// How many processes of ``appVersion`` died in it, since the last checkpoint that changed.
+        ///
+        /// The last process counts too, unless its closure threw or still runs, or is a host's of a fleet whose lease stands. It
+        /// is the number that `attemptLimit` is compared with.
+        public let deaths: Int
+
+        /// The version of the app that began it last.
+        public let appVersion: AppVersion
+
+        /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
+        public let startedAt: Int64?
+
+        /// The error that ended it, at most 1,000 characters: what the closure's own error says.
+        ///
+        /// `nil` while it is under way, where its task was cancelled, and where its process died, until `resetAttempts()` notes that;
+        /// of the interrupted migration only.
+        public let failure: String?
+
+        /// The text that the closure saved with `saveCheckpoint`, and the next attempt goes on from.
+        public let checkpoint: String?
+
+        /// The version of the app that saved ``checkpoint``.
+        public let checkpointAppVersion: AppVersion?
+
+        /// How much was done at the checkpoint, from 0 to 1.
+        public let progress: Double?
+
+        /// True if a process is at work on it now; `nil` where that can't be told.
+        public let isUnderWay: Bool?
+
+        /// True if protected files wait to be put back, which the next start that may write does.
+        public let awaitsRestore: Bool
+
+        /// True if its task was cancelled, which is no failure.
+        private var isCancelled = false
+
+        /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
+        private var lease: Lease?
+
+        /// Makes attempts for the preview or the test of a screen that shows a status.
+        ///
+        /// - Parameters:
+        ///   - version: The version of the migration.
+        ///   - attempts: How many times its closure was begun.
+        ///   - deaths: How many processes of `appVersion` died in it.
+        ///   - appVersion: The version of the app that began it last.
+        ///   - startedAt: When it was begun last, in seconds since 1970, UTC.
+        ///   - failure: The error that ended it.
+        ///   - checkpoint: The text that the closure saved.
+        ///   - checkpointAppVersion: The version of the app that saved `checkpoint`; `nil` takes `appVersion` if there is one.
+        ///   - progress: How much was done at the checkpoint, from 0 to 1.
+        ///   - isUnderWay: True if a process is at work on it now; `nil` if that can't be told.
+        ///   - awaitsRestore: True if protected files wait to be put back.
+        public init(
+            version: AppVersion,
+            attempts: Int = 1,
+            deaths: Int = 0,
+            appVersion: AppVersion,
+            startedAt: Int64? = nil,
+            failure: String? = nil,
+            checkpoint: String? = nil,
+            checkpointAppVersion: AppVersion? = nil,
+            progress: Double? = nil,
+            isUnderWay: Bool? = false,
+            awaitsRestore: Bool = false
+        ) {
+            self.version = version
+            self.attempts = attempts
+            self.deaths = deaths
+            self.appVersion = appVersion
+            self.startedAt = startedAt
+            self.failure = failure
+            self.checkpoint = checkpoint
+            self.checkpointAppVersion = checkpointAppVersion ?? (checkpoint == nil ? nil : appVersion)
+            self.progress = progress.map(MigrationContext.fraction)
+            self.isUnderWay = isUnderWay
+            self.awaitsRestore = awaitsRestore
+        }
+    }
+}
+
+extension MigrationStatus.Attempt {
+    /// The attempts at a pending version that isn't the interrupted one.
+    init(_ known: AttemptedMigration) {
+        self.init(
+            version: known.version,
+            attempts: known.attempts,
+            deaths: known.deaths,
+            appVersion: known.appVersion,
+            checkpoint: known.checkpoint?.text,
+            checkpointAppVersion: known.checkpoint?.appVersion,
+            progress: known.checkpoint?.progress
+        )
+    }
+
+    /// The attempts at the version that was begun last; `isUnderWay` is `nil` if nobody can tell.
+    init(_ interruption: Interruption, isUnderWay: Bool?) {
+        // While a process is at work, the last attempt is no death.
+        let isAtWork = isUnderWay ?? (interruption.lease != nil)
+        let known = isAtWork ? interruption.known : interruption.outcome
+        let isCancelled = interruption.failure == Interruption.cancellation
+        self.init(
+            version: known.version,
+            attempts: known.attempts,
+            deaths: known.deaths,
+            appVersion: known.appVersion,
+            startedAt: interruption.startedAt,
+            failure: isCancelled ? nil : interruption.failure,
+            checkpoint: known.checkpoint?.text,
+            checkpointAppVersion: known.checkpoint?.appVersion,
+            progress: known.checkpoint?.progress,
+            isUnderWay: isUnderWay,
+            awaitsRestore: isUnderWay != true && interruption.isProtecting
+        )
+        self.isCancelled = isCancelled
+        if isUnderWay == nil { lease = interruption.lease }
+    }
+}
+
+// How it is printed and written as JSON.
+extension MigrationStatus.Attempt {
+    var json: String {
+        JSON.object(
+            [
+                ("version", version.json),
+                ("attempts", JSON.count(attempts)),
+                ("deaths", JSON.count(deaths)),
+                ("appVersion", appVersion.json),
+                ("checkpoint", checkpoint?.quoted),
+                ("checkpointAppVersion", checkpointAppVersion?.json),
+                ("progress", progress?.description),
+                ("startedAt", startedAt.map { Timestamp.text($0).quoted }),
+                ("failure", failure?.quoted),
+                ("isUnderWay", isUnderWay?.description),
+                ("awaitsRestore", awaitsRestore.description),
+            ]
+        )
+    }
+
+    func lines(isInterrupted: Bool) -> [Message] {
+        let begun: Message = startedAt.map { ", begun \(Timestamp.text($0))" } ?? ""
+        let counts: Message =
+            "attempts: \(attempts), deaths: \(deaths), last by app version \(appVersion)\(begun)"
+        let subject: Message =
+            if !isInterrupted {
+                "Waiting: \(version), tried before"
+            } else if isUnderWay == true || lease != nil {
+                "Under way: \(version)"
+            } else if failure != nil {
+                "Failed: \(version)"
+            } else {
+                "Interrupted\(isUnderWay == nil ? " or under way" : ""): \(version)"
+            }
+        var lines: [Message] = ["\(subject), \(counts)"]
+        if let checkpointAppVersion {
+            let progress: Message = progress.map { " at \(Int($0 * 100)) %" } ?? ""
+            lines.append("  A checkpoint was saved\(progress) by app version \(checkpointAppVersion).")
+        }
+        if let lease {
+            let length = JSON.seconds(lease.length)
+            lines.append("  Host: \(lease.owner). Its lease runs out where it isn't renewed for \(length) s.")
+        }
+        if let failure {
+            lines.append("  Error: \(failure)")
+        } else if isCancelled {
+            lines.append("  Error: \(Interruption.cancellation)")
+        }
+        if awaitsRestore { lines.append("  Protected files wait to be put back.") }
+        return lines
+    }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// The values that a screen shows can be made without a state, for its preview and its tests.
+@Suite(.temporaryDirectory) struct PreviewTests {
+    let folder = TemporaryDirectory.current
+
+    @Test func `an error has what it is made of`() {
+        let error = MigrationError(
+            code: .lockTimeout,
+            managerName: "Library",
+            version: version("1.4"),
+            path: "/data",
+            underlyingError: CancellationError(),
+            isTransient: true,
+            description: "The extension is at work."
+        )
+        #expect(error.code == .lockTimeout)
+        #expect(error.managerName == "Library")
+        #expect(error.version == version("1.4"))
+        #expect(error.path == "/data")
+        #expect(error.underlyingError is CancellationError)
+        #expect(error.isTransient)
+        #expect("\(error)" == "The extension is at work.")
+        let plain = MigrationError(code: .tooOld)
+        #expect(plain.managerName == nil && plain.version == nil && plain.path == nil)
+        #expect(plain.underlyingError == nil)
+        #expect(!plain.isTransient)
+        #expect("\(plain)" == "tooOld")
+    }
+
+    /// Each call that can throw has room for an error.
+    @Test func `an error takes one word`() {
+        #expect(MemoryLayout<MigrationError>.size == MemoryLayout<Int>.size)
+    }
+
+    @Test func `an event and a row of a plan have what they are made of`() {
+        let error = MigrationError(code: .migrationFailed)
+        let event = MigrationEvent(
+            kind: .failed,
+            managerName: "Library",
+            version: version("1.4"),
+            previousVersion: version("1.3"),
+            attempt: 2,
+            fraction: 0.5,
+            note: "notes",
+            duration: .seconds(3),
+            error: error,
+            isCopying: true
+        )
+        #expect(event.kind == .failed)
+        #expect(event.managerName == "Library")
+        #expect(event.version == version("1.4"))
+        #expect(event.previousVersion == version("1.3"))
+        #expect(event.attempt == 2)
+        #expect(event.fraction == 0.5)
+        #expect(event.note == "notes")
+        #expect(event.duration == .seconds(3))
+        #expect(event.error?.code == .migrationFailed)
+        #expect(event.isCopying)
+        #expect(!MigrationEvent(kind: .waiting, managerName: "Library").isCopying)
+
+        let row = PlannedMigration(kind: .refused, version: version("1.4"), progress: 0.5, error: error)
+        #expect(row.description == "1.4 refused: migrationFailed")
+        #expect(row.progress == 0.5)
+        #expect(PlannedMigration(kind: .willRun, version: version("1.4")).description == "1.4 willRun")
+    }
+
+    @Test func `a status that is made prints and writes JSON as one that was read`() throws {
+        let state = """
+            { "format": 1, "name": "Library", "lastRunVersion": "1.2", "baseline": "1.0", "launchedVersion": "1.4",
+              "minimumAppVersion": "1.5",
+              "interruption": { "version": "1.3", "attempts": 3, "deaths": 1, "isProtecting": true, "appVersion": "1.4",
+                "checkpoint": "7", "checkpointAppVersion": "1.3", "progress": 0.5, "startedAt": "2026-11-21T03:54:28Z",
+                "failure": "The disk is full." },
+              "attempted": [ { "version": "1.4", "attempts": 2, "deaths": 2, "appVersion": "1.4" } ],
+              "history": [ { "version": "1.2", "previousVersion": "1.0", "appVersion": "1.2",
+                "finishedAt": "2026-10-02T18:20:01Z", "duration": 0.5, "attempts": 1 } ] }
+            """
+        try Data(state.utf8).write(to: URL(filePath: folder.stateFile))
+        let made = MigrationStatus(
+            name: "Library",
+            appVersion: version("1.4"),
+            stateFile: folder.stateFile,
+            lastRunVersion: version("1.2"),
+            baseline: version("1.0"),
+            launchedVersion: version("1.4"),
+            minimumAppVersion: version("1.5"),
+            interruption: MigrationStatus.Attempt(
+                version: version("1.3"),
+                attempts: 3,
+                deaths: 1,
+                appVersion: version("1.4"),
+                startedAt: 1_795_233_268,
+                failure: "The disk is full.",
+                checkpoint: "7",
+                checkpointAppVersion: version("1.3"),
+                progress: 0.5,
+                awaitsRestore: true
+            ),
+            attempted: [
+                MigrationStatus.Attempt(
+                    version: version("1.4"),
+                    attempts: 2,
+                    deaths: 2,
+                    appVersion: version("1.4")
+                )
+            ],
+            history: [
+                AppliedMigration(
+                    version: version("1.2"),
+                    previousVersion: version("1.0"),
+                    appVersion: version("1.2"),
+                    finishedAt: 1_790_965_201,
+                    duration: .milliseconds(500)
+                )
+            ]
+        )
+        let read = try folder.look("1.4").status
+        #expect(made.description == read.description)
+        #expect(made.json == read.json)
+        #expect(made.requiredAppVersion == version("1.5"))
+    }
+
+    @Test func `a status that is made takes what is missing from what is given`() {
+        let none = MigrationStatus(name: "Library", appVersion: version("1.4"), stateFile: "/data")
+        #expect(!none.hasState)
+        #expect(none.description.hasSuffix("There is no state yet: no app version has made one here."))
+        let some = MigrationStatus(
+            name: "Library",
+            appVersion: version("1.4"),
+            stateFile: "/data",
+            lastRunVersion: version("1.3")
+        )
+        #expect(some.baseline == version("1.3"))
+        #expect(some.launchedVersion == version("1.3"))
+        let attempt = MigrationStatus.Attempt(
+            version: version("1.4"),
+            appVersion: version("1.4"),
+            checkpoint: "7",
+            progress: .nan
+        )
+        #expect(attempt.checkpointAppVersion == version("1.4"))
+        #expect(attempt.progress == 0)
+    }
+}
+
+/// Who throws an error says whether the same call may succeed later by itself.
+@Suite(.temporaryDirectory) struct TransientErrorTests {
+    let folder = TemporaryDirectory.current
+    static let location = StateLocation(name: "Library", directory: "/d")
+
+    @Test func `a lock that another process has is given back by itself`() throws {
+        try folder.writeState(lastRun: "1.0")
+        let location = StateLocation(name: "Library", directory: folder.path)
+        let lock = try #require(try FileLock.ifFree(location))
+        defer { lock.unlock() }
+        let options = MigrationManager.Options(lockTimeout: .inVain)
+        let error = try folder.manager("1.1", options: options).refusal(of: "1.1")
+        #expect(error.code == .lockTimeout)
+        #expect(error.isTransient)
+        // The manager stays closed, so the same call of it never succeeds.
+        #expect(!MigrationError.managerClosed(nil, by: error, location).isTransient)
+        #expect(error.adding("More.").isTransient)
+        #expect(location.protection(.restoring, nil, error).isTransient)
+    }
+
+    #if canImport(Darwin)
+    static let ofLockedDevice = [EPERM, EACCES]
+    static let ofOther = [EIO, EISDIR]
+    #else
+    static let ofLockedDevice = [EPERM, ENOKEY]
+    static let ofOther = [EIO, EISDIR, EACCES]
+    #endif
+
+    @Test(arguments: ofLockedDevice) func `a locked device is unlocked some time`(number: Int32) {
+        let cause = SystemCallError(call: "open", errorNumber: number)
+        #expect(MigrationError.unreadable(cause, Self.location).isTransient)
+    }
+
+    @Test(arguments: ofOther) func `a state that can't be read for another cause stays so`(number: Int32) {
+        let cause = SystemCallError(call: "open", errorNumber: number)
+        #expect(!MigrationError.unreadable(cause, Self.location).isTransient)
+    }
+}

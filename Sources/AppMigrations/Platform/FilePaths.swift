@@ -16,7 +16,7 @@ package enum FilePaths {
         return "/" + parts.joined(separator: "/")
     }
 
-    private static func components(_ path: String) -> [String] {
+    static func components(_ path: String) -> [String] {
         split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
     }
 

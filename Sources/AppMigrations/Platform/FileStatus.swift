@@ -63,7 +63,7 @@ extension Platform {
     }
 
     /// The status of what SQLite may keep beside a file, whose name can be too long for that.
-    static func companion(_ path: String) throws(SystemCallError) -> FileStatus? {
+    static func statusIfPresent(_ path: String) throws(SystemCallError) -> FileStatus? {
         try unless([ENAMETOOLONG], status(path)) ?? nil
     }
 

@@ -38,7 +38,7 @@ struct FileTree {
     private mutating func add(_ top: String, _ below: String, _ use: Use) throws(SystemCallError) {
         let path = top + below
         // Another process may have removed it meanwhile, as a connection to a database removes files.
-        let found = try below.isEmpty ? Platform.companion(path) : Platform.status(path)
+        let found = try below.isEmpty ? Platform.statusIfPresent(path) : Platform.status(path)
         guard let status = found else { return }
         let isFolder = status.kind == .directory
         // A protected folder that is a mount point is put back by its entries. A mounted file can't be removed (unlink(2)).
@@ -121,7 +121,7 @@ struct FileTree {
     /// SQLite itself syncs what it commits.
     private static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
         for end in Snapshot.companions.dropFirst() {
-            if try Platform.companion(path + end) != nil { return true }
+            if try Platform.statusIfPresent(path + end) != nil { return true }
         }
         return Array(Array(path.utf8).suffix(4)) == Array("-shm".utf8)
     }

@@ -65,6 +65,31 @@ extension StateLocation {
     }
 }
 
+extension StateLocation {
+    /// The error that names a folder which is neither put back nor removed.
+    func keeping(_ kept: SavedFiles.Kept) -> MigrationError {
+        let subject: Message
+        switch kept.reason {
+        case .stateLost:
+            subject =
+                "Copies of files that a migration of manager \(name.quoted) protected were found without a state"
+        case .holdsState:
+            subject =
+                "Copies of files that a migration of manager \(name.quoted) protected were found with the state of another manager"
+        case .stateMoved(let former):
+            subject = """
+                The state of manager \(name.quoted) was moved or copied from \(former) to \(directory), and protected files were \
+                put back in the place of files that were found there
+                """
+        }
+        let text: Message = """
+            \(subject). They are kept in \(kept.folder), and this library puts nothing of them back and removes nothing. Compare \
+            them with the data, then remove the folder.
+            """
+        return error(.protectionFailed, at: kept.folder, text)
+    }
+}
+
 extension MigrationError {
     /// The work of a closure that returned, or what a closure named, is not on the disk.
     static func unsynchronized(

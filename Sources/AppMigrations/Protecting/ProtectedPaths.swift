@@ -92,11 +92,48 @@ final class ProtectedPaths {
     static func mount(above path: String, upTo base: String) throws(SystemCallError) -> Int {
         var (place, distance) = (path, 1)
         while !FilePaths.contains(place, base) {
-            let status = try Platform.companion(place)
+            let status = try Platform.statusIfPresent(place)
             if let status, try Platform.isMountPoint(place, status) { return distance }
             (place, distance) = (FilePaths.parent(place), distance + 1)
         }
         return 0
+    }
+}
+
+extension ProtectedPaths {
+    /// The list of these paths for the snapshot in `folder`, which was just made.
+    func list(copiedTo folder: String) throws(SystemCallError) -> SnapshotList {
+        var entries: [SnapshotList.Path] = []
+        for path in paths {
+            let relative = FilePaths.relative(path, to: stateFolder)
+            let entry = SnapshotList.Path(
+                relative: relative,
+                identity: try Platform.status(path)?.identity,
+                mount: try Self.mount(above: path, upTo: stateFolder),
+                folders: try Self.folders(above: path, leadingTo: relative)
+            )
+            entries.append(entry)
+        }
+        return SnapshotList(
+            manager: location.name,
+            stateFolder: stateFolder,
+            snapshot: try FileStatus(ofEntry: folder).identity,
+            paths: entries
+        )
+    }
+
+    /// The folders above a path, the nearest first, up to the one that holds the state directory too: as many as `relative`, the
+    /// path as seen from the state directory, has names.
+    static func folders(above path: String, leadingTo relative: String) throws(SystemCallError)
+        -> [FileIdentity?]
+    {
+        var folders: [FileIdentity?] = []
+        var folder = path
+        for name in FilePaths.components(relative) where name != ".." {
+            folder = FilePaths.parent(folder)
+            folders.append(try Platform.identity(ofFolder: folder))
+        }
+        return folders
     }
 }
 
@@ -172,10 +209,10 @@ extension ProtectedPaths {
         private(set) var standing: [FileIdentity] = []
 
         init(_ path: String) throws(SystemCallError) {
-            (self.path, identity) = (path, try Platform.companion(path)?.identity)
+            (self.path, identity) = (path, try Platform.statusIfPresent(path)?.identity)
             var place = path
             while true {
-                if let found = try Platform.companion(place) { standing.append(found.identity) }
+                if let found = try Platform.statusIfPresent(place) { standing.append(found.identity) }
                 if place == "/" { return }
                 place = FilePaths.parent(place)
             }

@@ -14,7 +14,7 @@ struct PutBack {
 
     private let place: String
     private let copies: String
-    private var replaced = 0
+    private var lastReplaced = 0
 
     init(_ place: String, from copies: String) { (self.place, self.copies) = (place, copies) }
 
@@ -45,13 +45,16 @@ struct PutBack {
 
     /// Removes what was set aside, but for what holds the state of a manager.
     func removeSetAside() throws(SystemCallError) {
-        for name in try Platform.names(in: copies) where name.hasPrefix("replaced") {
+        for name in try Platform.names(in: copies) where name.hasPrefix(Self.replaced) {
             let tree = try FileTree(copies + "/" + name, to: .remove)
             if tree.state == nil { try tree.remove() }
         }
     }
 
     static let begun = "/begun"
+
+    /// The beginning of the names of what a restore sets aside.
+    static let replaced = "replaced-"
 
     /// Puts things of one folder back; `false` for a folder that has to stay, of which nothing is changed.
     private mutating func putBack(_ pieces: [Piece]) throws -> Bool {
@@ -97,7 +100,7 @@ struct PutBack {
     ///
     /// On another file system there is no place for it, and it is removed: what is put back there is still in the snapshot.
     private mutating func setAside(_ path: String) throws -> Bool {
-        guard let status = try Platform.companion(path) else { return true }
+        guard let status = try Platform.statusIfPresent(path) else { return true }
         try Platform.openUp(path, status)
         do throws(SystemCallError) {
             try discard(path)
@@ -137,8 +140,8 @@ struct PutBack {
 
     /// Moves a thing to where it is removed at the end; a rename, since the closure may have filled the disk.
     private mutating func discard(_ path: String) throws(SystemCallError) {
-        repeat { replaced += 1 } while try Platform.stands("\(copies)/replaced-\(replaced)")
-        try Platform.replace("\(copies)/replaced-\(replaced)", with: path)
+        repeat { lastReplaced += 1 } while try Platform.stands("\(copies)/\(Self.replaced)\(lastReplaced)")
+        try Platform.replace("\(copies)/\(Self.replaced)\(lastReplaced)", with: path)
     }
 
     private func stands(_ name: String) throws -> Bool { try Platform.stands(copies + name) }

@@ -24,7 +24,8 @@ struct SavedFiles {
             throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
         }
         let places = list.places(from: base)
-        try refuseMoved(list, places, base)
+        let isElsewhere = !FilePaths.isSame(list.stateFolder, base)
+        if isElsewhere { try refuseSeparated(list, places) }
         // Everything is looked at before anything is changed.
         for (index, place) in places.enumerated() {
             // A folder whose entries are being put back has to be one still.
@@ -53,6 +54,8 @@ struct SavedFiles {
             var path = PutBack(place, from: "\(folder)/\(index)")
             try path.run()
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: base)
+            // Nobody knows what was at a place that the state came to: it is kept, see `discard()`.
+            if isElsewhere { continue }
             // Before the save that comes next, since the files that were set aside can be what fills the disk.
             do throws(SystemCallError) {
                 try path.removeSetAside()
@@ -62,17 +65,47 @@ struct SavedFiles {
         }
     }
 
-    /// Removes the copies; where what was set aside holds the state of a manager, moves all aside, and gives that folder.
-    func discard() throws(SystemCallError) -> String? {
+    /// A folder with files that this library neither puts back nor removes.
+    struct Kept {
+        let folder: String
+        let reason: Reason
+    }
+
+    enum Reason {
+        /// Copies whose state was lost.
+        case stateLost
+        /// The state of a manager is in what was replaced.
+        case holdsState
+        /// The state directory came from the named place, so nobody knows what was replaced.
+        case stateMoved(from: String)
+    }
+
+    /// Removes the copies, and what was replaced by a restore; moves all aside and returns that folder if it must not be removed.
+    func discard() throws(SystemCallError) -> Kept? {
         if try !Platform.stands(folder) { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
         try Snapshot.refuseForeign(folder)
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronize(location.directory)
         let tree = try FileTree(folder, to: .remove)
-        if tree.state != nil { return try keep(from: Platform.now) }
+        if let reason = try reasonToKeep(tree) {
+            return try keep(from: Platform.now).map { Kept(folder: $0, reason: reason) }
+        }
         try tree.remove()
         return nil
+    }
+
+    private func reasonToKeep(_ tree: FileTree) throws(SystemCallError) -> Reason? {
+        if tree.state != nil { return .holdsState }
+        // `<i>/replaced-<n>`, as a restore names what it sets aside.
+        let names = tree.entries.map { FilePaths.components($0.below) }
+        if !names.contains(where: { $0.count == 2 && $0[1].hasPrefix(PutBack.replaced) }) { return nil }
+        let base = try Platform.resolved(location.directory)
+        guard let list = try SnapshotList.readIfWhole(in: folder), !FilePaths.isSame(list.stateFolder, base)
+        else {
+            return nil
+        }
+        return .stateMoved(from: list.stateFolder)
     }
 
     /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
@@ -112,27 +145,48 @@ struct SavedFiles {
         }
     }
 
-    /// Refuses to put files back beside a state that was moved away from them.
+    /// Refuses to put files back if the state directory is at another place than the list says, and the files didn't come along.
     ///
-    /// An app's folders can move as a whole, so the list gives the files' paths from the state. Where the state was moved alone,
-    /// those paths lead to places where the files never were.
-    private func refuseMoved(_ list: SnapshotList, _ places: [String], _ base: String) throws {
-        let former = list.stateFolder
-        if FilePaths.isSame(former, base) { return }
-        for (old, place) in zip(list.places(from: former), places) {
-            // An app whose folders were moved may not look at where they were, which is outside of its sandbox.
-            let folder = FilePaths.parent(old)
-            let found = try Platform.unless(Platform.forbidden, Platform.identity(ofFolder: folder)) ?? nil
-            // Where the app was moved and a link left, the old path leads to the new folder.
-            if try found == nil || found == Platform.identity(ofFolder: FilePaths.parent(place)) { continue }
+    /// An app's folders can move as a whole, so the list gives the files' paths from the state. If state and files went different
+    /// ways, those paths lead to places where the files never were, and where something else may be. So what decides is the
+    /// identity of the snapshot's folder, and of the folder above each path. If both are the same as before, everything was moved.
+    /// If both are others, everything was copied. If only one is, state and files were separated.
+    private func refuseSeparated(_ list: SnapshotList, _ places: [String]) throws {
+        let isMoved = try Platform.identity(ofFolder: folder) == list.snapshot
+        for (path, place) in zip(list.paths, places) {
+            let came = try isMoved ? hasMoved(path, to: place) : mayBeCopied(path, to: place)
+            if came { continue }
+            let former = FilePaths.absolute(path.relative, from: list.stateFolder)
             throw refusal(
                 place,
                 """
-                the state was moved from \(former) to \(location.directory) without them, \(old) would be put back to \(place); move \
-                the state back, or the files after it
+                the state was moved or copied from \(list.stateFolder) to \(location.directory) without \(former), which would be \
+                put back to \(place); move the state back, or the files after it
                 """
             )
         }
+    }
+
+    /// True if the folder above a path, or the nearest one of those above it that the closure left, is the one that the list
+    /// names, or if the path itself is.
+    private func hasMoved(_ path: SnapshotList.Path, to place: String) throws -> Bool {
+        let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
+        if let level = found.firstIndex(where: { $0 != nil }), found[level] == path.folders[level] {
+            return true
+        }
+        guard let identity = path.identity else { return false }
+        return try Platform.statusIfPresent(place)?.identity == identity
+    }
+
+    /// True if every folder above a path is there that was there when the list was written, and none of them is the listed one.
+    ///
+    /// A copy without the folder above isn't a copy of everything.
+    private func mayBeCopied(_ path: SnapshotList.Path, to place: String) throws -> Bool {
+        let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
+        guard let level = path.folders.firstIndex(where: { $0 != nil }), let folder = found[level] else {
+            return false
+        }
+        return folder != path.folders[level]
     }
 
     private func refusal(_ path: String, _ reason: Message) -> MigrationError {

@@ -35,20 +35,12 @@ final class Snapshot {
         let left = try SavedFiles(location, for: version)
         do throws(SystemCallError) { _ = try left.discard() } catch { _ = try left.keep(from: Platform.now) }
         folder = try location.snapshotInUse()
-        let base = protected.stateFolder
-        let paths = try protected.paths.map { path in
-            SnapshotList.Path(
-                relative: FilePaths.relative(path, to: base),
-                identity: try Platform.status(path)?.identity,
-                mount: try ProtectedPaths.mount(above: path, upTo: base)
-            )
-        }
-        let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
         try Platform.makeDirectory(folder)
         do {
             try Self.refuseForeign(folder)
             if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 { throw Platform.foreign(folder) }
-            claim = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
+            let text = try protected.list(copiedTo: folder).text
+            claim = try Platform.save(text, to: folder + "/list", in: folder, isLocked: true)
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {
@@ -142,67 +134,5 @@ final class Snapshot {
     static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
         if status.kind != .directory || !Platform.isOwn(status) { throw Platform.foreign(folder) }
-    }
-}
-
-/// The contents of a snapshot, and where they belong: the text of the file `list` in its folder.
-struct SnapshotList {
-    struct Path {
-        /// As seen from the state directory: an app's folders can move as a whole between two starts, as they do on Apple's
-        /// systems with an update, and the copies go back to where the data is now.
-        var relative: String
-
-        /// It is known by this under any other name; `nil` where nothing stands.
-        var identity: FileIdentity?
-
-        /// Where something is mounted on the way to it, as ``ProtectedPaths/mount(above:upTo:)`` says.
-        var mount: Int
-    }
-
-    var manager: String
-    /// The state directory without links, as it was when the copies were made.
-    var stateFolder: String
-    var paths: [Path]
-
-    /// No path has a NUL, so it divides the fields.
-    var text: [UInt8] {
-        var fields = ["1", manager, stateFolder]
-        for path in paths {
-            fields += [path.relative, String(path.mount)]
-            fields += path.identity.map { ["\($0.device)", "\($0.file)"] } ?? ["", ""]
-        }
-        return Array(fields.joined(separator: "\0").utf8)
-    }
-
-    /// Where the paths lead from a state directory without links.
-    func places(from folder: String) -> [String] {
-        paths.map { FilePaths.absolute($0.relative, from: folder) }
-    }
-}
-
-extension SnapshotList {
-    /// `nil` for what ``text`` doesn't give.
-    init?(_ text: [UInt8]) {
-        let fields = FilePaths.split(text, at: 0)
-        guard fields.count % 4 == 3 else { return nil }
-        paths = stride(from: 3, to: fields.count, by: 4).map { index in
-            let identity = FileIdentity(device: fields[index + 2].number, file: fields[index + 3].number)
-            return Path(
-                relative: fields[index],
-                identity: fields[index + 2].isEmpty ? nil : identity,
-                mount: Int(fields[index + 1].number)
-            )
-        }
-        (manager, stateFolder) = (fields[1], fields[2])
-        if self.text != text { return nil }
-    }
-
-    /// Reads the list of the snapshot in `folder`; `nil` where there is none.
-    static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
-        let path = folder + "/list"
-        let found = try Platform.unless(Platform.absent, Platform.contents(ofFile: path, limit: 64 << 20))
-        guard let found else { return nil }
-        guard let list = found.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
-        return list
     }
 }

@@ -5,7 +5,7 @@ extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
         // Anything else that stands there is found when it is used.
-        if try stands(path) { return }
+        if try exists(at: path) { return }
         let folder = FilePaths.parent(path)
         try makeDirectories(folder)
         // Somebody may have made it meanwhile.
@@ -14,8 +14,7 @@ extension Platform {
             let made = try openDirectory(path, O_NOFOLLOW)
             defer { closeAfterReading(made) }
             // The folder's owner may have put another one in its place, and what root has in that is not theirs.
-            let listed = try retrying("fcntl") { fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
-            if try list(listed, path, strictly: false).isEmpty { try own(made, in: folder) }
+            if try nameBytes(inOpen: made, path).isEmpty { try own(made, in: folder) }
         }
         try synchronize(folder)
     }
@@ -64,40 +63,70 @@ extension Platform {
     /// A name that isn't UTF-8 throws: no path could lead to it, and a repaired one would lead elsewhere. Without `strictly` it is
     /// left out.
     package static func names(in folder: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
-        try list(openDirectory(folder), folder, strictly: strictly)
+        let descriptor = try openDirectory(folder)
+        defer { closeAfterReading(descriptor) }
+        var names: [String] = []
+        for bytes in try nameBytes(inOpen: descriptor, folder) {
+            if let name = String(validUTF8: bytes.dropLast().map { UInt8(bitPattern: $0) }) {
+                names.append(name)
+            } else if strictly {
+                throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: folder)
+            }
+        }
+        return names
     }
 
-    static func list(_ file: Int32, _ path: String, strictly: Bool) throws(SystemCallError) -> [String] {
-        guard let stream = fdopendir(file) else {
-            defer { closeAfterReading(file) }
+    /// The names in a directory as bytes, each with a NUL.
+    static func nameBytes(in folder: String) throws(SystemCallError) -> [[CChar]] {
+        let descriptor = try openDirectory(folder)
+        defer { closeAfterReading(descriptor) }
+        return try nameBytes(inOpen: descriptor, folder)
+    }
+
+    /// A name for people: bytes that are not UTF-8 are replaced.
+    static func readable(_ name: [CChar]) -> String {
+        String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The names in an open directory that nothing was read from; `path` is for an error.
+    static func nameBytes(inOpen descriptor: Int32, _ path: String) throws(SystemCallError) -> [[CChar]] {
+        // Closing the stream closes its descriptor.
+        let listed = try retrying("fcntl", path) { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+        guard let stream = fdopendir(listed) else {
+            defer { closeAfterReading(listed) }
             throw failure("fdopendir", path)
         }
         defer { closedir(stream) }
-        var names: [String] = []
+        var names: [[CChar]] = []
         while true {
             // POSIX: the end and an error are both a null pointer, and only an error sets errno.
             errno = 0
             guard let entry = readdir(stream) else { break }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(validatingCString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
+                return Array(UnsafeBufferPointer(start: bytes, count: strlen(bytes) + 1))
             }
-            if let name {
-                if name != ".", name != ".." { names.append(name) }
-            } else if strictly {
-                throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: path)
-            }
+            if name != [0x2E, 0], name != [0x2E, 0x2E, 0] { names.append(name) }
         }
         if errno != 0 { throw failure("readdir", path) }
         return names
     }
 
-    /// Gives the owner of a folder all rights to it; `false` where it is no folder, or has them.
+    /// Gives the owner of a folder all rights to it; false if it is no folder, or has them.
     ///
     /// Without the right to write to it, a folder can't be emptied, nor get another one above it (rename(2)).
     @discardableResult
-    static func openUp(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+    static func makeWritable(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        try makeWritable(Array(path.utf8CString), path, status)
+    }
+
+    /// The same for a path of any bytes, with a NUL at their end; `text` is that path for people.
+    @discardableResult
+    static func makeWritable(_ path: [CChar], _ text: String, _ status: FileStatus) throws(SystemCallError)
+        -> Bool
+    {
         if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
-        try setPermissions(path, status.permissions | 0o700)
+        _ = try retrying("chmod", text) { chmod(path, mode_t(status.permissions | 0o700)) }
         return true
     }
 
@@ -128,6 +157,8 @@ extension Platform {
         }
         return text
     }
+
+    static func isNotPermitted(_ error: SystemCallError) -> Bool { error.errorNumber == EPERM }
 
     static func isOtherFileSystem(_ error: SystemCallError) -> Bool { error.errorNumber == EXDEV }
 
@@ -180,6 +211,18 @@ extension Platform {
         defer { closeAfterReading(descriptor) }
         // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
         _ = try unless([EINVAL], synchronize(descriptor, path, throughCache: throughCache))
+    }
+
+    /// Syncs an entry of a walk; a folder as it is left, when its descriptor is open.
+    static func synchronize(_ entry: TreeWalk.Entry) throws(SystemCallError) {
+        // A drive has one cache for everything: the top, which comes last, brings all the files through it.
+        if let descriptor = entry.descriptor {
+            _ = try unless([EINVAL], synchronize(descriptor, entry.path, throughCache: entry.isTop))
+            return
+        }
+        guard let descriptor = try unless(absent, openFound(entry)) else { return }
+        defer { closeAfterReading(descriptor) }
+        _ = try unless([EINVAL], synchronize(descriptor, entry.path, throughCache: entry.isTop))
     }
 
     /// Syncs all of the file system that an open file is on to disk; `false` where the call can't be relied on.

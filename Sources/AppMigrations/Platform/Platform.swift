@@ -152,12 +152,20 @@ package enum Platform {
         if close(descriptor) == -1, errno != EINTR { throw failure("close") }
     }
 
-    package static func replace(_ path: String, with new: String) throws(SystemCallError) {
-        _ = try retrying("rename") { rename(new, path) }
+    /// Renames; the error names the new path, unless `failing` is the one that says more.
+    package static func replace(_ path: String, with new: String, failing: String? = nil)
+        throws(SystemCallError)
+    {
+        _ = try retrying("rename", failing ?? path) { rename(new, path) }
     }
 
-    package static func remove(_ path: String, isFolder: Bool = false) throws(SystemCallError) {
-        _ = try retrying(isFolder ? "rmdir" : "unlink") { isFolder ? rmdir(path) : unlink(path) }
+    /// Renames a thing whose path may be any bytes, with a NUL at their end; the error names `text`.
+    static func move(_ old: [CChar], to path: String, failing text: String) throws(SystemCallError) {
+        _ = try retrying("rename", text) { rename(old, path) }
+    }
+
+    package static func remove(_ path: String) throws(SystemCallError) {
+        _ = try retrying("unlink", path) { unlink(path) }
     }
 
     static func makeDirectory(_ path: String) throws(SystemCallError) {
@@ -191,6 +199,13 @@ public final class SystemCallError: Error, Sendable, CustomStringConvertible {
 
 extension SystemCallError {
     var isAbsent: Bool { Platform.absent.contains(errorNumber) }
+
+    /// This error with a path below another folder, if its path is below `old`.
+    func moved(from old: String, to new: String) -> SystemCallError {
+        guard let path, FilePaths.contains(old, path) else { return self }
+        let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
+        return SystemCallError(call: call, errorNumber: errorNumber, path: place)
+    }
 
     /// This error with its path, where that isn't said.
     func at(_ place: String) -> SystemCallError {

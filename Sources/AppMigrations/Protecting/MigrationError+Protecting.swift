@@ -76,6 +76,11 @@ extension StateLocation {
         case .holdsState:
             subject =
                 "Copies of files that a migration of manager \(name.quoted) protected were found with the state of another manager"
+        case .besideItsPlace:
+            subject = """
+                Files that were replaced when those of a migration of manager \(name.quoted) were put back hold the state of a \
+                manager, or were found where the state was moved or copied to
+                """
         case .stateMoved(let former):
             subject = """
                 The state of manager \(name.quoted) was moved or copied from \(former) to \(directory), and protected files were \

@@ -38,7 +38,7 @@ final class ProtectedPaths {
 
     /// The path without links of a folder that need not be there.
     private func real(_ folder: String, _ named: String) throws -> String {
-        if try Platform.stands(folder) { return try Platform.resolved(folder) }
+        if try Platform.exists(at: folder) { return try Platform.resolved(folder) }
         let name = FilePaths.last(folder)
         // Such a path can't be resolved before the folder is there, and a restore would remove whatever is there by then.
         if name == "." || name == ".." {
@@ -58,7 +58,7 @@ final class ProtectedPaths {
         for place in [folder, path] { try refuseForeign(place, named) }
         // The entries of a folder can be put back one by one, where it can't be moved; a file needs the folder that it is in.
         let isMoved = try Platform.status(path)?.kind != .directory || Platform.mayWrite(folder)
-        if isMoved, try Platform.stands(folder), try !Platform.mayWrite(folder, andRead: true) {
+        if isMoved, try Platform.exists(at: folder), try !Platform.mayWrite(folder, andRead: true) {
             throw refusal(of: named, "this user may not read \(folder) and write to it")
         }
         if let reason = try FilePaths.escapes(path) { throw refusal(of: named, reason) }
@@ -68,6 +68,23 @@ final class ProtectedPaths {
     func refuseForeign(_ folder: String, _ named: String) throws {
         guard Platform.isRoot, let owner = try Platform.status(folder)?.owner, owner != 0 else { return }
         throw refusal(of: named, "\(folder) belongs to user \(Int(owner)), and this process is root's")
+    }
+
+    /// Refuses an entry that can't be copied, or that a restore could not put back.
+    func requireCopyable(_ entry: FileTree.Entry, of path: String) throws {
+        let isTop = entry.below.isEmpty
+        let isFolder = entry.status.kind == .directory
+        if let word = entry.status.kind.wordIfSpecial {
+            throw refusal(of: path, "\(entry.path) is \(word), which can't be copied")
+        }
+        // A protected folder that is a mount point is put back by its entries. A mounted file can't be removed (unlink(2)).
+        if !(isFolder && isTop), try Platform.isMountPoint(entry.path, entry.status) {
+            throw refusal(of: path, "a file system or a file is mounted at \(entry.path)")
+        }
+        if entry.status.kind == .file, try StateRecognition.isState(file: entry.path) {
+            throw refusal(of: path, "the state of a manager is in it, \(entry.path)")
+        }
+        if isFolder { try refuseForeign(entry.path, path) }
     }
 
     func refuseCancelled() throws(MigrationError) {
@@ -173,7 +190,7 @@ extension ProtectedPaths {
         for name in try Platform.names(in: stateFolder) where name.contains(StateLocation.snapshotSuffix) {
             let folder = FilePaths.joined(stateFolder, name)
             // Copies that were given up, or found beside a lost state, are nobody's any more.
-            if try Platform.stands(folder + "/" + StateLocation.keptMark) { continue }
+            if try Platform.exists(at: folder + "/" + StateLocation.keptMark) { continue }
             guard let list = try SnapshotList.read(in: folder),
                 !FilePaths.isSame(list.manager, location.name),
                 let place = try shared(list, own)

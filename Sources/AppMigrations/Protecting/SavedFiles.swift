@@ -12,12 +12,13 @@ struct SavedFiles {
         folder = try location.snapshotInUse()
     }
 
-    /// Puts everything back to what it was, durably.
+    /// Puts everything back to what it was, durably; `report` gets how much is done while files are copied to another file system.
     ///
+    /// - Returns: What was replaced there and could neither be removed nor moved into the snapshot.
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
-    func putBack() throws {
+    func putBack(_ report: @escaping CopyReport) throws -> [String] {
         let base = try Platform.resolved(location.directory)
-        guard try Platform.stands(folder) else { throw lost("\(folder) is not there") }
+        guard try Platform.exists(at: folder) else { throw lost("\(folder) is not there") }
         try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
         if !FilePaths.isSame(list.manager, location.name) {
@@ -29,7 +30,7 @@ struct SavedFiles {
         // Everything is looked at before anything is changed.
         for (index, place) in places.enumerated() {
             // A folder whose entries are being put back has to be one still.
-            var above = try Platform.stands("\(folder)/\(index)/item.entries") ? place + "/" : place
+            var above = try Platform.exists(at: "\(folder)/\(index)/item.entries") ? place + "/" : place
             while above != "/" {
                 above = FilePaths.parent(above)
                 guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
@@ -50,23 +51,30 @@ struct SavedFiles {
         // The process that saved the intent may have died before it was durable: after a power cut the state would not ask for what is
         // half put back.
         try Platform.synchronize(location.directory)
+        var kept: [String] = []
         for (index, place) in places.enumerated() {
-            var path = PutBack(place, from: "\(folder)/\(index)")
+            let count = Double(places.count)
+            var path = PutBack(place, from: "\(folder)/\(index)", keepingReplaced: isElsewhere) {
+                fraction,
+                note in
+                report((Double(index) + fraction) / count, note)
+            }
             try path.run()
+            kept += path.keptBeside
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: base)
-            // Nobody knows what was at a place that the state came to: it is kept, see `discard()`.
-            if isElsewhere { continue }
             // Before the save that comes next, since the files that were set aside can be what fills the disk.
             do throws(SystemCallError) {
                 try path.removeSetAside()
             } catch {
-                // The removal of the snapshot tells of what can't be removed.
+                // The removal of the snapshot reports what can't be removed.
             }
         }
+        return kept
     }
 
-    /// A folder with files that this library neither puts back nor removes.
+    /// Files that this library neither puts back nor removes.
     struct Kept {
+        /// Their folder, or their own path.
         let folder: String
         let reason: Reason
     }
@@ -76,30 +84,33 @@ struct SavedFiles {
         case stateLost
         /// The state of a manager is in what was replaced.
         case holdsState
+        /// It can't be moved into the snapshot, which is on another file system.
+        case besideItsPlace
         /// The state directory came from the named place, so nobody knows what was replaced.
         case stateMoved(from: String)
     }
 
     /// Removes the copies, and what was replaced by a restore; moves all aside and returns that folder if it must not be removed.
     func discard() throws(SystemCallError) -> Kept? {
-        if try !Platform.stands(folder) { return nil }
+        if try !Platform.exists(at: folder) { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
         try Snapshot.refuseForeign(folder)
         // The state that asks for them no more may stand in memory only.
         try Platform.synchronize(location.directory)
-        let tree = try FileTree(folder, to: .remove)
-        if let reason = try reasonToKeep(tree) {
+        if let reason = try reasonToKeep() {
             return try keep(from: Platform.now).map { Kept(folder: $0, reason: reason) }
         }
-        try tree.remove()
+        try Platform.removeTree(folder)
         return nil
     }
 
-    private func reasonToKeep(_ tree: FileTree) throws(SystemCallError) -> Reason? {
-        if tree.state != nil { return .holdsState }
-        // `<i>/replaced-<n>`, as a restore names what it sets aside.
-        let names = tree.entries.map { FilePaths.components($0.below) }
-        if !names.contains(where: { $0.count == 2 && $0[1].hasPrefix(PutBack.replaced) }) { return nil }
+    private func reasonToKeep() throws(SystemCallError) -> Reason? {
+        var replaced: [String] = []
+        for name in try Platform.names(in: folder) where name.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
+            replaced += try PutBack.setAside(in: folder + "/" + name)
+        }
+        for path in replaced where try StateRecognition.isStateIn(path) { return .holdsState }
+        if replaced.isEmpty { return nil }
         let base = try Platform.resolved(location.directory)
         guard let list = try SnapshotList.readIfWhole(in: folder), !FilePaths.isSame(list.stateFolder, base)
         else {
@@ -115,7 +126,7 @@ struct SavedFiles {
     /// snapshot gets another name.
     func keep(from time: Int64) throws(SystemCallError) -> String? {
         var (kept, number): (String?, Int) = (nil, 1)
-        while try Platform.stands(location.kept(time, number)) {
+        while try Platform.exists(at: location.kept(time, number)) {
             (kept, number) = (location.kept(time, number), number + 1)
         }
         let next = location.kept(time, number)
@@ -134,13 +145,13 @@ struct SavedFiles {
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
     private func refuseEmptied(_ copies: String, _ place: String) throws {
-        if try Platform.stands(copies + PutBack.begun) { return }
-        if try !Platform.stands(copies + "/item"), try !Platform.stands(copies + "/absent") {
+        if try Platform.exists(at: copies + PutBack.begun) { return }
+        if try !Platform.exists(at: copies + "/item"), try !Platform.exists(at: copies + "/absent") {
             throw lost("the copy of \(place) is not in \(copies)")
         }
         var count = 0
         for part in Snapshot.companions { count += try FileTree(copies + "/item" + part).entries.count }
-        if try !Platform.stands("\(copies)/entries-\(count)") {
+        if try !Platform.exists(at: "\(copies)/entries-\(count)") {
             throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
         }
     }

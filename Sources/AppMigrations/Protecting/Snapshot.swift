@@ -58,20 +58,14 @@ final class Snapshot {
     ///
     /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
     /// there are, and what is being done.
-    func fill(_ handler: @escaping (_ fraction: Double, _ note: String) -> Void) throws {
+    func fill(_ handler: @escaping CopyReport) throws {
         var trees: [[FileTree]] = []
         var (total, done, percent) = (0.0, 0.0, -1)
         for path in protected.paths {
-            let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
-            for tree in parts {
-                total += tree.cost
-                if let state = tree.state {
-                    throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
-                }
-                for entry in tree.entries where entry.status.kind == .directory {
-                    try protected.refuseForeign(entry.path, path)
-                }
+            let parts = try Self.parts(of: path).map { part in
+                try FileTree(part) { entry in try protected.requireCopyable(entry, of: path) }
             }
+            for tree in parts { total += tree.cost }
             trees.append(parts)
         }
         let reach = { [protected] (path: String, cost: Double) throws in
@@ -101,14 +95,14 @@ final class Snapshot {
             }
             try Platform.makeMark("\(place)/entries-\(count)")
         }
-        try FileTree.synchronize([folder], by: lock)
+        try FileTree.synchronize([folder], by: lock.flush)
         try protected.refuseCancelled()
     }
 
     /// Syncs what the closure left at the paths to disk, with what SQLite keeps beside it and the folders above.
     func synchronizeWork() throws(SystemCallError) {
         let (paths, stateFolder) = (protected.paths, protected.stateFolder)
-        try FileTree.synchronize(paths.flatMap { path in Self.companions.map { path + $0 } }, by: lock)
+        try FileTree.synchronize(paths.flatMap { path in Self.companions.map { path + $0 } }, by: lock.flush)
         for path in paths { try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder) }
     }
 
@@ -124,7 +118,7 @@ final class Snapshot {
     ///
     /// The next holder of the state's lock removes what can't be removed now.
     func takeBack() {
-        do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
+        do throws(SystemCallError) { try Platform.removeTree(folder) } catch {}
         endClaim()
     }
 
@@ -136,3 +130,6 @@ final class Snapshot {
         if status.kind != .directory || !Platform.isOwn(status) { throw Platform.foreign(folder) }
     }
 }
+
+/// Is told how much of a copying is done, from 0 to 1, and what is being done.
+typealias CopyReport = (_ fraction: Double, _ note: String) -> Void

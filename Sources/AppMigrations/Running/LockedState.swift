@@ -18,6 +18,9 @@ final class LockedState {
     /// True if the state that was saved last stands, and only its survival of a power failure is uncertain.
     private(set) var isUncertain = false
 
+    /// What a restore replaced and had to leave beside its place.
+    private var keptBeside: [String] = []
+
     var location: StateLocation { reporter.location }
 
     /// Takes over a lock that is held.
@@ -172,7 +175,7 @@ extension LockedState {
             return
         }
         do throws(SystemCallError) {
-            if try !Platform.stands(location.snapshotInUse()) { return }
+            if try !Platform.exists(at: location.snapshotInUse()) { return }
         } catch {
             // The error comes from the removal, which is tried then.
         }
@@ -214,7 +217,13 @@ extension LockedState {
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
             try confirm()
-            try SavedFiles(location, for: version).putBack()
+            keptBeside += try SavedFiles(location, for: version).putBack { [self] fraction, note in
+                var event = MigrationEvent(.progressed, location.name, version: version)
+                event.fraction = fraction
+                event.note = note
+                event.isCopying = true
+                send(event)
+            }
         } catch {
             throw location.protection(.restoring, version, error)
         }
@@ -228,6 +237,12 @@ extension LockedState {
         if let failure = note(next) { throw location.protection(.noting, version, failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
+        for path in keptBeside {
+            var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+            event.error = location.keeping(SavedFiles.Kept(folder: path, reason: .besideItsPlace))
+            send(event)
+        }
+        keptBeside = []
         discardSnapshot(version)
     }
 }

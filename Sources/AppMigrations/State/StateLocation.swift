@@ -30,10 +30,10 @@ package final class StateLocation: Sendable {
         var (folder, number) = (snapshot, 2)
         while true {
             let next = "\(snapshot)-\(number)"
-            if try !Platform.stands(folder + "/" + Self.keptMark) {
-                if try Platform.stands(folder) { return folder }
+            if try !Platform.exists(at: folder + "/" + Self.keptMark) {
+                if try Platform.exists(at: folder) { return folder }
                 // Somebody may have removed one with the mark, and the next is in use.
-                if try !Platform.stands(next) { return folder }
+                if try !Platform.exists(at: next) { return folder }
             }
             (folder, number) = (next, number + 1)
         }

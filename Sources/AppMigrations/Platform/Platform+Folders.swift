@@ -32,23 +32,83 @@ extension Platform {
         _ = try unless(refusals, retrying("fchown") { fchown(made, model.owner, model.group) })
     }
 
+    /// Opens the file of a lock, or makes it.
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
-        // A file that was there before may be anybody's. It keeps its owner.
-        guard isRoot, let made = try unless([EEXIST], openLock(path, making: O_CREAT | O_EXCL))
-        else { return try openLock(path, making: isRoot ? 0 : O_CREAT) }
+        while true {
+            // A file that was there before may be anybody's. It keeps its owner.
+            if let found = try unless([ENOENT], openLock(path, making: 0)) { return found }
+            guard let made = try unless([EEXIST], openLock(path, making: O_CREAT | O_EXCL)) else { continue }
+            do throws(SystemCallError) {
+                try setPermissions(made, 0o600)
+                try own(made, in: folder)
+                return made
+            } catch {
+                closeAfterReading(made)
+                throw error
+            }
+        }
+    }
+
+    /// Sets the permissions of a file that was just made: another thread may have set a strange umask, as is done around the `bind` of
+    /// a socket. A file system without permissions leaves them out.
+    static func setPermissions(_ made: Int32, _ permissions: UInt32) throws(SystemCallError) {
+        _ = try unless(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
+    }
+
+    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
+        try refusalOfWriting(path, andReading: andRead) == nil
+    }
+
+    /// The reason why this process may not write to a file or folder; `nil` if it may.
+    ///
+    /// access(2): EPERM for what is immutable too. It asks for the effective user: a daemon may work as another one than it was
+    /// started by.
+    static func refusalOfWriting(_ path: String, andReading: Bool = false) throws(SystemCallError)
+        -> SystemCallError?
+    {
+        let rights = andReading ? R_OK | W_OK : W_OK
         do throws(SystemCallError) {
-            try own(made, in: folder)
-            return made
+            #if os(Android)
+            // Its C library has no such flag, and no app there works as another user.
+            _ = try retrying("access", path) { access(path, rights) }
+            #else
+            _ = try retrying("access", path) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
+            #endif
+            return nil
         } catch {
-            closeAfterReading(made)
+            if (forbidden + [EROFS]).contains(error.errorNumber) { return error }
             throw error
         }
     }
 
-    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
-        // access(2): EPERM for what is immutable too.
-        let rights = andRead ? R_OK | W_OK : W_OK
-        return try unless(forbidden + [EROFS], retrying("access", path) { access(path, rights) }) != nil
+    /// What a file or folder is that nobody can rename, remove or replace; `nil` for others.
+    static func wordIfUnchangeable(_ path: String) throws(SystemCallError) -> Message? {
+        #if canImport(Darwin)
+        var status = stat()
+        if lstat(path, &status) != 0 { return nil }
+        if status.st_flags & UInt32(UF_IMMUTABLE | SF_IMMUTABLE) != 0 { return "immutable" }
+        return status.st_flags & UInt32(UF_APPEND | SF_APPEND) != 0 ? "append-only" : nil
+        #elseif os(Linux)
+        // statx(2): the attributes 0x10 and 0x20; a file system without them leaves them out.
+        var words = [UInt64](repeating: 0, count: 32)
+        if statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 { return nil }
+        if words[1] & 0x10 != 0 { return "immutable" }
+        return words[1] & 0x20 != 0 ? "append-only" : nil
+        #else
+        return nil
+        #endif
+    }
+
+    /// What a link says that it leads to.
+    static func target(ofLink path: String) throws(SystemCallError) -> String {
+        // One byte stays zero, so that the text ends with it.
+        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = try retrying("readlink", path) { readlink(path, &content, Int(PATH_MAX)) }
+        let bytes = content.prefix(Int(count)).map { UInt8(bitPattern: $0) }
+        guard let text = String(validUTF8: bytes) else {
+            throw SystemCallError(call: "readlink", errorNumber: EILSEQ, path: path)
+        }
+        return text
     }
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }

@@ -19,6 +19,8 @@ package enum Platform {
     package static var locked: [Int32] { [EPERM, ENOKEY] }
     #endif
 
+    static func isDenied(_ number: Int32) -> Bool { number == EACCES }
+
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
     package static func failure(_ call: StaticString, _ path: String? = nil) -> SystemCallError {
@@ -90,7 +92,14 @@ package enum Platform {
     }
 
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
-        try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+        let made = try opening(path) { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+        do throws(SystemCallError) {
+            try setPermissions(made, 0o600)
+            return made
+        } catch {
+            closeAfterReading(made)
+            throw error
+        }
     }
 
     /// Makes an empty file, whose name is all that it says.
@@ -170,6 +179,8 @@ package enum Platform {
 
     static func makeDirectory(_ path: String) throws(SystemCallError) {
         _ = try retrying("mkdir", path) { mkdir(path, 0o700) }
+        // Another thread may have set a strange umask, as is done around the `bind` of a socket.
+        try makeWritable(path, FileStatus(ofEntry: path))
     }
 }
 
@@ -199,6 +210,9 @@ public final class SystemCallError: Error, Sendable, CustomStringConvertible {
 
 extension SystemCallError {
     var isAbsent: Bool { Platform.absent.contains(errorNumber) }
+
+    /// True if rights are missing, which the owner can give; not for what is immutable.
+    var isDenied: Bool { Platform.isDenied(errorNumber) }
 
     /// This error with a path below another folder, if its path is below `old`.
     func moved(from old: String, to new: String) -> SystemCallError {

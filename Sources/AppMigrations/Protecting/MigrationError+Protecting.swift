@@ -66,6 +66,25 @@ extension StateLocation {
 }
 
 extension StateLocation {
+    /// The error of files that another manager protects too.
+    func conflict(
+        with other: StateLocation,
+        over place: String,
+        of version: AppVersion,
+        isRunning: Bool
+    ) -> MigrationError {
+        let name = other.name.quoted
+        let reason: Message =
+            isRunning
+            ? "manager \(name) has listed \(place) for its migration, which is running: start again when it has ended"
+            : """
+            manager \(name) has copied \(place) for a migration that has not ended: make that manager first, or give its files up with \
+            MigrationManager.abandonRestore(named: \(name))
+            """
+        // The one place that knows: this error is transient (`isTransient`) if `isRunning`.
+        return protection(.taking, version, at: place, reason)
+    }
+
     /// The error that names a folder which is neither put back nor removed.
     func keeping(_ kept: SavedFiles.Kept) -> MigrationError {
         let subject: Message

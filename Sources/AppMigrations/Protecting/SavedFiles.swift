@@ -7,9 +7,19 @@ struct SavedFiles {
     let version: AppVersion?
     private let folder: String
 
-    init(_ location: StateLocation, for version: AppVersion?) throws(SystemCallError) {
-        (self.location, self.version) = (location, version)
-        folder = try location.snapshotInUse()
+    /// `nil` if there are no copies.
+    init?(_ location: StateLocation, for version: AppVersion?) throws(SystemCallError) {
+        guard let folder = try location.existingSnapshot() else { return nil }
+        self.location = location
+        self.version = version
+        self.folder = folder
+    }
+
+    /// The error of a state that asks for copies which aren't there.
+    static func missing(_ location: StateLocation, _ version: AppVersion) -> MigrationError {
+        let reason: Message =
+            "the state says that files are to be put back, and \(location.snapshot) is not there"
+        return location.protection(.missing, version, at: location.snapshot, reason)
     }
 
     /// Puts everything back to what it was, durably; `report` gets how much is done while files are copied to another file system.
@@ -18,9 +28,13 @@ struct SavedFiles {
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
     func putBack(_ report: @escaping CopyReport) throws -> [String] {
         let base = try Platform.resolved(location.directory)
-        guard try Platform.exists(at: folder) else { throw lost("\(folder) is not there") }
         try Snapshot.refuseForeign(folder)
-        guard let list = try SnapshotList.read(in: folder) else { throw lost("\(folder)/list is not there") }
+        guard let list = try SnapshotList.read(in: folder) else {
+            let isThere = try Platform.exists(at: folder + "/list")
+            throw lost(
+                "\(folder)/list is \(isThere ? "damaged, or written by another release" : "not there")"
+            )
+        }
         if !FilePaths.isSame(list.manager, location.name) {
             throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
         }
@@ -92,7 +106,6 @@ struct SavedFiles {
 
     /// Removes the copies, and what was replaced by a restore; moves all aside and returns that folder if it must not be removed.
     func discard() throws(SystemCallError) -> Kept? {
-        if try !Platform.exists(at: folder) { return nil }
         // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
         try Snapshot.refuseForeign(folder)
         // The state that asks for them no more may stand in memory only.
@@ -112,8 +125,7 @@ struct SavedFiles {
         for path in replaced where try StateRecognition.isStateIn(path) { return .holdsState }
         if replaced.isEmpty { return nil }
         let base = try Platform.resolved(location.directory)
-        guard let list = try SnapshotList.readIfWhole(in: folder), !FilePaths.isSame(list.stateFolder, base)
-        else {
+        guard let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, base) else {
             return nil
         }
         return .stateMoved(from: list.stateFolder)
@@ -125,12 +137,12 @@ struct SavedFiles {
     /// finds that folder and continues with it. Where it can't be moved, a mark in it says that nothing of it is to be removed, and the next
     /// snapshot gets another name.
     func keep(from time: Int64) throws(SystemCallError) -> String? {
-        var (kept, number): (String?, Int) = (nil, 1)
-        while try Platform.exists(at: location.kept(time, number)) {
-            (kept, number) = (location.kept(time, number), number + 1)
-        }
+        var number = 1
+        while try Platform.exists(at: location.kept(time, number)) { number += 1 }
         let next = location.kept(time, number)
-        guard try Platform.status(folder)?.kind == .directory else { return kept }
+        guard try Platform.status(folder)?.kind == .directory else {
+            return try Self.lastKept(location, from: time)
+        }
         do throws(SystemCallError) {
             try Platform.replace(next, with: folder)
         } catch {
@@ -141,6 +153,17 @@ struct SavedFiles {
         // The new place has to be durable before a state says nothing of the copies: at their old place they would be removed then.
         try Platform.synchronize(location.directory)
         return next
+    }
+
+    /// The folder that copies were moved to before, by a call that was killed then; `nil` if there is none.
+    static func lastKept(_ location: StateLocation, from time: Int64) throws(SystemCallError) -> String? {
+        var kept: String?
+        var number = 1
+        while try Platform.exists(at: location.kept(time, number)) {
+            kept = location.kept(time, number)
+            number += 1
+        }
+        return kept
     }
 
     /// Refuses a copy that has lost files: programs that clear away old files may have removed them.

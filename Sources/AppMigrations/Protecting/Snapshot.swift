@@ -18,33 +18,36 @@ final class Snapshot {
     private let folder: String
     private let lock: FileLock
 
-    /// The list's descriptor, which is locked from before the list is in its place until the closure has ended; `nil` from then on.
+    /// The list's descriptor, which is locked from before the list is in its place until the closure has ended; `nil` after that.
     ///
     /// The state's lock doesn't say that a closure runs, since a process that puts files back holds the same lock. Where the file of
     /// the state's lock was removed while a closure runs, the list's still keeps other processes away. Nobody else ever takes it
     /// exclusively, so a process that only looks is never mistaken for the closure's.
-    private var claim: Int32?
+    private var listLock: Int32?
 
     /// Writes the list durably, and locks it; nothing is copied yet.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. Nothing is left of the list then.
-    init(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
-        protected = try ProtectedPaths(named, location, version)
+    init(of protected: ProtectedPaths, under lock: FileLock) throws {
+        self.protected = protected
         self.lock = lock
+        let location = protected.location
         // No state asks for a left-over, and one that can't be removed must not shut out each later migration.
-        let left = try SavedFiles(location, for: version)
-        do throws(SystemCallError) { _ = try left.discard() } catch { _ = try left.keep(from: Platform.now) }
-        folder = try location.snapshotInUse()
+        let left = try SavedFiles(location, for: protected.version)
+        do throws(SystemCallError) { _ = try left?.discard() } catch {
+            _ = try left?.keep(from: Platform.now)
+        }
+        folder = try location.nextSnapshot()
         try Platform.makeDirectory(folder)
         do {
             try Self.refuseForeign(folder)
             if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 { throw Platform.foreign(folder) }
             let text = try protected.list(copiedTo: folder).text
-            claim = try Platform.save(text, to: folder + "/list", in: folder, isLocked: true)
+            listLock = try Platform.save(text, to: folder + "/list", in: folder, isLocked: true)
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {
-            takeBack()
+            remove()
             throw error
         }
     }
@@ -54,7 +57,7 @@ final class Snapshot {
         try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
 
-    /// Copies what the list names, durably; after a throw ``takeBack()`` comes next.
+    /// Copies what the list names, durably; after a throw ``remove()`` comes next.
     ///
     /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
     /// there are, and what is being done.
@@ -108,18 +111,18 @@ final class Snapshot {
 
     /// Says that the closure has ended.
     ///
-    /// From then on a start waits for the files, which may be put back, and doesn't take them for a closure's.
-    func endClaim() {
-        if let claim { Platform.unlock(claim) }
-        claim = nil
+    /// After this point a new start may restore the files, because no closure uses them any more.
+    func endListLock() {
+        if let listLock { Platform.unlock(listLock) }
+        listLock = nil
     }
 
     /// Removes the snapshot, which no state asks for.
     ///
     /// The next holder of the state's lock removes what can't be removed now.
-    func takeBack() {
+    func remove() {
         do throws(SystemCallError) { try Platform.removeTree(folder) } catch {}
-        endClaim()
+        endListLock()
     }
 
     /// Refuses a folder of copies that another user made, whose list and copies could overwrite any file of this user's.

@@ -58,7 +58,7 @@ extension SnapshotList {
         self.snapshot = snapshot
         paths = []
         for index in stride(from: 4, to: fields.count, by: 4) {
-            guard let mount = Int(fields[index + 1]) else { return nil }
+            guard let mount = Int(fields[index + 1]), mount >= 0 else { return nil }
             let folders = FilePaths.split(Array(fields[index + 3].utf8), at: 0x2C)
             let path = Path(
                 relative: fields[index],
@@ -72,20 +72,8 @@ extension SnapshotList {
         if self.text != text { return nil }
     }
 
-    /// Reads the list of the snapshot in `folder`; `nil` if there is none.
-    static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
-        let path = folder + "/list"
-        let found = try Platform.unless(
-            Platform.absent,
-            Platform.contents(ofFile: path, limit: Self.sizeLimit)
-        )
-        guard let found else { return nil }
-        guard let list = found.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
-        return list
-    }
-
     /// Reads the list of the snapshot in `folder`; `nil` if there is none, or if it isn't what this library writes.
-    static func readIfWhole(in folder: String) throws(SystemCallError) -> SnapshotList? {
+    static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let contents = try Platform.unless(
             Platform.absent,
             Platform.contents(ofFile: folder + "/list", limit: Self.sizeLimit)

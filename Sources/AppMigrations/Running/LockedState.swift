@@ -174,11 +174,6 @@ extension LockedState {
             try finishRestore(state)
             return
         }
-        do throws(SystemCallError) {
-            if try !Platform.exists(at: location.snapshotInUse()) { return }
-        } catch {
-            // The error comes from the removal, which is tried then.
-        }
         discardSnapshot(version)
     }
 
@@ -205,7 +200,9 @@ extension LockedState {
     {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
-            guard let kept = try cleanUp(SavedFiles(location, for: version)) else { return }
+            guard let files = try SavedFiles(location, for: version), let kept = try cleanUp(files) else {
+                return
+            }
             event.error = location.keeping(kept)
         } catch {
             event.error = location.protection(.clearing, version, error)
@@ -217,7 +214,10 @@ extension LockedState {
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
             try confirm()
-            keptBeside += try SavedFiles(location, for: version).putBack { [self] fraction, note in
+            guard let files = try SavedFiles(location, for: version) else {
+                throw SavedFiles.missing(location, version)
+            }
+            keptBeside += try files.putBack { [self] fraction, note in
                 var event = MigrationEvent(.progressed, location.name, version: version)
                 event.fraction = fraction
                 event.note = note

@@ -49,7 +49,7 @@ import Testing
         #expect(try scratch.read("data") == "old\n")
     }
 
-    @Test(arguments: ["", "cut", "newer", "gone", "link"])
+    @Test(arguments: ["", "cut", "newer", "gone", "link", "large", "negative"])
     func `a list that isn't whole is not put back`(damage: String) async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let list = scratch.state.snapshot + "/list"
@@ -58,6 +58,11 @@ import Testing
         case "cut": try text.dropLast(1).suffix(40).write(to: URL(filePath: list))
         case "newer": try (Data("2".utf8) + text.dropFirst()).write(to: URL(filePath: list))
         case "": try Data().write(to: URL(filePath: list))
+        case "large", "negative":
+            // The number of the folders up to a mount.
+            var fields = text.split(separator: 0, omittingEmptySubsequences: false).map { Data($0) }
+            fields[5] = Data((damage == "large" ? "9999999999999999999" : "-1").utf8)
+            try Data(fields.joined(separator: [0])).write(to: URL(filePath: list))
         default:
             try FileManager.default.moveItem(atPath: list, toPath: scratch.file("away"))
             if damage == "link" { try scratch.link(list, to: scratch.file("away")) }

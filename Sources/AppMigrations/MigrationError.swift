@@ -184,7 +184,7 @@ extension MigrationError {
         /// As many processes died in this migration as the options allow.
         public static var attemptLimitReached: Code { Code("attemptLimitReached") }
 
-        /// Another process held the lock, or another manager protected the same files, for longer than the options allow.
+        /// Another process held the lock for longer than the options allow.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
         /// There is no folder for the state that every start finds again, or none was named and there is no default.

@@ -78,7 +78,9 @@ extension MigrationManager {
         guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
         else { return nil }
         do {
-            let kept = try SavedFiles(location, for: interrupted.version).keep(from: interrupted.startedAt)
+            let time = interrupted.startedAt
+            let files = try SavedFiles(location, for: interrupted.version)
+            let kept = try files?.keep(from: time) ?? SavedFiles.lastKept(location, from: time)
             try locked.save(state.unprotected())
             return kept
         } catch {

@@ -50,9 +50,6 @@ struct MigrationRun: ~Copyable {
     private let paths: [String]
     private var wait: LockWait
 
-    /// The files that another manager has listed too.
-    private var contested: ProtectedPaths?
-
     /// The attempt whose closure is to be called; `nil` where there is nothing to run any more.
     private(set) var attempt: MigrationAttempt?
 
@@ -66,26 +63,16 @@ struct MigrationRun: ~Copyable {
         wait = LockWait(manager.reporter, declaration.version, timeout: manager.options.lockTimeout, caller)
     }
 
-    /// Gives how long to wait before the next step, or `nil` where it is decided what ``attempt`` is.
-    ///
-    /// While it waits for another manager it has neither its list nor its lock: the closure that it waits for may use this state.
+    /// Returns how long to wait before the next step, or `nil` once it is decided what ``attempt`` is.
     mutating func step() throws(MigrationError) -> Duration? {
-        var rival = try contested?.rival(isAsynchronous: wait.isAsynchronous)
-        if rival == nil {
-            do throws(MigrationError) {
-                guard let lock = try wait.step() else { return wait.pause }
-                rival = try begin(LockedState(lock, manager.reporter))
-            } catch {
-                if error.code != .readOnly { throw error }
-                try look()
-            }
+        do throws(MigrationError) {
+            guard let lock = try wait.step() else { return wait.pause }
+            try begin(LockedState(lock, manager.reporter))
+        } catch {
+            if error.code != .readOnly { throw error }
+            try look()
         }
-        guard let rival else { return nil }
-        if wait.isOver() {
-            let name = rival.location.name.quoted
-            throw wait.end("manager \(name), whose migration protects \(rival.place) too", at: rival.place)
-        }
-        return wait.pause
+        return nil
     }
 
     /// Ends the declaration of a manager that only looks.
@@ -96,8 +83,8 @@ struct MigrationRun: ~Copyable {
         }
     }
 
-    /// Decides again by the state under the lock, and begins an attempt; gives another manager that has listed the same files.
-    private mutating func begin(_ locked: LockedState) throws(MigrationError) -> ProtectedPaths.Rival? {
+    /// Decides again by the state under the lock, and begins an attempt.
+    private mutating func begin(_ locked: LockedState) throws(MigrationError) {
         let (version, state) = (declaration.version, try locked.existing())
         let decision = try manager.declarations.withLock { declarations throws(MigrationError) in
             try declarations.decide(declaration, state.marks, limit: manager.options.attemptLimit)
@@ -105,19 +92,19 @@ struct MigrationRun: ~Copyable {
         defer { know(locked) }
         guard case .run(let known) = decision else {
             let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
-            guard let settled else { return nil }
+            guard let settled else { return }
             try locked.save(settled, version, else: decision.consequenceOfNotSaving)
-            return nil
+            return
         }
         if Task.isCancelled { throw locked.location.cancelled(version, "was to run migration \(version)") }
-        let attempt = try MigrationAttempt(known, declaration.minimumAppVersion, protecting: paths, locked)
-        if let rival = try attempt.rival(isAsynchronous: wait.isAsynchronous) {
-            contested = attempt.files?.protected
-            return rival
-        }
-        try attempt.begin()
+        let attempt = try MigrationAttempt(
+            of: known,
+            minimumAppVersion: declaration.minimumAppVersion,
+            isProtecting: !paths.isEmpty,
+            under: locked
+        )
+        try attempt.begin(protecting: paths)
         self.attempt = attempt
-        return nil
     }
 
     /// Records that the closure returned, or undoes what it did before it threw.

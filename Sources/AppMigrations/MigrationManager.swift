@@ -125,8 +125,8 @@ extension MigrationManager {
 
     /// How long to wait, how often to try, how old data may be, whether only to look, and the handler of events.
     public struct Options: Sendable {
-        /// How long to wait for another process that migrates, or for another manager that protects the same files, while the
-        /// machine is awake; `nil` waits as long as it takes, and zero 10 ms.
+        /// How long to wait for another process that migrates, while the machine is awake; `nil` waits as long as it takes, and zero
+        /// 10 ms.
         public var lockTimeout: Duration?
 
         /// How many processes of one app version may die in one migration before the next start throws

@@ -72,7 +72,7 @@ final class FileLock: Sendable {
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if try Platform.isLocked(location.snapshotInUse() + "/list") {
+                if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
                     Platform.release(descriptor)
                     return .claimed
                 }
@@ -113,7 +113,7 @@ final class FileLock: Sendable {
     }
 
     /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
-    static func isHeldAsynchronously(_ identity: FileIdentity?, _ location: StateLocation) -> Bool {
+    static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
         held.withLock { held in
             held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }

@@ -16,7 +16,7 @@ package enum FilePaths {
         return "/" + parts.joined(separator: "/")
     }
 
-    private static func components(_ path: String) -> [String] {
+    static func components(_ path: String) -> [String] {
         split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
     }
 
@@ -38,7 +38,7 @@ package enum FilePaths {
         guard let last else { return nil }
         let end = bytes[last...].firstIndex(of: 0x2F) ?? bytes.endIndex
         let part = String(decoding: bytes[..<end], as: UTF8.self)
-        if try Platform.stands(part) { return nil }
+        if try Platform.exists(at: part) { return nil }
         return """
             it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
             folder first

@@ -1,7 +1,19 @@
 import AppMigrationsSystem
 
 package struct FileStatus {
-    package enum Kind { case file, directory, link, other }
+    package enum Kind {
+        case file, directory, link, socket, fifo, device
+
+        /// What a thing is that has no content to copy; `nil` for the others.
+        var wordIfSpecial: Message? {
+            switch self {
+            case .file, .directory, .link: nil
+            case .socket: "a socket"
+            case .fifo: "a FIFO"
+            case .device: "a device"
+            }
+        }
+    }
 
     package let kind: Kind
     package let size: Int
@@ -23,6 +35,11 @@ package struct FileStatus {
         try self.init(following ? "stat" : "lstat", path) { following ? stat(path, $0) : lstat(path, $0) }
     }
 
+    /// The status of the entry of an open folder itself, by the bytes of its name; `path` is for an error.
+    init(of name: [CChar], in folder: Int32, _ path: String) throws(SystemCallError) {
+        try self.init("fstatat", path) { fstatat(folder, name, $0, AT_SYMLINK_NOFOLLOW) }
+    }
+
     private init(
         _ call: StaticString,
         _ path: String?,
@@ -34,7 +51,9 @@ package struct FileStatus {
         case S_IFREG: kind = .file
         case S_IFDIR: kind = .directory
         case S_IFLNK: kind = .link
-        default: kind = .other
+        case S_IFSOCK: kind = .socket
+        case S_IFIFO: kind = .fifo
+        default: kind = .device
         }
         size = Int(clamping: status.st_size)
         permissions = UInt32(status.st_mode & 0o7777)
@@ -63,13 +82,22 @@ extension Platform {
     }
 
     /// The status of what SQLite may keep beside a file, whose name can be too long for that.
-    static func companion(_ path: String) throws(SystemCallError) -> FileStatus? {
+    static func statusIfPresent(_ path: String) throws(SystemCallError) -> FileStatus? {
         try unless([ENAMETOOLONG], status(path)) ?? nil
     }
 
-    /// True if something stands at a path, be it a link that leads nowhere.
+    /// True if something is at a path, be it a link that leads nowhere.
+    ///
+    /// It is asked for what is seldom there, so it answers without an error object.
     @inline(never)
-    static func stands(_ path: String) throws(SystemCallError) -> Bool { try status(path) != nil }
+    static func exists(at path: String) throws(SystemCallError) -> Bool {
+        var status = stat()
+        while lstat(path, &status) != 0 {
+            if absent.contains(errno) { return false }
+            try refuse("lstat", path)
+        }
+        return true
+    }
 
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
@@ -80,6 +108,19 @@ extension Platform {
         let descriptor = try openToRead(path)
         defer { closeAfterReading(descriptor) }
         return try contents(ofOpen: descriptor, limit: limit)
+    }
+
+    /// The same of a regular file that a walk found; `nil` if it is gone.
+    static func contents(of entry: TreeWalk.Entry, limit: Int) throws(SystemCallError) -> [UInt8]? {
+        guard let descriptor = try unless(absent, openFound(entry)) else { return nil }
+        defer { closeAfterReading(descriptor) }
+        return try contents(ofOpen: descriptor, limit: limit)
+    }
+
+    /// Opens an entry of a walk to read or to sync it.
+    static func openFound(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Int32 {
+        let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
+        return try opening(entry.path) { openat(entry.folder, entry.name, flags) }
     }
 
     package static func contents(ofOpen descriptor: Int32, limit: Int) throws(SystemCallError) -> [UInt8]? {
@@ -108,5 +149,17 @@ extension Platform {
         }
         #endif
         return try status.identity.device != identity(ofFolder: FilePaths.parent(path))?.device
+    }
+
+    /// True if something is mounted on an entry of a walk.
+    static func isMountPoint(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Bool {
+        if entry.isTop { return try isMountPoint(entry.path, entry.status) }
+        #if os(Linux)
+        var words = [UInt64](repeating: 0, count: 32)
+        if statx(entry.folder, entry.name, AT_SYMLINK_NOFOLLOW, 0, &words) == 0, words[7] & 0x2000 != 0 {
+            return words[1] & 0x2000 != 0
+        }
+        #endif
+        return try entry.status.identity.device != FileStatus(entry.folder, entry.path).identity.device
     }
 }

@@ -2,11 +2,14 @@ import AppMigrationsSystem
 
 /// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
 extension Platform {
-    /// Copies a file; where the file system can, the copy shares its blocks.
+    /// Copies a file; if the file system can, the copy shares its blocks.
+    ///
+    /// `sharesBlocks` becomes false once the file system has refused that: of a tree with ten thousand files it is asked once.
     static func copyFile(
         _ path: String,
         to target: String,
         _ buffer: UnsafeMutableRawBufferPointer,
+        sharingBlocks sharesBlocks: inout Bool,
         afterEach: (_ count: Int) throws -> Void
     ) throws {
         let source = try openEntry(path)
@@ -27,7 +30,8 @@ extension Platform {
         let copy = try createExclusively(target)
         do {
             // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-            if ioctl(copy, UInt(0x4004_9409), source) == 0 {
+            if sharesBlocks { sharesBlocks = ioctl(copy, UInt(0x4004_9409), source) == 0 }
+            if sharesBlocks {
                 try afterEach(status.size)
             } else {
                 while case let count = try fill(buffer, of: source), count > 0 {
@@ -35,7 +39,7 @@ extension Platform {
                     try afterEach(count)
                 }
             }
-            try copyAttributes(source, to: copy, status, target)
+            try copyAttributes(source, to: copy, status, path)
         } catch {
             closeAfterReading(copy)
             throw error
@@ -64,7 +68,7 @@ extension Platform {
         defer { closeAfterReading(source) }
         let copy = try openEntry(target)
         defer { closeAfterReading(copy) }
-        try copyAttributes(source, to: copy, FileStatus(source, path), target)
+        try copyAttributes(source, to: copy, FileStatus(source, path), path)
     }
 
     static func copyLink(_ path: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
@@ -81,7 +85,8 @@ extension Platform {
 
     /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.
     ///
-    /// No right gets wider. An owner that can't be kept is an error: the copy is to take the place of the original.
+    /// No right gets wider. An owner that can't be kept is an error: the copy is to take the place of the original, which is the one
+    /// that an error names.
     private static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus, _ path: String)
         throws(SystemCallError)
     {

@@ -5,7 +5,7 @@ extension Platform {
     /// Makes a directory, whose path is absolute, and those above it, for this user alone, each durable in the one above.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
         // Anything else that stands there is found when it is used.
-        if try stands(path) { return }
+        if try exists(at: path) { return }
         let folder = FilePaths.parent(path)
         try makeDirectories(folder)
         // Somebody may have made it meanwhile.
@@ -14,8 +14,7 @@ extension Platform {
             let made = try openDirectory(path, O_NOFOLLOW)
             defer { closeAfterReading(made) }
             // The folder's owner may have put another one in its place, and what root has in that is not theirs.
-            let listed = try retrying("fcntl") { fcntl(made, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
-            if try list(listed, path, strictly: false).isEmpty { try own(made, in: folder) }
+            if try nameBytes(inOpen: made, path).isEmpty { try own(made, in: folder) }
         }
         try synchronize(folder)
     }
@@ -33,23 +32,83 @@ extension Platform {
         _ = try unless(refusals, retrying("fchown") { fchown(made, model.owner, model.group) })
     }
 
+    /// Opens the file of a lock, or makes it.
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
-        // A file that was there before may be anybody's. It keeps its owner.
-        guard isRoot, let made = try unless([EEXIST], openLock(path, making: O_CREAT | O_EXCL))
-        else { return try openLock(path, making: isRoot ? 0 : O_CREAT) }
+        while true {
+            // A file that was there before may be anybody's. It keeps its owner.
+            if let found = try unless([ENOENT], openLock(path, making: 0)) { return found }
+            guard let made = try unless([EEXIST], openLock(path, making: O_CREAT | O_EXCL)) else { continue }
+            do throws(SystemCallError) {
+                try setPermissions(made, 0o600)
+                try own(made, in: folder)
+                return made
+            } catch {
+                closeAfterReading(made)
+                throw error
+            }
+        }
+    }
+
+    /// Sets the permissions of a file that was just made: another thread may have set a strange umask, as is done around the `bind` of
+    /// a socket. A file system without permissions leaves them out.
+    static func setPermissions(_ made: Int32, _ permissions: UInt32) throws(SystemCallError) {
+        _ = try unless(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
+    }
+
+    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
+        try refusalOfWriting(path, andReading: andRead) == nil
+    }
+
+    /// The reason why this process may not write to a file or folder; `nil` if it may.
+    ///
+    /// access(2): EPERM for what is immutable too. It asks for the effective user: a daemon may work as another one than it was
+    /// started by.
+    static func refusalOfWriting(_ path: String, andReading: Bool = false) throws(SystemCallError)
+        -> SystemCallError?
+    {
+        let rights = andReading ? R_OK | W_OK : W_OK
         do throws(SystemCallError) {
-            try own(made, in: folder)
-            return made
+            #if os(Android)
+            // Its C library has no such flag, and no app there works as another user.
+            _ = try retrying("access", path) { access(path, rights) }
+            #else
+            _ = try retrying("access", path) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
+            #endif
+            return nil
         } catch {
-            closeAfterReading(made)
+            if (forbidden + [EROFS]).contains(error.errorNumber) { return error }
             throw error
         }
     }
 
-    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
-        // access(2): EPERM for what is immutable too.
-        let rights = andRead ? R_OK | W_OK : W_OK
-        return try unless(forbidden + [EROFS], retrying("access", path) { access(path, rights) }) != nil
+    /// What a file or folder is that nobody can rename, remove or replace; `nil` for others.
+    static func wordIfUnchangeable(_ path: String) throws(SystemCallError) -> Message? {
+        #if canImport(Darwin)
+        var status = stat()
+        if lstat(path, &status) != 0 { return nil }
+        if status.st_flags & UInt32(UF_IMMUTABLE | SF_IMMUTABLE) != 0 { return "immutable" }
+        return status.st_flags & UInt32(UF_APPEND | SF_APPEND) != 0 ? "append-only" : nil
+        #elseif os(Linux)
+        // statx(2): the attributes 0x10 and 0x20; a file system without them leaves them out.
+        var words = [UInt64](repeating: 0, count: 32)
+        if statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 { return nil }
+        if words[1] & 0x10 != 0 { return "immutable" }
+        return words[1] & 0x20 != 0 ? "append-only" : nil
+        #else
+        return nil
+        #endif
+    }
+
+    /// What a link says that it leads to.
+    static func target(ofLink path: String) throws(SystemCallError) -> String {
+        // One byte stays zero, so that the text ends with it.
+        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = try retrying("readlink", path) { readlink(path, &content, Int(PATH_MAX)) }
+        let bytes = content.prefix(Int(count)).map { UInt8(bitPattern: $0) }
+        guard let text = String(validUTF8: bytes) else {
+            throw SystemCallError(call: "readlink", errorNumber: EILSEQ, path: path)
+        }
+        return text
     }
 
     static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
@@ -64,40 +123,70 @@ extension Platform {
     /// A name that isn't UTF-8 throws: no path could lead to it, and a repaired one would lead elsewhere. Without `strictly` it is
     /// left out.
     package static func names(in folder: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
-        try list(openDirectory(folder), folder, strictly: strictly)
+        let descriptor = try openDirectory(folder)
+        defer { closeAfterReading(descriptor) }
+        var names: [String] = []
+        for bytes in try nameBytes(inOpen: descriptor, folder) {
+            if let name = String(validUTF8: bytes.dropLast().map { UInt8(bitPattern: $0) }) {
+                names.append(name)
+            } else if strictly {
+                throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: folder)
+            }
+        }
+        return names
     }
 
-    static func list(_ file: Int32, _ path: String, strictly: Bool) throws(SystemCallError) -> [String] {
-        guard let stream = fdopendir(file) else {
-            defer { closeAfterReading(file) }
+    /// The names in a directory as bytes, each with a NUL.
+    static func nameBytes(in folder: String) throws(SystemCallError) -> [[CChar]] {
+        let descriptor = try openDirectory(folder)
+        defer { closeAfterReading(descriptor) }
+        return try nameBytes(inOpen: descriptor, folder)
+    }
+
+    /// A name for people: bytes that are not UTF-8 are replaced.
+    static func readable(_ name: [CChar]) -> String {
+        String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The names in an open directory that nothing was read from; `path` is for an error.
+    static func nameBytes(inOpen descriptor: Int32, _ path: String) throws(SystemCallError) -> [[CChar]] {
+        // Closing the stream closes its descriptor.
+        let listed = try retrying("fcntl", path) { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
+        guard let stream = fdopendir(listed) else {
+            defer { closeAfterReading(listed) }
             throw failure("fdopendir", path)
         }
         defer { closedir(stream) }
-        var names: [String] = []
+        var names: [[CChar]] = []
         while true {
             // POSIX: the end and an error are both a null pointer, and only an error sets errno.
             errno = 0
             guard let entry = readdir(stream) else { break }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                String(validatingCString: UnsafeRawPointer($0).assumingMemoryBound(to: CChar.self))
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
+                let bytes = UnsafeRawPointer(field).assumingMemoryBound(to: CChar.self)
+                return Array(UnsafeBufferPointer(start: bytes, count: strlen(bytes) + 1))
             }
-            if let name {
-                if name != ".", name != ".." { names.append(name) }
-            } else if strictly {
-                throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: path)
-            }
+            if name != [0x2E, 0], name != [0x2E, 0x2E, 0] { names.append(name) }
         }
         if errno != 0 { throw failure("readdir", path) }
         return names
     }
 
-    /// Gives the owner of a folder all rights to it; `false` where it is no folder, or has them.
+    /// Gives the owner of a folder all rights to it; false if it is no folder, or has them.
     ///
     /// Without the right to write to it, a folder can't be emptied, nor get another one above it (rename(2)).
     @discardableResult
-    static func openUp(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+    static func makeWritable(_ path: String, _ status: FileStatus) throws(SystemCallError) -> Bool {
+        try makeWritable(Array(path.utf8CString), path, status)
+    }
+
+    /// The same for a path of any bytes, with a NUL at their end; `text` is that path for people.
+    @discardableResult
+    static func makeWritable(_ path: [CChar], _ text: String, _ status: FileStatus) throws(SystemCallError)
+        -> Bool
+    {
         if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
-        try setPermissions(path, status.permissions | 0o700)
+        _ = try retrying("chmod", text) { chmod(path, mode_t(status.permissions | 0o700)) }
         return true
     }
 
@@ -128,6 +217,8 @@ extension Platform {
         }
         return text
     }
+
+    static func isNotPermitted(_ error: SystemCallError) -> Bool { error.errorNumber == EPERM }
 
     static func isOtherFileSystem(_ error: SystemCallError) -> Bool { error.errorNumber == EXDEV }
 
@@ -180,6 +271,18 @@ extension Platform {
         defer { closeAfterReading(descriptor) }
         // fsync(2): EINVAL when the file system has no synchronization for what the descriptor stands for.
         _ = try unless([EINVAL], synchronize(descriptor, path, throughCache: throughCache))
+    }
+
+    /// Syncs an entry of a walk; a folder as it is left, when its descriptor is open.
+    static func synchronize(_ entry: TreeWalk.Entry) throws(SystemCallError) {
+        // A drive has one cache for everything: the top, which comes last, brings all the files through it.
+        if let descriptor = entry.descriptor {
+            _ = try unless([EINVAL], synchronize(descriptor, entry.path, throughCache: entry.isTop))
+            return
+        }
+        guard let descriptor = try unless(absent, openFound(entry)) else { return }
+        defer { closeAfterReading(descriptor) }
+        _ = try unless([EINVAL], synchronize(descriptor, entry.path, throughCache: entry.isTop))
     }
 
     /// Syncs all of the file system that an open file is on to disk; `false` where the call can't be relied on.

@@ -19,6 +19,8 @@ package enum Platform {
     fileprivate static var locked: [Int32] { [EPERM, ENOKEY] }
     #endif
 
+    static func isDenied(_ number: Int32) -> Bool { number == EACCES }
+
     static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 
     package static func failure(_ call: StaticString, _ path: String? = nil) -> SystemCallError {
@@ -90,7 +92,14 @@ package enum Platform {
     }
 
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
-        try opening { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+        let made = try opening(path) { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
+        do throws(SystemCallError) {
+            try setPermissions(made, 0o600)
+            return made
+        } catch {
+            closeAfterReading(made)
+            throw error
+        }
     }
 
     /// Makes an empty file, whose name is all that it says.
@@ -152,16 +161,26 @@ package enum Platform {
         if close(descriptor) == -1, errno != EINTR { throw failure("close") }
     }
 
-    package static func replace(_ path: String, with new: String) throws(SystemCallError) {
-        _ = try retrying("rename") { rename(new, path) }
+    /// Renames; the error names the new path, unless `failing` is the one that says more.
+    package static func replace(_ path: String, with new: String, failing: String? = nil)
+        throws(SystemCallError)
+    {
+        _ = try retrying("rename", failing ?? path) { rename(new, path) }
     }
 
-    package static func remove(_ path: String, isFolder: Bool = false) throws(SystemCallError) {
-        _ = try retrying(isFolder ? "rmdir" : "unlink") { isFolder ? rmdir(path) : unlink(path) }
+    /// Renames a thing whose path may be any bytes, with a NUL at their end; the error names `text`.
+    static func move(_ old: [CChar], to path: String, failing text: String) throws(SystemCallError) {
+        _ = try retrying("rename", text) { rename(old, path) }
+    }
+
+    package static func remove(_ path: String) throws(SystemCallError) {
+        _ = try retrying("unlink", path) { unlink(path) }
     }
 
     static func makeDirectory(_ path: String) throws(SystemCallError) {
         _ = try retrying("mkdir", path) { mkdir(path, 0o700) }
+        // Another thread may have set a strange umask, as is done around the `bind` of a socket.
+        try makeWritable(path, FileStatus(ofEntry: path))
     }
 }
 
@@ -194,6 +213,16 @@ extension SystemCallError {
 
     /// True if the system may have denied the file because the device is locked.
     package var isOfLockedDevice: Bool { Platform.locked.contains(errorNumber) }
+
+    /// True if rights are missing, which the owner can give; not for what is immutable.
+    var isDenied: Bool { Platform.isDenied(errorNumber) }
+
+    /// This error with a path below another folder, if its path is below `old`.
+    func moved(from old: String, to new: String) -> SystemCallError {
+        guard let path, FilePaths.contains(old, path) else { return self }
+        let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
+        return SystemCallError(call: call, errorNumber: errorNumber, path: place)
+    }
 
     /// This error with its path, where that isn't said.
     func at(_ place: String) -> SystemCallError {

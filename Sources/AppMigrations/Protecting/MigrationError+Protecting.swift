@@ -67,6 +67,55 @@ extension StateLocation {
     }
 }
 
+extension StateLocation {
+    /// The error of files that another manager protects too.
+    func conflict(
+        with other: StateLocation,
+        over place: String,
+        of version: AppVersion,
+        isRunning: Bool
+    ) -> MigrationError {
+        let name = other.name.quoted
+        let reason: Message =
+            isRunning
+            ? "manager \(name) has listed \(place) for its migration, which is running: start again when it has ended"
+            : """
+            manager \(name) has copied \(place) for a migration that has not ended: make that manager first, or give its files up with \
+            MigrationManager.abandonRestore(named: \(name))
+            """
+        // The one place that knows: this error is transient (`isTransient`) if `isRunning`.
+        return protection(.taking, version, at: place, reason)
+    }
+
+    /// The error that names a folder which is neither put back nor removed.
+    func keeping(_ kept: SavedFiles.Kept) -> MigrationError {
+        let subject: Message
+        switch kept.reason {
+        case .stateLost:
+            subject =
+                "Copies of files that a migration of manager \(name.quoted) protected were found without a state"
+        case .holdsState:
+            subject =
+                "Copies of files that a migration of manager \(name.quoted) protected were found with the state of another manager"
+        case .besideItsPlace:
+            subject = """
+                Files that were replaced when those of a migration of manager \(name.quoted) were put back hold the state of a \
+                manager, or were found where the state was moved or copied to
+                """
+        case .stateMoved(let former):
+            subject = """
+                The state of manager \(name.quoted) was moved or copied from \(former) to \(directory), and protected files were \
+                put back in the place of files that were found there
+                """
+        }
+        let text: Message = """
+            \(subject). They are kept in \(kept.folder), and this library puts nothing of them back and removes nothing. Compare \
+            them with the data, then remove the folder.
+            """
+        return error(.protectionFailed, at: kept.folder, text)
+    }
+}
+
 extension MigrationError {
     /// The work of a closure that returned, or what a closure named, is not on the disk.
     static func unsynchronized(

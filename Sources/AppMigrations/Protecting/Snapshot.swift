@@ -18,41 +18,36 @@ final class Snapshot {
     private let folder: String
     private let lock: FileLock
 
-    /// The list's descriptor, which is locked from before the list is in its place until the closure has ended; `nil` from then on.
+    /// The list's descriptor, which is locked from before the list is in its place until the closure has ended; `nil` after that.
     ///
     /// The state's lock doesn't say that a closure runs, since a process that puts files back holds the same lock. Where the file of
     /// the state's lock was removed while a closure runs, the list's still keeps other processes away. Nobody else ever takes it
     /// exclusively, so a process that only looks is never mistaken for the closure's.
-    private var claim: Int32?
+    private var listLock: Int32?
 
     /// Writes the list durably, and locks it; nothing is copied yet.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. Nothing is left of the list then.
-    init(of named: [String], _ version: AppVersion, _ location: StateLocation, _ lock: FileLock) throws {
-        protected = try ProtectedPaths(named, location, version)
+    init(of protected: ProtectedPaths, under lock: FileLock) throws {
+        self.protected = protected
         self.lock = lock
+        let location = protected.location
         // No state asks for a left-over, and one that can't be removed must not shut out each later migration.
-        let left = try SavedFiles(location, for: version)
-        do throws(SystemCallError) { _ = try left.discard() } catch { _ = try left.keep(from: Platform.now) }
-        folder = try location.snapshotInUse()
-        let base = protected.stateFolder
-        let paths = try protected.paths.map { path in
-            SnapshotList.Path(
-                relative: FilePaths.relative(path, to: base),
-                identity: try Platform.status(path)?.identity,
-                mount: try ProtectedPaths.mount(above: path, upTo: base)
-            )
+        let left = try SavedFiles(location, for: protected.version)
+        do throws(SystemCallError) { _ = try left?.discard() } catch {
+            _ = try left?.keep(from: Platform.now)
         }
-        let list = SnapshotList(manager: location.name, stateFolder: base, paths: paths)
+        folder = try location.nextSnapshot()
         try Platform.makeDirectory(folder)
         do {
             try Self.refuseForeign(folder)
             if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 { throw Platform.foreign(folder) }
-            claim = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
+            let text = try protected.list(copiedTo: folder).text
+            listLock = try Platform.save(text, to: folder + "/list", in: folder, isLocked: true)
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {
-            takeBack()
+            remove()
             throw error
         }
     }
@@ -62,24 +57,18 @@ final class Snapshot {
         try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
 
-    /// Copies what the list names, durably; after a throw ``takeBack()`` comes next.
+    /// Copies what the list names, durably; after a throw ``remove()`` comes next.
     ///
     /// A cancelled task ends the copying. The handler gets how much is done, from 0 to 1, about a hundred times, however many files
     /// there are, and what is being done.
-    func fill(_ handler: @escaping (_ fraction: Double, _ note: String) -> Void) throws {
+    func fill(_ handler: @escaping CopyReport) throws {
         var trees: [[FileTree]] = []
         var (total, done, percent) = (0.0, 0.0, -1)
         for path in protected.paths {
-            let parts = try Self.parts(of: path).map { try FileTree($0, to: .copy) }
-            for tree in parts {
-                total += tree.cost
-                if let state = tree.state {
-                    throw protected.refusal(of: path, "the state of a manager is in it, \(state)")
-                }
-                for entry in tree.entries where entry.status.kind == .directory {
-                    try protected.refuseForeign(entry.path, path)
-                }
+            let parts = try Self.parts(of: path).map { part in
+                try FileTree(part) { entry in try protected.requireCopyable(entry, of: path) }
             }
+            for tree in parts { total += tree.cost }
             trees.append(parts)
         }
         let reach = { [protected] (path: String, cost: Double) throws in
@@ -109,31 +98,31 @@ final class Snapshot {
             }
             try Platform.makeMark("\(place)/entries-\(count)")
         }
-        try FileTree.synchronize([folder], by: lock)
+        try FileTree.synchronize([folder], by: lock.flush)
         try protected.refuseCancelled()
     }
 
     /// Syncs what the closure left at the paths to disk, with what SQLite keeps beside it and the folders above.
     func synchronizeWork() throws(SystemCallError) {
         let (paths, stateFolder) = (protected.paths, protected.stateFolder)
-        try FileTree.synchronize(paths.flatMap { path in Self.companions.map { path + $0 } }, by: lock)
+        try FileTree.synchronize(paths.flatMap { path in Self.companions.map { path + $0 } }, by: lock.flush)
         for path in paths { try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: stateFolder) }
     }
 
     /// Says that the closure has ended.
     ///
-    /// From then on a start waits for the files, which may be put back, and doesn't take them for a closure's.
-    func endClaim() {
-        if let claim { Platform.unlock(claim) }
-        claim = nil
+    /// After this point a new start may restore the files, because no closure uses them any more.
+    func endListLock() {
+        if let listLock { Platform.unlock(listLock) }
+        listLock = nil
     }
 
     /// Removes the snapshot, which no state asks for.
     ///
     /// The next holder of the state's lock removes what can't be removed now.
-    func takeBack() {
-        do throws(SystemCallError) { try FileTree(folder, to: .remove).remove() } catch {}
-        endClaim()
+    func remove() {
+        do throws(SystemCallError) { try Platform.removeTree(folder) } catch {}
+        endListLock()
     }
 
     /// Refuses a folder of copies that another user made, whose list and copies could overwrite any file of this user's.
@@ -145,64 +134,5 @@ final class Snapshot {
     }
 }
 
-/// The contents of a snapshot, and where they belong: the text of the file `list` in its folder.
-struct SnapshotList {
-    struct Path {
-        /// As seen from the state directory: an app's folders can move as a whole between two starts, as they do on Apple's
-        /// systems with an update, and the copies go back to where the data is now.
-        var relative: String
-
-        /// It is known by this under any other name; `nil` where nothing stands.
-        var identity: FileIdentity?
-
-        /// Where something is mounted on the way to it, as ``ProtectedPaths/mount(above:upTo:)`` says.
-        var mount: Int
-    }
-
-    var manager: String
-    /// The state directory without links, as it was when the copies were made.
-    var stateFolder: String
-    var paths: [Path]
-
-    /// No path has a NUL, so it divides the fields.
-    var text: [UInt8] {
-        var fields = ["1", manager, stateFolder]
-        for path in paths {
-            fields += [path.relative, String(path.mount)]
-            fields += path.identity.map { ["\($0.device)", "\($0.file)"] } ?? ["", ""]
-        }
-        return Array(fields.joined(separator: "\0").utf8)
-    }
-
-    /// Where the paths lead from a state directory without links.
-    func places(from folder: String) -> [String] {
-        paths.map { FilePaths.absolute($0.relative, from: folder) }
-    }
-}
-
-extension SnapshotList {
-    /// `nil` for what ``text`` doesn't give.
-    init?(_ text: [UInt8]) {
-        let fields = FilePaths.split(text, at: 0)
-        guard fields.count % 4 == 3 else { return nil }
-        paths = stride(from: 3, to: fields.count, by: 4).map { index in
-            let identity = FileIdentity(device: fields[index + 2].number, file: fields[index + 3].number)
-            return Path(
-                relative: fields[index],
-                identity: fields[index + 2].isEmpty ? nil : identity,
-                mount: Int(fields[index + 1].number)
-            )
-        }
-        (manager, stateFolder) = (fields[1], fields[2])
-        if self.text != text { return nil }
-    }
-
-    /// Reads the list of the snapshot in `folder`; `nil` where there is none.
-    static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
-        let path = folder + "/list"
-        let found = try Platform.unless(Platform.absent, Platform.contents(ofFile: path, limit: 64 << 20))
-        guard let found else { return nil }
-        guard let list = found.flatMap({ SnapshotList($0) }) else { throw Platform.unsupported(path) }
-        return list
-    }
-}
+/// Is told how much of a copying is done, from 0 to 1, and what is being done.
+typealias CopyReport = (_ fraction: Double, _ note: String) -> Void

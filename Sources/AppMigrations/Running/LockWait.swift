@@ -1,5 +1,5 @@
-/// A wait for a state's lock, and for other managers that protect the same files, step by step: the synchronous and the asynchronous
-/// caller differ only in how they let the time between two steps pass.
+/// A wait for a state's lock, step by step: the synchronous and the asynchronous caller differ only in how they let the time between
+/// two steps pass.
 struct LockWait: ~Copyable {
     /// A call that waits on its thread, a task, or a start that waits on its thread until files are put back.
     ///
@@ -24,7 +24,6 @@ struct LockWait: ~Copyable {
     private static var shortestTimeout: Duration { .milliseconds(10) }
 
     private var location: StateLocation { reporter.location }
-    var isAsynchronous: Bool { caller == .asynchronous }
 
     init(_ reporter: Reporter, _ version: AppVersion?, timeout: Duration?, _ caller: Caller) {
         (self.reporter, self.version, self.timeout, self.caller) = (reporter, version, timeout, caller)
@@ -35,7 +34,7 @@ struct LockWait: ~Copyable {
         let lock = if let opened { opened } else { try FileLock.open(location) }
         if opened == nil, try RunToken.enclosing(location) != nil { throw .nested(location, version) }
         opened = nil
-        switch try lock.take(location, isAsynchronous: isAsynchronous) {
+        switch try lock.take(location, isAsynchronous: caller == .asynchronous) {
         case .taken: return lock
         case .lost: return try step()
         case .held, .claimed: opened = lock
@@ -49,7 +48,7 @@ struct LockWait: ~Copyable {
     }
 
     /// Tells of the wait when it begins, and sets the pause before the next step; true where the wait is over, without a lock.
-    mutating func isOver() -> Bool {
+    private mutating func isOver() -> Bool {
         if Task.isCancelled { return true }
         let now = Platform.awake
         let began = began ?? now
@@ -66,7 +65,7 @@ struct LockWait: ~Copyable {
     }
 
     /// The error of a wait that is over, with the code `cancelled` or `lockTimeout`.
-    func end(_ subject: Message, at path: String) -> MigrationError {
+    private func end(_ subject: Message, at path: String) -> MigrationError {
         guard let timeout, !Task.isCancelled else {
             return location.cancelled(version, "waited for \(subject)")
         }

@@ -18,6 +18,9 @@ final class LockedState {
     /// True if the state that was saved last stands, and only its survival of a power failure is uncertain.
     private(set) var isUncertain = false
 
+    /// What a restore replaced and had to leave beside its place.
+    private var keptBeside: [String] = []
+
     var location: StateLocation { reporter.location }
 
     /// Takes over a lock that is held.
@@ -171,33 +174,36 @@ extension LockedState {
             try finishRestore(state)
             return
         }
-        do throws(SystemCallError) {
-            if try !Platform.stands(location.snapshotInUse()) { return }
-        } catch {
-            // The error comes from the removal, which is tried then.
-        }
         discardSnapshot(version)
     }
 
-    /// Moves copies aside that stand there before the first state, which was lost.
+    /// Moves copies aside that were found before the first state: the state that asked for them was lost.
     ///
-    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. Where they can be
-    /// neither moved nor marked they stay, and the first save reports the error of the folder.
-    func keepUnlisted() { clear(nil, "without a state", keeping: true) }
+    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. If they can be neither
+    /// moved nor marked they stay, and the first save reports the error of the folder.
+    func keepUnlisted() {
+        cleanUpSnapshot(of: nil) { files in
+            try files.keep(from: Platform.now).map { SavedFiles.Kept(folder: $0, reason: .stateLost) }
+        }
+    }
 
-    /// Tells of copies that nothing asks for, where they are still there.
-    private func clear(_ version: AppVersion?, _ how: Message, keeping: Bool = false) {
+    /// Removes the copies that no state asks for, or moves aside what must not be removed.
+    func discardSnapshot(_ version: AppVersion?) {
+        cleanUpSnapshot(of: version) { files in
+            try confirm()
+            return try files.discard()
+        }
+    }
+
+    /// Removes or keeps copies that no state asks for, and sends an event if some remain.
+    private func cleanUpSnapshot(of version: AppVersion?, _ cleanUp: (SavedFiles) throws -> SavedFiles.Kept?)
+    {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
-            let files = try SavedFiles(location, for: version)
-            if !keeping { try confirm() }
-            guard let kept = try keeping ? files.keep(from: Platform.now) : files.discard() else { return }
-            let text: Message = """
-                Copies of files that a migration of manager \(location.name.quoted) protected were found \(how). They are kept in \
-                \(kept), and this library puts nothing of them back and removes nothing. Compare them with the data, then remove the \
-                folder.
-                """
-            event.error = location.error(.protectionFailed, at: kept, text)
+            guard let files = try SavedFiles(location, for: version), let kept = try cleanUp(files) else {
+                return
+            }
+            event.error = location.keeping(kept)
         } catch {
             event.error = location.protection(.clearing, version, error)
         }
@@ -208,7 +214,16 @@ extension LockedState {
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
             try confirm()
-            try SavedFiles(location, for: version).putBack()
+            guard let files = try SavedFiles(location, for: version) else {
+                throw SavedFiles.missing(location, version)
+            }
+            keptBeside += try files.putBack { [self] fraction, note in
+                var event = MigrationEvent(.progressed, location.name, version: version)
+                event.fraction = fraction
+                event.note = note
+                event.isCopying = true
+                send(event)
+            }
         } catch {
             throw location.protection(.restoring, version, error)
         }
@@ -222,10 +237,12 @@ extension LockedState {
         if let failure = note(next) { throw location.protection(.noting, version, failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
+        for path in keptBeside {
+            var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+            event.error = location.keeping(SavedFiles.Kept(folder: path, reason: .besideItsPlace))
+            send(event)
+        }
+        keptBeside = []
         discardSnapshot(version)
-    }
-
-    func discardSnapshot(_ version: AppVersion?) {
-        clear(version, "with the state of another manager")
     }
 }

@@ -7,12 +7,12 @@ final class MigrationAttempt {
     let locked: LockedState
     private let token: RunToken
 
-    /// The files that are put back unless the record is saved; `nil` where the closure protects none.
-    let files: Snapshot?
-
-    /// The state without the intent, and with it.
+    /// The state before the attempt, and with the intent of it.
     let before: MigrationState
     private(set) var intent: MigrationState
+
+    /// The files that are put back unless the record is saved; `nil` if the closure protects none.
+    private var files: Snapshot?
 
     private(set) var duration: Duration?
 
@@ -20,54 +20,63 @@ final class MigrationAttempt {
     var location: StateLocation { locked.location }
 
     init(
-        _ known: AttemptedMigration,
-        _ minimumAppVersion: AppVersion,
-        protecting paths: [String],
-        _ locked: LockedState
+        of known: AttemptedMigration,
+        minimumAppVersion: AppVersion,
+        isProtecting: Bool,
+        under locked: LockedState
     ) throws(MigrationError) {
         self.locked = locked
         before = try locked.existing()
-        do {
-            files = paths.isEmpty ? nil : try Snapshot(of: paths, known.version, locked.location, locked.lock)
-        } catch {
-            throw locked.location.protection(.taking, known.version, error)
-        }
-        let began = Interruption(known, isProtecting: files != nil, at: Platform.now)
+        let began = Interruption(known, isProtecting: isProtecting, at: Platform.now)
         intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
         let writer = CheckpointWriter(began, after: before.marks.lastRun)
         context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
         token = RunToken(locked.location)
     }
 
-    /// Another manager that protects the same files and may be waited for; `nil` where nobody does, and ``begin()`` comes next.
-    ///
-    /// To wait for it, list and lock are given back: its closure may use a manager of this very state.
-    func rival(isAsynchronous: Bool) throws(MigrationError) -> ProtectedPaths.Rival? {
-        guard let files else { return nil }
-        let found = Result { () throws(MigrationError) in
-            try files.protected.rival(isAsynchronous: isAsynchronous)
-        }
-        if case .success(nil) = found { return nil }
-        files.takeBack()
-        locked.lock.unlock()
-        return try found.get()
+    /// Copies the protected files, if there are any, and saves the intent.
+    func begin(protecting paths: [String]) throws(MigrationError) {
+        if !paths.isEmpty { try protect(paths) }
+        context.reach(paths.isEmpty ? .beforeIntent : .afterCopying)
+        if let failure = locked.note(intent) { throw cancel(failure) }
+        context.reach(.beforeClosure)
+        locked.send(event(.started))
     }
 
-    func begin() throws(MigrationError) {
+    /// Copies files durably, after it has saved that an attempt is copying: a process that dies in it is counted like one that dies in
+    /// the closure, so the limit of attempts ends that loop too.
+    ///
+    /// That first save has no minimum app version, since nothing of the data is changed yet.
+    private func protect(_ paths: [String]) throws(MigrationError) {
+        let protected: ProtectedPaths
         do {
-            try files?.fill { [self] done, note in
+            protected = try ProtectedPaths(paths, of: version, in: location)
+        } catch {
+            throw location.protection(.taking, version, error)
+        }
+        let began = context.writer.began
+        let copying = began.known.copying(after: before.marks.attempts(at: version))
+        let attempt = Interruption(copying, at: began.startedAt)
+        if let failure = locked.note(before.beginning(attempt, minimumAppVersion: .zero)) {
+            throw cancel(failure)
+        }
+        do {
+            let files = try Snapshot(of: protected, under: locked.lock)
+            self.files = files
+            try protected.refuseConflict()
+            try files.fill { [self] done, note in
                 var event = context.event(.progressed)
-                (event.fraction, event.note, event.isCopying) = (done, note, true)
+                event.fraction = done
+                event.note = note
+                event.isCopying = true
                 locked.send(event)
             }
         } catch {
-            files?.takeBack()
-            throw location.protection(.taking, version, error)
+            files?.remove()
+            let failure = location.protection(.taking, version, error)
+            if locked.note(before) == nil { throw failure }
+            throw failure.adding("That could not be noted either, and the attempt counts as a death.")
         }
-        context.reach(files == nil ? .beforeIntent : .afterCopying)
-        if let failure = locked.note(intent) { throw withdraw(failure) }
-        context.reach(.beforeClosure)
-        locked.send(event(.started))
     }
 
     /// Calls the closure.
@@ -116,13 +125,13 @@ final class MigrationAttempt {
     }
 }
 
-/// How an attempt ends: recorded, undone, taken back before its closure began, or without its lock.
+/// How an attempt ends: recorded, undone, cancelled before its closure began, or without its lock.
 extension MigrationAttempt {
     /// Records that the closure returned, or undoes what it did before it threw.
     func finish(_ failure: (any Error)?) throws(MigrationError) {
         do throws(MigrationError) {
             // The list's lock keeps other processes away until the state's is certain.
-            defer { files?.endClaim() }
+            defer { files?.endListLock() }
             try locked.confirm()
         } catch {
             throw lost(error, failure)
@@ -204,19 +213,31 @@ extension MigrationAttempt {
         }
     }
 
-    /// The error for an intent whose save failed.
+    /// The error for an intent whose save failed, once the attempt is cancelled.
     ///
-    /// The intent may stand all the same. Then it is taken back: nothing was run, the app goes on with its files, and the next
-    /// start would put the copies over what the app wrote.
-    func withdraw(_ failure: MigrationError) -> MigrationError {
-        files?.endClaim()
-        var end: Message = "Migration \(version) was not run."
+    /// If it is uncertain which state a power failure leaves, the copies stay until the state before is saved: the app goes on with its
+    /// files, and a start with that intent would put the copies over what the app wrote.
+    private func cancel(_ failure: MigrationError) -> MigrationError {
+        files?.endListLock()
+        let end: Message
         if locked.isUncertain {
             let second = locked.note(before)
             if let second, files != nil { return location.protection(.noting, version, second) }
-            if second == nil { end = "It was taken back: migration \(version) was not run." }
+            end =
+                second == nil
+                ? "It was taken back: migration \(version) was not run." : "Migration \(version) was not run."
+            if files != nil { locked.discardSnapshot(version) }
+        } else if files != nil {
+            // First the copies, which may be what fills the disk: the state says that they are being made.
+            locked.discardSnapshot(version)
+            let isNoted = locked.note(before) == nil
+            end =
+                isNoted
+                ? "Migration \(version) was not run."
+                : "Migration \(version) was not run, and counts as a death."
+        } else {
+            end = "Migration \(version) was not run."
         }
-        if files != nil { locked.discardSnapshot(version) }
         return failure.adding(end, version: version)
     }
 }

@@ -109,7 +109,7 @@ extension MigrationContext {
     /// elsewhere the database is left to SQLite.
     /// So close a database before you copy its file.
     ///
-    /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory; names in them are UTF-8.
+    /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, naming the path. Let the closure throw it: the migration
     ///   runs again then.
     public func synchronize(_ paths: [String]) throws(MigrationError) {
@@ -128,7 +128,7 @@ extension MigrationContext {
             let stateFolder = try Platform.resolved(location.directory)
             // realpath(3) makes a path absolute, and fails where nothing stands.
             let place = try Platform.resolved(path)
-            try FileTree.synchronize([place], by: lock, butDatabases: true)
+            try FileTree.synchronize([place], by: lock.flush, butDatabases: true)
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
             // A link's own name stands in another folder than the file that the link leads to.
             let folder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."

@@ -87,8 +87,7 @@ extension MigrationEvent {
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// Another process, or another caller in this one, is migrating, or has files that `protecting:` names; sent once a wait,
-        /// and in a fleet every ten seconds.
+        /// Another process, or another caller in this one, is migrating; sent once a wait, and in a fleet every ten seconds.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.
@@ -98,7 +97,8 @@ extension MigrationEvent {
         /// `started`, another part of what `protecting:` names is copied.
         ///
         /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` and
-        /// names the file. A restore renames, and tells of itself by ``restored`` alone.
+        /// names the file. A restore renames, and reports itself by ``restored`` alone; if it has to copy to another file system, its
+        /// notes begin with `putting back`.
         public static var progressed: Kind { Kind("progressed") }
 
         /// A closure returned and its version is recorded.

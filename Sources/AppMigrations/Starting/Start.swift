@@ -145,7 +145,9 @@ extension Start {
         guard marks.hasLeftover else { return false }
         do throws(SystemCallError) {
             // A closure that is running has its list locked.
-            if try Platform.isLocked(location.snapshotInUse() + "/list") { return false }
+            if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
+                return false
+            }
         } catch {
             throw location.protection(.restoring, marks.interruption?.version, error)
         }

@@ -144,7 +144,8 @@ extension AttemptedMigration {
             attempts: try json.needed("attempts").count(),
             deaths: try json.needed("deaths").count(),
             by: try json.version("appVersion"),
-            try Checkpoint(of: json)
+            try Checkpoint(of: json),
+            isCopying: try json.member("isCopying")?.flag() ?? false
         )
     }
 
@@ -157,6 +158,7 @@ extension AttemptedMigration {
             ("attempts", JSON.count(attempts)),
             ("deaths", JSON.count(deaths)),
             ("isProtecting", isProtecting?.description),
+            ("isCopying", isCopying ? "true" : nil),
             ("appVersion", appVersion.json),
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),

@@ -25,18 +25,38 @@ package final class StateLocation: Sendable {
     var lock: String { file(".migrations.lock") }
     var snapshot: String { file(Self.snapshotSuffix) }
 
+    /// The snapshot that is in use, if there is one.
+    ///
+    /// Most closures protect nothing, and then this is all that they ask about copies.
+    func existingSnapshot() throws(SystemCallError) -> String? {
+        let (folder, isThere) = try snapshotInUse()
+        return isThere ? folder : nil
+    }
+
+    /// The folder for the next copies, which isn't there.
+    func nextSnapshot() throws(SystemCallError) -> String { try snapshotInUse().folder }
+
     /// The snapshot that is in use, or the next one: not one that holds copies which were given up and could not be moved aside.
-    func snapshotInUse() throws(SystemCallError) -> String {
-        var (folder, number) = (snapshot, 2)
+    private func snapshotInUse() throws(SystemCallError) -> (folder: String, isThere: Bool) {
+        var folder = snapshot
+        var number = 2
         while true {
             let next = "\(snapshot)-\(number)"
-            if try !Platform.stands(folder + "/" + Self.keptMark) {
-                if try Platform.stands(folder) { return folder }
-                // Somebody may have removed one with the mark, and the next is in use.
-                if try !Platform.stands(next) { return folder }
+            if try Platform.exists(at: folder) {
+                if try !Platform.exists(at: folder + "/" + Self.keptMark) { return (folder, true) }
+            } else if try !Platform.exists(at: next) {
+                // Otherwise somebody removed one with the mark, and the next is in use.
+                return (folder, false)
             }
-            (folder, number) = (next, number + 1)
+            folder = next
+            number += 1
         }
+    }
+
+    /// The manager whose snapshot has a name, whatever number it ends with; `nil` for other names.
+    static func managerName(ofSnapshot name: String) -> String? {
+        // The last one, since a manager may have a name like this too.
+        name.ranges(of: snapshotSuffix).last.map { String(name[..<$0.lowerBound]) }
     }
 
     static var keptMark: String { "kept" }

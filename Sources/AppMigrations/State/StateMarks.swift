@@ -171,17 +171,28 @@ package final class AttemptedMigration: Sendable {
     package let appVersion: AppVersion
     /// How far the closure came in the last attempt or an earlier one.
     package let checkpoint: Checkpoint?
+    /// True while no attempt has got further than copying what `protecting:` names: no closure has begun, so nothing of the data is
+    /// changed.
+    package let isCopying: Bool
 
     package init(
         _ version: AppVersion,
         attempts: Int = 1,
         deaths: Int = 0,
         by appVersion: AppVersion,
-        _ checkpoint: Checkpoint? = nil
+        _ checkpoint: Checkpoint? = nil,
+        isCopying: Bool = false
     ) {
-        (self.version, self.attempts, self.deaths) = (version, attempts, deaths)
-        (self.appVersion, self.checkpoint) = (appVersion, checkpoint)
+        self.version = version
+        self.attempts = attempts
+        self.deaths = deaths
+        self.appVersion = appVersion
+        self.checkpoint = checkpoint
+        self.isCopying = isCopying
     }
+
+    /// True if a closure has begun, so that the data may be changed: what other releases of the app have to respect.
+    package var hasBegun: Bool { !isCopying }
 
     /// The next attempt, which counts the deaths of this version of the app alone.
     func next(by app: AppVersion) -> AttemptedMigration {
@@ -190,8 +201,26 @@ package final class AttemptedMigration: Sendable {
     }
 
     func with(deaths: Int, _ checkpoint: Checkpoint? = nil) -> AttemptedMigration {
-        let checkpoint = checkpoint ?? self.checkpoint
-        return AttemptedMigration(version, attempts: attempts, deaths: deaths, by: appVersion, checkpoint)
+        AttemptedMigration(
+            version,
+            attempts: attempts,
+            deaths: deaths,
+            by: appVersion,
+            checkpoint ?? self.checkpoint,
+            isCopying: isCopying
+        )
+    }
+
+    /// This attempt before its files are copied; `earlier` is what was known of the version before it.
+    func copying(after earlier: AttemptedMigration?) -> AttemptedMigration {
+        AttemptedMigration(
+            version,
+            attempts: attempts,
+            deaths: deaths,
+            by: appVersion,
+            checkpoint,
+            isCopying: !(earlier?.hasBegun ?? false)
+        )
     }
 }
 

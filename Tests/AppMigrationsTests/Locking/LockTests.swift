@@ -174,8 +174,13 @@ import Testing
             try folder.makeFolder("state/Library.migrations.snapshot/0/" + part)
         }
         try folder.setMode(0o700, of: folder.state.snapshot)
-        let data = SnapshotList.Path(relative: "../data", identity: nil, mount: 0)
-        let list = SnapshotList(manager: "Library", stateFolder: try folder.resolved("state"), paths: [data])
+        let data = SnapshotList.Path(relative: "../data", identity: nil, mount: 0, folders: [nil])
+        let list = SnapshotList(
+            manager: "Library",
+            stateFolder: try folder.resolved("state"),
+            snapshot: try FileStatus(ofEntry: folder.state.snapshot).identity,
+            paths: [data]
+        )
         try Data(list.text).write(to: URL(filePath: folder.state.snapshot + "/list"))
         try folder.remove("state/Library.migrations.lock")
         _ = try folder.manager(upgradingTo: "1.1")

@@ -194,7 +194,7 @@ import Testing
         #expect(
             error?.description
                 == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state was "
-                + "moved from \(scratch.state.path) to \(new) without them, \(scratch.file("data")) would be put back to "
+                + "moved or copied from \(scratch.state.path) to \(new) without \(scratch.file("data")), which would be put back to "
                 + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy beside "
                 + "\(new)/Library.migrations.json is kept, and the next start tries again. Don't write to those files "
                 + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay "

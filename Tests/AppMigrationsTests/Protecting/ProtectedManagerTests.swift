@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    /// The error of another manager on a thread of its own, which waits for some milliseconds; `nil` where it ran.
+    /// The error of another manager on a thread of its own; `nil` if it ran.
     private static func meet(_ scratch: TemporaryDirectory, _ name: String, protecting path: String)
         -> String?
     {
@@ -32,7 +32,7 @@ import Testing
         let ended = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
             do throws(MigrationError) {
-                let manager = try other(scratch, name, .init(lockTimeout: .inVain))
+                let manager = try other(scratch, name)
                 try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
                     try scratch.write("v2", to: path)
                 }
@@ -42,34 +42,29 @@ import Testing
             ended.signal()
         }
         ended.wait()
-        // A list that was taken back hinders nobody.
+        // A list that was removed hinders nobody, and a refused attempt leaves no trace in the state.
         #expect(!scratch.exists("state/\(name).migrations.snapshot"))
+        #expect(interrupted(scratch, name) == false)
         return log.lines.first
     }
 
-    /// Expects the refusal of a manager that may not protect a path that `Library` has listed.
-    private static func expectTold(_ error: String?, _ name: String, _ path: String, _ isRunning: Bool = true)
-    {
-        if name == "Index" {
-            let text =
-                "lockTimeout Manager \"Index\" waited 0.005 seconds for manager \"Library\", whose migration protects \(path) "
-                + "too. Nothing was run and the state is unchanged. Let that process finish and start again."
-            #expect(error == text)
-        } else {
-            let reason =
-                isRunning
-                ? "manager \"Library\" has listed \(path) for its migration, which is running: start again when it has ended"
-                : "manager \"Library\" has copied \(path) for a migration that has not ended"
-            #expect(
-                error?.hasPrefix("protectionFailed") == true && error?.contains(reason) == true,
-                "\(error ?? "It ran.")"
-            )
+    private static func interrupted(_ scratch: TemporaryDirectory, _ name: String) -> Bool? {
+        do { return try scratch.read("state/\(name).migrations.json").contains("interruption") } catch {
+            return nil
         }
+    }
+
+    /// Expects the refusal of a manager that may not protect a path that `Library` has listed.
+    private static func expectRefused(_ error: String?, _ path: String) {
+        let reason =
+            "manager \"Library\" has listed \(path) for its migration, which is running: start again when it has ended"
+        #expect(error?.hasPrefix("protectionFailed") == true, "\(error ?? "It ran.")")
+        #expect(error?.contains(reason) == true, "\(error ?? "It ran.")")
     }
 
     /// Its files would be partly those from before its migration, in the copy of the other.
     @Test(arguments: names)
-    func `a manager whose whole life would fit into the copying of another waits or is refused`(
+    func `a manager whose whole life would fit into the copying of another is refused`(
         name: String
     ) throws {
         for number in 0..<9 { try scratch.write("v1", to: "data/\(number)") }
@@ -81,7 +76,7 @@ import Testing
         }
         try scratch.expectPutBack(protecting: [path], options: options, change: {})
         #expect(met.lines.count == 1)
-        Self.expectTold(met.lines.first, name, path)
+        Self.expectRefused(met.lines.first, path)
         #expect(try scratch.read("data/5") == "v1")
         #expect(Self.meet(scratch, name, protecting: path + "/5") == nil)
         _ = try scratch.fail(protecting: [path], change: {})
@@ -111,7 +106,7 @@ import Testing
         let manager = MigrationManager(rehearsing: try scratch.manager(upgradingTo: "1.1"), with: hook)
         do { try manager.whenMigrating(toVersion: "1.1", protecting: [path]) {} } catch {}
         #expect(met.lines.count == 1)
-        Self.expectTold(met.lines.first, name, path)
+        Self.expectRefused(met.lines.first, path)
         #expect(Self.meet(scratch, name, protecting: path) == nil)
         #expect(try scratch.read("data") == "v2")
     }
@@ -161,47 +156,34 @@ import Testing
         #expect(inner.lastRunVersion.description == "1.1")
     }
 
-    /// The closure that it waits for may use that very manager.
-    @Test func `a manager that waits for another has neither its list nor its lock`() throws {
-        try scratch.write("v1", to: "data/index")
-        let (waits, ended, log) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), Log())
-        let options = MigrationManager.Options { if $0.kind == .waiting { waits.signal() } }
-        _ = try Self.other(scratch, "Index")
-        try scratch.migrate(protecting: "data") {
-            Thread.detachNewThread {
-                do {
-                    let index = try Self.other(scratch, "Index", options)
-                    let file = scratch.file("data/index")
-                    log.add("ran \(try index.whenMigrating(toVersion: "1.1", protecting: [file]) {})")
-                } catch {
-                    log.add("\(error)")
-                }
-                ended.signal()
-            }
-            waits.wait()
-            #expect(!scratch.exists("state/Index.migrations.snapshot"))
-            try Self.other(scratch, "Index", .init(lockTimeout: .seconds(20)))
-                .whenMigrating(toVersion: "1.1") { log.add("inside") }
-        }
-        ended.wait()
-        #expect(log.lines == ["inside", "ran false"])
-    }
-
-    @Test func `of two managers that list the same file at once one runs`() throws {
+    /// Each of them may find the other's list, so both may be refused; never do both run at once.
+    @Test func `of two managers that list the same file at once at most one runs at a time`() throws {
         try scratch.write("old", to: "data")
         for _ in 0..<20 {
-            let ran = Log()
+            let running = Guarded<Int>(0)
+            let errors = Log()
             DispatchQueue.concurrentPerform(iterations: 2) { index in
                 do throws(MigrationError) {
                     try Self.other(scratch, Self.names[index])
                         .whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                            ran.add("ran")
+                            let count = running.withLock { count in
+                                count += 1
+                                return count
+                            }
+                            #expect(count == 1)
+                            running.withLock { $0 -= 1 }
                         }
                 } catch {
-                    if error.code != .protectionFailed { ran.add("\(error)") }
+                    if error.code != .protectionFailed { errors.add("\(error)") }
                 }
             }
-            #expect(Set(ran.lines) == ["ran"])
+            #expect(errors.lines == [])
+            for name in Self.names {
+                try Self.other(scratch, name).whenMigrating(
+                    toVersion: "1.1",
+                    protecting: [scratch.file("data")]
+                ) {}
+            }
             try scratch.remove("state")
         }
     }
@@ -236,6 +218,35 @@ import Testing
         }
         #expect(scratch.exists(scratch.state.snapshot + "/list"))
         try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
+    }
+
+    /// Nobody can tell which files a damaged list means.
+    @Test(
+        arguments: ["list 999", "1\0Library\0/\01.2\0../data\0" + "99999999999999999999\0\0"],
+        [false, true]
+    )
+    func `another manager's damaged list refuses files while its state asks for the copies`(
+        text: String,
+        isWaiting: Bool
+    ) async throws {
+        try scratch.write("old\n", to: "data")
+        let inner = try Self.other(scratch, "Zoo")
+        await ProtectedPathTests.die(in: scratch)
+        try Data(text.utf8).write(to: URL(filePath: scratch.state.snapshot + "/list"))
+        if isWaiting {
+            let error = try inner.refusal(protecting: scratch.file("else"))
+            #expect(
+                error.description.contains("manager \"Library\" protects files, and its list is damaged"),
+                "\(error)"
+            )
+        } else {
+            let state = try scratch.read("state/Library.migrations.json")
+            try scratch.write(
+                state.replacingOccurrences(of: "\"isProtecting\" : true", with: "\"isProtecting\" : false"),
+                to: "state/Library.migrations.json"
+            )
+            try inner.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {}
+        }
     }
 
     @Test func `another manager's state that can't be read protects its files`() async throws {

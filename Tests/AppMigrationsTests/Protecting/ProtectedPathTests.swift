@@ -88,9 +88,81 @@ import Testing
         try scratch.makeFolder("folder")
         try #require(mkfifo(scratch.file(name == "fifo" ? "fifo" : "folder/fifo"), 0o600) == 0)
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(name))
-        #expect(error.description.contains("fifo: Operation not supported (open, errno "))
+        let path = try scratch.resolved(name == "fifo" ? "fifo" : "folder/fifo")
+        #expect(error.description.contains("since \(path) is a FIFO, which can't be copied"), "\(error)")
         #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
+
+    @Test(.enabled(if: geteuid() == 0), arguments: [("a socket", S_IFSOCK), ("a device", S_IFCHR)])
+    func `a socket and a device are refused by that word`(word: String, kind: mode_t) throws {
+        try scratch.makeFolder("folder")
+        try #require(mknod(scratch.file("folder/special"), kind | 0o600, dev_t(0x0103)) == 0)
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file("folder"))
+        #expect(error.description.contains("folder/special is \(word), which can't be copied"), "\(error)")
+    }
+
+    /// Users have files of every name.
+    static let notStates = [
+        "my notes on migrations", "[]", "{}", "", "{ \"format\": 1, \"name\": \"Other\" }",
+        "{ \"name\": \"db\" }",
+        "{ \"format\": \"1\", \"name\": \"db\" }", "{\n  \"format\" : 1,\n  \"name\" : \"dbs\",\n",
+    ]
+
+    @Test(arguments: notStates)
+    func `a file that only has the name of a state is protected like any other`(text: String) throws {
+        try scratch.write(text, to: "data/db.migrations.json")
+        let told = Log()
+        let options = MigrationManager.Options { if $0.kind == .leftoverNotRemoved { told.add("\($0)") } }
+        for _ in 1...2 {
+            try scratch.expectPutBack(protecting: [scratch.file("data")], options: options) {
+                try scratch.write(text + "!", to: "data/db.migrations.json")
+                try scratch.write(text, to: "data/inner/db.migrations.json")
+            }
+        }
+        #expect(try scratch.read("data/db.migrations.json") == text)
+        #expect(told.lines == [])
+        try scratch.migrate(protecting: "data/db.migrations.json")
+    }
+
+    /// Its own format is another, or it is damaged: somebody may repair it.
+    static let states = [
+        "{ \"name\": \"db\", \"format\": 99 }",
+        "{\n  \"format\" : 1,\n  \"name\" : \"db\",\n  \"lastRun",
+    ]
+
+    @Test(arguments: states)
+    func `a state counts by its head, whatever comes after it`(text: String) throws {
+        try scratch.write(text, to: "data/db.migrations.json")
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file("data"))
+        let path = try scratch.resolved("data/db.migrations.json")
+        #expect(error.description.contains("the state of a manager is in it, \(path)"), "\(error)")
+    }
+
+    #if os(Linux)
+    /// What a closure made immutable goes like everything else that it made.
+    @Test(.enabled(if: geteuid() == 0), arguments: ["file", "folder", "top"])
+    func `an immutable file that the closure left keeps no copies`(kind: String) throws {
+        try scratch.write("old", to: "data/file")
+        let told = Log()
+        let options = MigrationManager.Options { if $0.kind == .leftoverNotRemoved { told.add("\($0)") } }
+        for _ in 1...2 {
+            var isSet = false
+            let error = try scratch.fail(protecting: [scratch.file("data")], options: options) {
+                try scratch.write("half", to: "data/file")
+                try scratch.write("new", to: "data/made/file")
+                let names = ["file": "data/made/file", "folder": "data/made", "top": "data"]
+                isSet = scratch.setImmutable(names[kind] ?? "")
+            }
+            // Not every file system has it.
+            if !isSet { return }
+            #expect(error.code == .migrationFailed, "\(error)")
+            #expect(try scratch.names("data") == ["file"])
+            #expect(try scratch.read("data/file") == "old")
+        }
+        #expect(told.lines == [])
+        try scratch.expectNoCopies()
+    }
+    #endif
 
     /// A process that changes a protected file and dies.
     static func die(in scratch: TemporaryDirectory) async {

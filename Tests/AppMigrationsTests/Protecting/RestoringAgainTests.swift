@@ -169,7 +169,7 @@ import Testing
         // Another program wrote between the two starts.
         try scratch.write("other", to: "data")
         let copies = scratch.state.snapshot + "/0"
-        var path = PutBack(scratch.file("data"), from: copies)
+        var path = PutBack(scratch.file("data"), from: copies, keepingReplaced: false) { _, _ in }
         try path.run()
         #expect(try scratch.read("data") == "old\n")
         #expect(try scratch.read(copies + "/replaced-1") == "old\nnew\n")

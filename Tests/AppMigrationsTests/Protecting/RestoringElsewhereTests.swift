@@ -69,26 +69,73 @@ import Testing
         }
     }
 
-    /// There is no place for it beside the copies, so the restore waits until it was moved away.
-    @Test(arguments: ["", "inner/"])
-    func `a state that the closure made on another file system is not removed`(folder: String) throws {
+    /// It can't be moved to the copies, so it is copied there, and once more where a name can't be copied it gets another one.
+    @Test(arguments: ["", "inner/"], [false, true])
+    func `a state that the closure made on another file system is not removed`(
+        folder: String,
+        isUnnameable: Bool
+    ) throws {
         try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
             try Self.fill(other)
-            let error = try scratch.fail(protecting: [other.file("folder")]) {
-                let manager = try library("1.1", in: other.file("folder/" + folder))
+            let told = Log()
+            let options = MigrationManager.Options { event in
+                if event.kind == .leftoverNotRemoved { told.add(event.error?.path ?? "") }
+            }
+            let error = try scratch.fail(protecting: [other.file("folder")], options: options) {
+                let manager = try library("1.1", in: other.file("folder/" + folder + "made"))
                 try manager.whenMigrating(toVersion: "1.1") {}
+                if isUnnameable {
+                    let name =
+                        Array(other.file("folder/\(folder)made/caf").utf8CString.dropLast()) + [-23, 0]
+                    // Apple's file systems refuse such names.
+                    _ = mkdir(name, 0o700)
+                }
             }
-            let name = folder + "Library.migrations.json"
-            // Where the folder for temporary files is in memory too.
-            if error.code == .migrationFailed {
+            #expect(error.code == .migrationFailed, "\(error)")
+            let state = (folder.isEmpty ? "" : "made/") + "Library.migrations.json"
+            let path = try #require(told.lines.first)
+            #expect(told.lines.count == 1)
+            let top = folder.isEmpty ? "folder/made" : "folder/inner"
+            if path == other.file(top + ".replaced-1") {
+                #expect(isUnnameable)
+                #expect(other.exists(top + ".replaced-1/" + state))
+                try other.remove(top + ".replaced-1")
+            } else {
                 let kept = try #require(try scratch.kept())
-                return #expect(scratch.exists(kept + "/0/replaced-1/" + name))
+                #expect(path == scratch.file(kept))
+                let found = try FileManager.default.subpathsOfDirectory(atPath: path)
+                #expect(found.contains { $0.hasSuffix("/" + state) }, "\(found)")
             }
-            #expect(error.code == .protectionFailed)
-            #expect(other.exists("folder/" + name))
-            try other.remove("folder/" + name)
-            _ = try scratch.manager(upgradingTo: "1.1")
             try Self.expectOld(other)
+            // Nothing of it is in the way of the next start.
+            try scratch.manager(upgradingTo: "1.1").whenMigrating(
+                toVersion: "1.1",
+                protecting: [other.file("folder")]
+            ) {}
+        }
+    }
+
+    /// In one start after another: each copy is durable before the next item is put back, but not each by itself.
+    @Test func `hundreds of entries come back, with the progress of the copying`() throws {
+        try withTemporaryDirectory(in: TemporaryDirectory.memory) { other throws in
+            for number in 0..<300 { try other.write("old \(number)", to: "folder/\(number)") }
+            try other.write("wal", to: "folder/1-wal")
+            let notes = Log()
+            let isFailing = Log()
+            let options = MigrationManager.Options { event in
+                guard event.kind == .progressed, !isFailing.lines.isEmpty else { return }
+                #expect(event.isCopying && event.note?.hasPrefix("putting back ") == true)
+                notes.add("\(event.fraction ?? 2)")
+            }
+            try scratch.expectPutBack(protecting: [other.file("folder")], options: options) {
+                isFailing.add("from here on")
+                for number in 0..<300 { try other.write("new", to: "folder/\(number)") }
+                try other.remove("folder/1-wal")
+            }
+            for number in 0..<300 { #expect(try other.read("folder/\(number)") == "old \(number)") }
+            #expect(try other.read("folder/1-wal") == "wal")
+            #expect(notes.lines.count > 10)
+            #expect(notes.lines.allSatisfy { (0...1).contains(Double($0) ?? 2) })
         }
     }
 

@@ -57,8 +57,27 @@ import Testing
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
         #expect(error.description.contains("belongs to user 65534, and this process is root's."), "\(error)")
         #expect(error.path?.hasPrefix(name == "." ? foreign : path) == true)
+        #expect(
+            error.description.contains(name == "." ? "the state directory belongs" : "top/folder belongs"),
+            "\(error)"
+        )
         // Without files to protect root goes on.
         try scratch.manager(upgradingTo: "1.1").whenMigrating(toVersion: "1.1") {}
+    }
+
+    @Test func `root is told of the owner of the protected folder, if the state is that user's too`() throws {
+        if geteuid() != 0 { return }
+        let path = try scratch.write("old", to: "top/data")
+        _ = try scratch.manager(upgradingTo: "1.1")
+        for name in ["", "top", "top/data", "state"] {
+            try #require(chown(scratch.file(name), 65_534, 0) == 0)
+        }
+        let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
+        #expect(
+            error.description.contains("since \(try scratch.resolved("top")) belongs to user 65534"),
+            "\(error)"
+        )
+        #expect(error.path == path)
     }
 }
 #endif

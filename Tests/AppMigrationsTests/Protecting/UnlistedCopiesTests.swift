@@ -65,7 +65,7 @@ import Testing
         var names: [String] = []
         for content in ["first", "second", "third"] {
             try scratch.write(content, to: "state/Library.migrations.snapshot/0/item")
-            let folder = try #require(try SavedFiles(location, for: nil).keep(from: 0))
+            let folder = try #require(try SavedFiles(location, for: nil)?.keep(from: 0))
             names.append(String(folder.dropFirst(scratch.state.path.count + 1)))
             #expect(try scratch.read("state/\(names.last ?? "")/0/item") == content)
         }
@@ -87,7 +87,7 @@ import Testing
         let location = StateLocation(name: "Library", directory: scratch.state.path)
         try scratch.write("old", to: "state/Library.migrations.snapshot/0/item")
         try scratch.makeFolder("state/Library.migrations.snapshot/kept")
-        #expect(try location.snapshotInUse() == location.snapshot + "-2")
+        #expect(try location.nextSnapshot() == location.snapshot + "-2")
         try scratch.write("v1", to: "data")
         for version in ["1.1", "1.2"] {
             let manager = try scratch.manager(upgradingTo: version)

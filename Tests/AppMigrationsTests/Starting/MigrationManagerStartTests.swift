@@ -99,7 +99,8 @@ import Testing
         #expect(error.code == .stateNotSaved)
         #expect(
             error.description
-                == "The state of manager \"Library\" (\(folder.stateFile)) could not be saved: Is a directory (unlink, errno 21). "
+                == "The state of manager \"Library\" (\(folder.stateFile)) could not be saved: \(folder.stateFile).tmp: "
+                + "Is a directory (unlink, errno 21). "
                 + "The old state stands. Make room, or the folder writable, and start again. Nothing was run."
         )
     }

@@ -65,6 +65,20 @@ extension TemporaryDirectory {
         try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
     }
 
+    #if os(Linux)
+    /// Makes a file or folder immutable; false if the file system has no such flag. Only root may.
+    func setImmutable(_ name: String, _ flag: Int32 = 0x10) -> Bool {
+        let descriptor = open(file(name), O_RDONLY | O_NONBLOCK)
+        if descriptor < 0 { return false }
+        defer { close(descriptor) }
+        var flags: [Int32] = [0, 0]
+        // FS_IOC_GETFLAGS and FS_IOC_SETFLAGS of a 64-bit system.
+        guard ioctl(descriptor, 0x8008_6601, &flags) == 0 else { return false }
+        flags[0] = flag == 0 ? flags[0] & ~0x30 : flags[0] | flag
+        return ioctl(descriptor, 0x4008_6602, &flags) == 0
+    }
+    #endif
+
     func setMode(_ mode: mode_t, of name: String) throws { try #require(chmod(file(name), mode) == 0) }
 
     /// Kind, mode, size and modification time, of a link itself.

@@ -74,7 +74,8 @@ struct RandomState {
             attempts: Int.random(in: 0...99, using: &generator),
             deaths: Int.random(in: 0...99, using: &generator),
             by: version(),
-            checkpoint()
+            checkpoint(),
+            isCopying: generator.hits(oneIn: 4)
         )
     }
 

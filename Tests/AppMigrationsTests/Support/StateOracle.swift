@@ -9,6 +9,7 @@ struct StateOracle: Codable {
         var attempts: Int
         var deaths: Int
         var isProtecting: Bool
+        var isCopying: Bool?
         var appVersion: String
         var startedAt: String
         var failure: String?
@@ -25,6 +26,7 @@ struct StateOracle: Codable {
         var version: String
         var attempts: Int
         var deaths: Int
+        var isCopying: Bool?
         var appVersion: String
         var checkpoint: String?
         var checkpointAppVersion: String?
@@ -66,6 +68,7 @@ struct StateOracle: Codable {
                 attempts: $0.known.attempts,
                 deaths: $0.known.deaths,
                 isProtecting: $0.isProtecting,
+                isCopying: $0.known.isCopying,
                 appVersion: $0.known.appVersion.description,
                 startedAt: Self.text($0.startedAt),
                 failure: $0.failure,
@@ -84,6 +87,7 @@ struct StateOracle: Codable {
                 version: $0.version.description,
                 attempts: $0.attempts,
                 deaths: $0.deaths,
+                isCopying: $0.isCopying,
                 appVersion: $0.appVersion.description,
                 checkpoint: $0.checkpoint?.text,
                 checkpointAppVersion: $0.checkpoint?.appVersion.description,
@@ -120,6 +124,7 @@ struct StateOracle: Codable {
                 same(theirs.version, ours.version) && theirs.attempts == ours.attempts
                 && theirs.deaths == ours.deaths
                 && theirs.isProtecting == ours.isProtecting
+                && (theirs.isCopying ?? false) == ours.isCopying
                 && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
                 && sameCheckpoint(
@@ -138,6 +143,7 @@ struct StateOracle: Codable {
         let (known, pending) = (attempted ?? [], ours.attempted ?? [])
         let isKnown = known.elementsEqual(pending) {
             same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths
+                && ($0.isCopying ?? false) == $1.isCopying
                 && same($0.appVersion, $1.appVersion)
                 && sameCheckpoint(
                     ($0.checkpoint, $0.checkpointAppVersion, $0.progress),

@@ -21,6 +21,8 @@ final class Ghost {
         /// How many processes died, and how many of them in a closure.
         var deaths = 0
         var deathsInClosures = 0
+        /// The attempts, by version, whose processes died while they copied files.
+        var copyingDeaths: [String: Set<Int>] = [:]
         /// The scenario's own counts.
         var notes: [String: Int] = [:]
         /// True once the scenario has removed the state, or lowered its mark.
@@ -60,6 +62,9 @@ final class Ghost {
         var hash: UInt64 = isTroubled ? 1 : 0
         for version in knowledge.running { hash = Machine.mix(hash, Self.hash(version ?? "")) }
         for (version, count) in knowledge.begins { hash &+= Machine.mix(Self.hash(version), UInt64(count)) }
+        for (version, attempts) in knowledge.copyingDeaths {
+            for attempt in attempts { hash &+= Machine.mix(Self.hash(version), UInt64(bitPattern: Int64(attempt)) ^ 1 << 43) }
+        }
         for version in knowledge.returned { hash &+= Machine.mix(Self.hash(version), 1 << 40) }
         for (note, count) in knowledge.notes {
             hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
@@ -110,7 +115,18 @@ final class Ghost {
                 "A migration is recorded only after it returned, and none is skipped: \(migration) did not return."
             )
         }
-        for version in facts.history { knowledge.begins[Self.migration(version, of: sight.manager)] = nil }
+        for version in facts.history {
+            knowledge.begins[Self.migration(version, of: sight.manager)] = nil
+            knowledge.copyingDeaths[Self.migration(version, of: sight.manager)] = nil
+        }
+        if facts.isCopying, let version = facts.interrupted {
+            let begins = knowledge.begins[Self.migration(version, of: sight.manager)] ?? 0
+            if begins > 0, !knowledge.isLowered {
+                fail("A state says that an attempt is only copying while no closure of it has begun: \(version) has.")
+            }
+            if facts.floor != nil { fail("An attempt that is only copying shuts no app out.") }
+            if facts.isProtecting { fail("A state that asks for copies has all of them.") }
+        }
     }
 
     /// The versions that some app of the scenario declares with each manager, all of which are to run.
@@ -158,6 +174,10 @@ extension Ghost {
                 "Each start of a closure is counted: this is start \(count) of \(version), and it is told \(attempt)."
             )
         }
+        let copied = knowledge.copyingDeaths[version]?.count ?? 0
+        if attempt < count + copied, !hasLostPower {
+            fail("A process that dies while it copies is counted: \(copied) did, and start \(count) is told \(attempt).")
+        }
         if knowledge.returned.contains(version), !isTroubled {
             fail("A migration that returned and was recorded runs no second time: \(version).")
         }
@@ -186,8 +206,24 @@ extension Ghost {
     func died(_ process: Int) {
         if process >= knowledge.running.count { return }
         knowledge.deaths += 1
+        noteCopyingDeath()
         if knowledge.running[process] != nil { knowledge.deathsInClosures += 1 }
         knowledge.running[process] = nil
+    }
+
+    /// Notes a death between the list of the copies and the intent that asks for them: nobody has the lock, and nothing is recorded.
+    private func noteCopyingDeath() {
+        if knowledge.isLowered { return }
+        for manager in managers {
+            let path = Self.folder + "/" + manager + ".migrations."
+            guard Machine.system.disk.find(path + "snapshot/list") != nil, let facts = facts(of: manager),
+                facts.isCopying || facts.interrupted == nil,
+                let lock = Machine.system.disk.find(path + "lock"), !Machine.system.isHeld(lock),
+                let version = versions.first(where: { AppVersion($0).map { $0 > facts.lastRun } ?? false })
+            else { continue }
+            let attempt = facts.isCopying ? facts.attempts : -knowledge.deaths
+            knowledge.copyingDeaths[Self.migration(version, of: manager), default: []].insert(attempt)
+        }
     }
 
     func lostPower() {

@@ -9,6 +9,7 @@ struct StateFacts {
     let interrupted: String?
     let attempts: Int
     let isProtecting: Bool
+    let isCopying: Bool
     let history: [String]
     let floor: String?
     let hasCheckpoint: Bool
@@ -34,6 +35,7 @@ struct StateFacts {
         self.interrupted = interrupted?["version"] as? String
         attempts = interrupted?["attempts"] as? Int ?? 0
         isProtecting = interrupted?["isProtecting"] as? Bool ?? false
+        isCopying = interrupted?["isCopying"] as? Bool ?? false
         history = (document["history"] as? [[String: Any]] ?? []).compactMap { $0["version"] as? String }
         floor = document["minimumAppVersion"] as? String
         hasCheckpoint = interrupted?["checkpoint"] is String

@@ -15,7 +15,7 @@ extension Scenario {
         .failingOfIndex
     )
 
-    /// The closure over the folder declares with the other manager: a process that waits for the closure may have no lock of that.
+    /// The closure over the folder declares with the other manager: a process that was refused has no lock of that.
     static let usedManager = shared("a closure uses a manager", .usingIndex, .ofIndex, last: .usingIndex)
 
     private static func shared(
@@ -40,7 +40,7 @@ extension Scenario {
             last: both(last, .ofIndex),
             isLarge: true,
             deviations: 1,
-            // While one has the file, the other is refused or waits.
+            // While one has listed the file, the other is refused; two that list it at once may both be.
             endings: ["done", "migrationFailed", "protectionFailed"],
             atEnd: { ghost in
                 recorded(["1.1"])(ghost)

@@ -16,7 +16,7 @@ extension Machine {
         let kind: Call.Kind =
             flags & O_CREAT != 0 ? .create : flags & O_DIRECTORY != 0 ? .openFolder : .open
         return Int32(
-            call(kind, path: path, "\(kind) \(name(folder, path))") { () throws(Refusal) in
+            call(kind, path: name(folder, path), "\(kind) \(name(folder, path))") { () throws(Refusal) in
                 try opened(try self.folder(folder), path, flags, mode)
             }
         )
@@ -61,6 +61,10 @@ public func open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
 
 public func open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
     Machine.open(AT_FDCWD, text(path), flags, mode)
+}
+
+public func openat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+    Machine.open(folder, text(path), flags, 0)
 }
 
 public func read(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
@@ -192,5 +196,11 @@ public func syncfs(_ file: Int32) -> Int32 {
 /// Sharing of blocks: this file system can't.
 public func ioctl(_ file: Int32, _ request: UInt, _ argument: Int32) -> Int32 {
     errno = EOPNOTSUPP
+    return -1
+}
+
+/// The flags of a file, which this file system doesn't have.
+public func ioctl(_ file: Int32, _ request: UInt, _ argument: UnsafeMutableRawPointer) -> Int32 {
+    errno = ENOTTY
     return -1
 }

@@ -26,7 +26,7 @@ extension Machine {
         _ status: UnsafeMutablePointer<stat>,
         following: Bool
     ) -> Int32 {
-        Machine.call(.lookUp, path: path, "look at \(name(folder, path))") { () throws(Refusal) in
+        Machine.call(.lookUp, path: name(folder, path), "look at \(name(folder, path))") { () throws(Refusal) in
             let place = try system.disk.place(path, from: try self.folder(folder), following: following)
             guard let number = place.node else { throw Refusal(ENOENT) }
             try tell(number, status)
@@ -56,6 +56,15 @@ public func stat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<st
 
 public func lstat(_ path: UnsafePointer<CChar>, _ status: UnsafeMutablePointer<stat>) -> Int32 {
     Machine.lookUp(AT_FDCWD, text(path), status, following: false)
+}
+
+public func fstatat(
+    _ folder: Int32,
+    _ path: UnsafePointer<CChar>,
+    _ status: UnsafeMutablePointer<stat>,
+    _ flags: Int32
+) -> Int32 {
+    Machine.lookUp(folder, text(path), status, following: flags & AT_SYMLINK_NOFOLLOW == 0)
 }
 
 public func fstat(_ file: Int32, _ status: UnsafeMutablePointer<stat>) -> Int32 {
@@ -102,13 +111,20 @@ public func uname(_ system: UnsafeMutablePointer<utsname>) -> Int32 {
     return 0
 }
 
-public func access(_ path: UnsafePointer<CChar>, _ mode: Int32) -> Int32 {
+public func faccessat(
+    _ folder: Int32,
+    _ path: UnsafePointer<CChar>,
+    _ mode: Int32,
+    _ flags: Int32
+) -> Int32 {
     var found = stat()
-    return stat(path, &found)
+    return Machine.lookUp(folder, text(path), &found, following: true)
 }
 
+/// Sets the permissions of an open file; if it has them, nothing changes that the scheduler could see.
 public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 {
-    Machine.call(
+    if let node = Machine.system.disk.nodes[Machine.system.nodeNumber(file)], node.mode == mode & 0o7777 { return 0 }
+    return Machine.call(
         .setAttributes,
         node: Machine.system.nodeNumber(file),
         "set the permissions of \(Machine.path(file))"
@@ -117,11 +133,13 @@ public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 {
     }
 }
 
-public func chmod(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 {
+public func chmod(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 { fchmodat(AT_FDCWD, path, mode, 0) }
+
+public func fchmodat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ mode: mode_t, _ flags: Int32) -> Int32 {
     let path = text(path)
-    return Machine.call(.setAttributes, "set the permissions of \(Machine.name(AT_FDCWD, path))") {
+    return Machine.call(.setAttributes, "set the permissions of \(Machine.name(folder, path))") {
         () throws(Refusal) in
-        let place = try Machine.system.disk.place(path, from: try Machine.folder(AT_FDCWD), following: true)
+        let place = try Machine.system.disk.place(path, from: try Machine.folder(folder), following: true)
         guard let number = place.node else { throw Refusal(ENOENT) }
         return Machine.change(number) { $0.mode = mode & 0o7777 }
     }

@@ -100,16 +100,6 @@ struct MigrationErrorTests {
                 + "manager. The first failure: \(state) was there when the manager was made and is gone. Nothing was run or "
                 + "written. Make a new manager; it will be a first run."
         ),
-        Row(
-            .managerClosed,
-            thrown {
-                var declarations = Declarations(StateMarks(), try release())
-                declarations.forget()
-                return try declarations.declare("1.2", minimumAppVersion: nil, isNested: false)
-                    as Any
-            },
-            "Migration 1.2 was not run. \(state) was forgotten through this manager. The next manager is a first run."
-        ),
     ]
 
     private static let running: [Row] = [

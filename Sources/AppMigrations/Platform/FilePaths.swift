@@ -52,7 +52,7 @@ package enum FilePaths {
         if text.hasPrefix("file:") { return "it is a URL; give its path(percentEncoded: false)" }
         if text.utf8.first != 0x7E { return nil }
         return """
-            ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
+            ~ at its beginning means the home folder to a shell only; give the whole path
             """
     }
 

@@ -11,7 +11,9 @@ enum DefaultLocation {
         throw MigrationError(.unknownCurrentVersion, manager: manager, text)
     }
 
-    /// The place of a manager's state, as an absolute path, so that it stays true when the process changes its working directory.
+    /// The place of a manager's state.
+    ///
+    /// Its path is absolute: a relative one would be another folder in another working directory, and look like a fresh install.
     static func of(
         _ manager: String,
         in directory: String?,
@@ -19,8 +21,8 @@ enum DefaultLocation {
     ) throws(MigrationError) -> StateLocation {
         try StateLocation.check(manager)
         let directory = if let directory { directory } else { try Self.directory(manager) }
-        let path = try absolute(directory, manager)
-        return StateLocation(name: manager, directory: path, isReadOnly: isReadOnly)
+        try requireAbsolute(directory, manager)
+        return StateLocation(name: manager, directory: directory, isReadOnly: isReadOnly)
     }
 
     /// A bundle's identifier stays the same in every release, and the name by which a program is started doesn't: at another folder
@@ -36,19 +38,20 @@ enum DefaultLocation {
         throw MigrationError(.unusableDirectory, manager: manager, text)
     }
 
-    static func absolute(_ directory: String, _ manager: String) throws(MigrationError) -> String {
+    static func requireAbsolute(_ directory: String, _ manager: String) throws(MigrationError) {
         var directory = directory
-        let isPlain = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
-        return isPlain ? directory : try completed(directory, manager)
+        let isAbsolute = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
+        if !isAbsolute { throw unusable(directory, manager, reasonAgainst(directory)) }
     }
 
     @inline(never)
-    private static func completed(_ directory: String, _ manager: String) throws(MigrationError) -> String {
-        if let reason = FilePaths.refusal(directory) { throw unusable(directory, manager, reason) }
+    private static func reasonAgainst(_ directory: String) -> Message {
+        if let reason = FilePaths.refusal(directory) { return reason }
         do throws(SystemCallError) {
-            return try Platform.workingDirectory() + "/" + directory
+            let path = try Platform.workingDirectory() + "/" + directory
+            return "it is relative, and is \(path) only as long as the working directory stays the same"
         } catch {
-            throw unusable(directory, manager, "it is relative, and \(error)")
+            return "it is relative, and \(error)"
         }
     }
 
@@ -68,7 +71,7 @@ enum DefaultLocation {
     {
         let text: Message = """
             The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
-            Nothing was run or written. Pass the path of a folder as stateDirectory:.
+            Nothing was run or written. Pass the absolute path of a folder as stateDirectory:.
             """
         return MigrationError(.unusableDirectory, manager: manager, path: directory, text)
     }

@@ -66,9 +66,22 @@ struct StateFile: Sendable {
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
-    func remove() throws(SystemCallError) {
-        _ = try Platform.unless(Platform.absent, Platform.remove(location.state))
-        try Platform.synchronize(location.directory)
+    /// True if something is at the state's path, whatever it is.
+    func exists() throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            return try Platform.exists(at: location.state)
+        } catch {
+            throw .unreadable(error, location)
+        }
+    }
+
+    /// Moves aside what is at the state's path, and returns its new path; the caller syncs the directory.
+    func moveAside(at time: Int64) throws(SystemCallError) -> String {
+        var number = 1
+        while try Platform.exists(at: location.forgotten(time, number)) { number += 1 }
+        let path = location.forgotten(time, number)
+        try Platform.replace(path, with: location.state)
+        return path
     }
 }
 
@@ -93,8 +106,7 @@ package struct StateHead {
         guard isFresh == (freshInstall != nil) else { return nil }
         let hasFloor = head.pass("  \"minimumAppVersion\" : \"")
         let floor = hasFloor ? head.version() : nil
-        guard hasFloor == (floor != nil), head.pass("  \"history\" : [") || head.pass("  \"fence\" : ")
-        else { return nil }
+        guard hasFloor == (floor != nil), head.passEnd() else { return nil }
         return StateMarks(
             lastRun: lastRun,
             baseline: baseline,
@@ -102,6 +114,12 @@ package struct StateHead {
             freshInstall: freshInstall,
             minimumAppVersion: floor
         )
+    }
+
+    /// Passes what ends the head: the history, with the highest version that it lost, or the number of a fleet's lease.
+    private mutating func passEnd() -> Bool {
+        if pass("  \"history\" : [") || pass("  \"fence\" : ") { return true }
+        return pass("  \"droppedVersion\" : \"") && version() != nil && pass("  \"history\" : [")
     }
 
     private mutating func pass(_ text: StaticString) -> Bool {

@@ -4,7 +4,7 @@
 /// of its code.
 package final class StateLocation: Sendable {
     package let name: String
-    /// An absolute path, or one that `getcwd` completed when the manager was made.
+    /// An absolute path.
     package let directory: String
     /// The name in errors of a store that is no file, which has no path.
     private let store: String?
@@ -62,15 +62,20 @@ package final class StateLocation: Sendable {
     static var keptMark: String { "kept" }
 
     /// The folder of copies that were given up, or whose state was lost; a number tells two of one second apart.
-    func kept(_ time: Int64, _ number: Int) -> String {
+    func kept(_ time: Int64, _ number: Int) -> String { aside("kept", time, number) }
+
+    /// The path of a state that was forgotten.
+    func forgotten(_ time: Int64, _ number: Int) -> String { aside("forgotten", time, number) }
+
+    private func aside(_ reason: String, _ time: Int64, _ number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
-        return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))
+        return file(".migrations.\(reason)-\(time)" + (number == 1 ? "" : "-\(number)"))
     }
 
     static var suffix: StaticString { ".migrations.json" }
     static var snapshotSuffix: String { ".migrations.snapshot" }
 
-    /// File systems take names of 255 bytes, and the longest suffix of ours has some 35.
+    /// File systems take names of 255 bytes, and the longest suffix of ours has some 40.
     package static var nameLimit: Int { 200 }
 
     private func file(_ suffix: String) -> String {

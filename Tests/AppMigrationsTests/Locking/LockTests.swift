@@ -190,7 +190,7 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
         #expect(error?.code == .protectionFailed)
         #expect(error?.path == folder.state.lockFile)
-        #expect(throws: MigrationError.self) { try locked.remove() }
+        #expect(throws: MigrationError.self) { try locked.moveStateAside() }
         try folder.write("aside", to: "state/Library.migrations.snapshot/0/replaced")
         #expect(throws: MigrationError.self) { try locked.finishRestore(state) }
         #expect(try folder.read("state/Library.migrations.snapshot/0/replaced") == "aside")

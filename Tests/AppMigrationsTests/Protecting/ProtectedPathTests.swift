@@ -11,7 +11,7 @@ import Testing
         ("", "it is empty"),
         ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
         ("a\0b", "a path has no NUL character"),
-        ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path, or ./~"),
+        ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path"),
         ("state", "the state directory is in it"),
         (".", "the state directory is in it"),
         ("state/.", "the state directory is in it"),

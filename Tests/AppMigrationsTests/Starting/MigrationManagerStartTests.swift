@@ -125,7 +125,7 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
-                + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
+                + "Nothing was run or written. Pass the absolute path of a folder as stateDirectory:."
         )
         #expect(error.code == .unusableDirectory)
     }

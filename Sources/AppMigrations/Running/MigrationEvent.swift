@@ -160,7 +160,7 @@ extension MigrationContext {
 /// Follows a manager that isn't the app's own, and steps in.
 package protocol RehearsalHook: AnyObject, Sendable {
     /// Called for each declaration before anything is decided.
-    func declared(_ version: AppVersion) -> RehearsalVerdict
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict
 
     /// Called at each moment, under the lock: the disk then has what a crash would leave.
     func reached(_ moment: RehearsalMoment)

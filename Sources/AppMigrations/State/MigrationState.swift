@@ -9,6 +9,8 @@ package final class MigrationState: Sendable {
     let name: String
     package let marks: StateMarks
     package let history: [AppliedMigration]
+    /// The highest version among the rows that the history has lost; zero if it has all.
+    let droppedVersion: AppVersion
     /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
     package let unknownMembers: [UInt8]
     /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
@@ -18,20 +20,34 @@ package final class MigrationState: Sendable {
         _ name: String,
         _ marks: StateMarks,
         history: [AppliedMigration] = [],
+        droppedVersion: AppVersion = .zero,
         unknownMembers: [UInt8] = [],
         fence: Int = 0
     ) {
-        (self.name, self.marks, self.history) = (name, marks, history)
-        (self.unknownMembers, self.fence) = (unknownMembers, fence)
+        self.name = name
+        self.marks = marks
+        self.history = history
+        self.droppedVersion = droppedVersion
+        self.unknownMembers = unknownMembers
+        self.fence = fence
     }
 }
 
 extension MigrationState {
-    private func with(_ marks: StateMarks, _ history: [AppliedMigration]? = nil, fence: Int? = nil)
-        -> MigrationState
-    {
-        let (history, fence) = (history ?? self.history, fence ?? self.fence)
-        return MigrationState(name, marks, history: history, unknownMembers: unknownMembers, fence: fence)
+    private func with(
+        _ marks: StateMarks,
+        history: [AppliedMigration]? = nil,
+        droppedVersion: AppVersion? = nil,
+        fence: Int? = nil
+    ) -> MigrationState {
+        MigrationState(
+            name,
+            marks,
+            history: history ?? self.history,
+            droppedVersion: droppedVersion ?? self.droppedVersion,
+            unknownMembers: unknownMembers,
+            fence: fence ?? self.fence
+        )
     }
 
     private func with(_ interruption: Interruption?, fence: Int? = nil) -> MigrationState {
@@ -39,7 +55,14 @@ extension MigrationState {
     }
 
     package func replacing(unknownMembers: [UInt8]) -> MigrationState {
-        MigrationState(name, marks, history: history, unknownMembers: unknownMembers, fence: fence)
+        MigrationState(
+            name,
+            marks,
+            history: history,
+            droppedVersion: droppedVersion,
+            unknownMembers: unknownMembers,
+            fence: fence
+        )
     }
 
     package func launched(by version: AppVersion) -> MigrationState {
@@ -55,16 +78,45 @@ extension MigrationState {
         return with(baseline.map { StateMarks(raised.passing($0), baseline: $0) } ?? raised)
     }
 
-    /// The state after its mark was set, which leaves only the oldest app that may use the data.
+    /// The state after its last-run version was set, which leaves the oldest app that may use the data, and the history up to that
+    /// version.
+    ///
+    /// A version above it is pending again, so no row may say that it has run. All below it belongs to the baseline.
     func set(to marks: StateMarks) -> MigrationState {
-        with(marks.raisingFloor(to: self.marks.minimumAppVersion))
+        with(
+            marks.raisingFloor(to: self.marks.minimumAppVersion),
+            history: history.filter { $0.version <= marks.lastRun },
+            droppedVersion: .zero
+        )
     }
 
     /// The state after `row` was applied: the only way in which the mark rises by a migration.
     package func recording(_ row: AppliedMigration) -> MigrationState {
         let launched = max(marks.launched, row.appVersion)
-        let rows = (history + [row]).dropFirst(max(0, history.count + 1 - Self.historyLimit))
-        return with(StateMarks(marks.passing(row.version), launched: launched), Array(rows))
+        let recorded = with(
+            StateMarks(marks.passing(row.version), launched: launched),
+            history: history + [row]
+        )
+        return recorded.withoutOldestRows(history.count + 1 - Self.historyLimit)
+    }
+
+    /// The state without the oldest rows of its history.
+    func withoutOldestRows(_ count: Int) -> MigrationState {
+        if count <= 0 { return self }
+        let dropped = history.prefix(count).map(\.version).max() ?? .zero
+        return with(
+            marks,
+            history: Array(history.dropFirst(count)),
+            droppedVersion: max(droppedVersion, dropped)
+        )
+    }
+
+    /// True if a version up to the last-run version has run here, or counts as run.
+    ///
+    /// The baseline has the work of each version up to its own. A version that isn't above the dropped rows may have been one of them.
+    package func hasRun(_ version: AppVersion) -> Bool {
+        version <= marks.baseline || version <= droppedVersion
+            || history.contains { $0.version == version }
     }
 }
 

@@ -5,7 +5,7 @@ extension MigrationState {
         [
             "format", "name", "lastRunVersion", "baseline", "launchedVersion", "freshInstall",
             "minimumAppVersion",
-            "interruption", "attempted", "fence", "history",
+            "interruption", "attempted", "fence", "droppedVersion", "history",
         ]
     }
 
@@ -42,16 +42,27 @@ extension MigrationState {
             location.name,
             marks,
             history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
+            droppedVersion: try json.versionOrNil("droppedVersion") ?? .zero,
             unknownMembers: try json.members(except: Self.knownKeys, of: document),
             fence: try json.member("fence")?.count() ?? 0
         )
     }
 
-    /// The text, or `nil` where it takes more than a state may.
+    /// The text, without the oldest rows of the history if it would take more than a state may; `nil` if it does without any row.
     package var writtenDocument: [UInt8]? {
         let document = document
-        return document.count <= StateFile.sizeLimit ? document : nil
+        var excess = document.count - StateFile.sizeLimit
+        if excess <= 0 { return document }
+        var count = 0
+        while excess > 0, count < history.count {
+            excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
+            count += 1
+        }
+        // The text says which versions it lost, which takes room itself.
+        return count > 0 ? withoutOldestRows(count).writtenDocument : nil
     }
+
+    private static var betweenRows: String { ",\n    " }
 
     /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
     var document: [UInt8] {
@@ -66,10 +77,14 @@ extension MigrationState {
             ("interruption", marks.interruption?.json),
             ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
         ]
-        let rows = history.map(\.json).joined(separator: ",\n    ")
+        let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // The fence comes behind the unknown members: a document that has some is read in full, and not by its head.
-        let last = [("fence", fence > 0 ? JSON.count(fence) : nil), ("history", "[\(history)]")]
+        // These come after the unknown members: a document that has some is read in full, and not by its head.
+        let last: [(String, String?)] = [
+            ("fence", fence > 0 ? JSON.count(fence) : nil),
+            ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),
+            ("history", "[\(history)]"),
+        ]
         let start = "{\n  " + JSON.lines(members, ",\n  ") + ",\n"
         return Array(start.utf8) + unknownMembers + Array("  \(JSON.lines(last, ",\n  "))\n}\n".utf8)
     }

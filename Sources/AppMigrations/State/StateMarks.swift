@@ -116,11 +116,21 @@ extension StateMarks {
         return StateMarks(self, attempts: (attempt, waiting.filter { $0.version != attempt.version }))
     }
 
-    /// The marks with one at `version` at least; what is known of attempts at versions up to the mark goes.
+    /// The marks after `version` was recorded, with a last-run version of at least that.
+    ///
+    /// Attempts at versions that are passed over are forgotten: these don't run any more. An attempt at or below the last-run version
+    /// was made out of order, so it is kept until its own version is recorded.
     func passing(_ version: AppVersion) -> StateMarks {
         let mark = max(lastRun, version)
-        let waiting = interruption.flatMap { $0.version > mark ? $0 : nil }
-        return StateMarks(self, lastRun: mark, attempts: (waiting, attempted.filter { $0.version > mark }))
+        let isKept = { [lastRun] (attempt: AppVersion) in
+            attempt != version && (attempt > mark || attempt <= lastRun)
+        }
+        let waiting = interruption.flatMap { isKept($0.version) ? $0 : nil }
+        return StateMarks(
+            self,
+            lastRun: mark,
+            attempts: (waiting, attempted.filter { isKept($0.version) })
+        )
     }
 }
 

@@ -44,7 +44,7 @@ extension MigrationManager {
 
     /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-6fwig`` does, for a closure that wants
+    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` does, for a closure that wants
     /// to know its attempt or report progress.
     @discardableResult
     public func whenMigrating(
@@ -60,7 +60,7 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-6fwig`` does; the closure runs on the caller's actor,
+    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` does; the closure runs on the caller's actor,
     /// waiting for another process suspends the task, and cancelling the task ends the wait with the code `cancelled`.
     ///
     /// Name the manager first: Swift 6.3 can crash in a release build of `try await make().whenMigrating(…)` where `make()` throws.
@@ -78,7 +78,7 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past `toVersion`.
     ///
-    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-ajvy`` does, on the caller's actor.
+    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-6x6tk`` does, on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,

@@ -19,7 +19,7 @@
 /// try database.migrate()
 /// ```
 ///
-/// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-6fwig``
+/// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9``
 /// throws the code `managerClosed` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
 /// nothing. Concurrent callers make a manager each.

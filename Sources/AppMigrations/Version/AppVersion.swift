@@ -3,9 +3,9 @@
 /// **This is not SemVer**, where a hyphen means *before*: here `1.1-1` comes after `1.1` and before the next
 /// version, `1.1 < 1.1-0 < 1.1-1 < 1.1-10 < 1.1.1`.
 ///
-/// A version has one or more components of digits, divided by dots, and at most one sub-number after a hyphen:
-/// `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading zeros don't
-/// count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
+/// A version has one or more components of digits, divided by dots, and at most one sub-number after a
+/// hyphen: `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading
+/// zeros don't count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
 public struct AppVersion: Sendable {
     /// The first eight bytes of the key by which versions are compared, the first byte highest.
     ///
@@ -50,8 +50,8 @@ public struct AppVersion: Sendable {
 
     /// True if an app at version `current` is too old for this version.
     ///
-    /// A sub-migration belongs to its release: an app at `1.1` runs `1.1-3`. But if the app's own version has a sub-number,
-    /// that version is a hard limit: an app at `1.1-2` doesn't run `1.1-3`.
+    /// A sub-migration belongs to its release: an app at `1.1` runs `1.1-3`. But if the app's own version has
+    /// a sub-number, that version is a hard limit: an app at `1.1-2` doesn't run `1.1-3`.
     package func exceeds(_ current: AppVersion) -> Bool {
         guard current < self else { return false }
         return !(hasSubNumber && !current.hasSubNumber && release == current)
@@ -128,7 +128,8 @@ extension AppVersion: Hashable {
 }
 
 extension AppVersion: LosslessStringConvertible {
-    /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` becomes `2024.1`.
+    /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` becomes
+    /// `2024.1`.
     public var description: String {
         var numbers = numbers
         let subNumber = hasSubNumber ? numbers.popLast() : nil

@@ -23,15 +23,16 @@ struct VersionReader {
     /// They are written to the key only if another number follows.
     var zeros = 0
 
-    // This function and `read` consume their values. Copying them would cost a start with ten declared versions 970
-    // instructions.
+    // This function and `read` consume their values. Copying them would cost a start with ten declared
+    // versions 970 instructions.
     consuming func version() -> AppVersion {
         AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
     }
 
     /// Reads the text of a version.
     ///
-    /// - Returns: `nil` if ``version()`` is now that version; otherwise a message with the mistake and the grammar.
+    /// - Returns: `nil` if ``version()`` is now that version; otherwise a message with the mistake and the
+    ///   grammar.
     mutating func read(_ text: consuming String) -> Message? {
         guard let reason = text.withUTF8({ read($0) }) else { return nil }
         return """

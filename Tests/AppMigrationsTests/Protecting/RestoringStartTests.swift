@@ -53,6 +53,18 @@ import Testing
         #expect(start.log.lines == ["waiting", "restored", "began at 0"])
     }
 
+    @Test func `an older app that puts files back is a downgrade at each start, and lowers no mark`()
+        async throws
+    {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        for _ in 1...2 {
+            let older = try scratch.manager(upgradingTo: "1.0")
+            #expect(older.launch == .downgrade(from: version("1.1")))
+            #expect(try older.status.launchedVersion == version("1.1"))
+            #expect(try scratch.read("data") == "old\n")
+        }
+    }
+
     @Test func `it goes on as soon as they are put back, whoever has the lock`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, file) = try Self.lock(scratch)

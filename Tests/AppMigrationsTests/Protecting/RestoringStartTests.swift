@@ -73,7 +73,7 @@ import Testing
         let start = Start(scratch)
         start.waits.wait()
         try locked.recover()
-        try locked.save(locked.existing().with { StateMarks($0, lastRun: version("1.0")) })
+        try locked.save(locked.existing().with { $0.with(lastRun: version("1.0")) })
         start.ended.wait()
         lock.unlock()
         #expect(start.log.lines.last == "began at 1.0" || start.log.lines.last == "began at 0")

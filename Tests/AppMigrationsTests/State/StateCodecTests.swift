@@ -124,7 +124,7 @@ struct StateCodecTests {
         let text = String(decoding: StateBitFlipTests.state.document, as: UTF8.self)
             .replacing("\"attempts\" : 2,", with: "\"attempts\" : \(digits),")
         let state = MigrationState(reading: Array(text.utf8), name: "Library")
-        #expect((state?.marks.interruption?.known.attempts == 999_999_999) == isRead)
+        #expect((state?.marks.interruption?.attempt.attempts == 999_999_999) == isRead)
         #expect((state != nil) == isRead)
     }
 

@@ -36,10 +36,11 @@ import Testing
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
         let state = StateBitFlipTests.state.with(history: []) {
             StateMarks(
-                $0,
+                lastRun: $0.lastRun,
+                baseline: $0.baseline,
+                launched: $0.launched,
                 freshInstall: version("1.4"),
-                minimumAppVersion: version("1.2-3"),
-                attempts: (nil, [])
+                minimumAppVersion: version("1.2-3")
             )
         }
         let original = state.document
@@ -61,7 +62,9 @@ import Testing
         var random = RandomState(generator: SeededGenerator(seed: 22))
         var read = 0
         for _ in 0..<4_000 {
-            let state = random.state(named: "Library").with(fence: 0) { StateMarks($0, attempts: (nil, [])) }
+            let state = random.state(named: "Library").with(fence: 0) {
+                $0.with(interruption: nil, attempted: [])
+            }
             let bytes = random.mutated(state.document)
             if let complaint = Self.complaint(bytes) {
                 Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")
@@ -72,7 +75,7 @@ import Testing
     }
 
     @Test func `a text that is cut off within it is read in full`() {
-        let state = StateBitFlipTests.state.with(history: []) { StateMarks($0, attempts: (nil, [])) }
+        let state = StateBitFlipTests.state.with(history: []) { $0.with(interruption: nil, attempted: []) }
         let document = state.document
         let length = document.count - "]\n}\n".utf8.count
         for count in 0...document.count {

@@ -1,4 +1,6 @@
-/// The thing at a path, with everything in it: listed once, then copied. Names are UTF-8.
+/// The file or folder at a path, with everything in it: it is listed once, then copied.
+///
+/// Names are UTF-8.
 ///
 /// Links in a tree are never followed. The path to a tree's top is taken as it is, with the links of the folders that it leads through.
 struct FileTree {

@@ -88,8 +88,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, and for a state that the system denies because the
-    /// device wasn't unlocked since it was started. It is false for everything that a person or a new release has to put right, for
+    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that the system denies because the
+    /// device wasn't unlocked since it was started, and for a migration whose protected files another manager's running migration
+    /// protects too. It is false for everything that a person or a new release has to put right, for
     /// ``Code/usedByNewerApp``, and for the error of a closure.
     public var isTransient: Bool { facts.isTransient }
 

@@ -174,7 +174,7 @@ extension LockedState {
             try finishRestore(state)
             return
         }
-        discardSnapshot(version)
+        if lock.hasFoundSnapshot { discardSnapshot(version) }
     }
 
     /// Moves copies aside that were found before the first state: the state that asked for them was lost.

@@ -88,8 +88,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, and for a state that the system denies because the
-    /// device wasn't unlocked since it was started. It is false for everything that a person or a new release has to put right, for
+    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that the system denies because the
+    /// device wasn't unlocked since it was started, and for a migration whose protected files another manager's running migration
+    /// protects too. It is false for everything that a person or a new release has to put right, for
     /// ``Code/usedByNewerApp``, and for the error of a closure.
     public var isTransient: Bool { facts.isTransient }
 
@@ -212,32 +213,5 @@ extension MigrationError {
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.
         public static var firstRunFailed: Code { Code("firstRunFailed") }
-    }
-}
-
-extension AppVersion {
-    /// Reads a version such as `1.4` or `1.1-2`.
-    ///
-    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
-    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
-    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
-    ///   wrong, at which character, and what the grammar is.
-    public init(parsing text: some StringProtocol) throws(MigrationError) {
-        try self.init(String(text)) { MigrationError(.invalidVersion, $0) }
-    }
-
-    package init(_ text: String, manager: String) throws(MigrationError) {
-        try self.init(text) { problem in
-            let end: Message = "Nothing was run by manager \(manager.quoted)."
-            return MigrationError(.invalidVersion, manager: manager, "\(problem) \(end)")
-        }
-    }
-
-    /// Reads a version; `refusal` makes an error of the mistake in its text, and of the grammar.
-    @inline(never)
-    init(_ text: String, _ refusal: (Message) -> MigrationError) throws(MigrationError) {
-        var reader = VersionReader()
-        if let problem = reader.read(text) { throw refusal(problem) }
-        self = reader.version()
     }
 }

@@ -102,7 +102,7 @@ extension MigrationManager {
             let time = interrupted.startedAt
             let files = try SavedFiles(location, for: interrupted.version)
             let kept = try files?.keep(from: time) ?? SavedFiles.lastKept(location, from: time)
-            try locked.save(state.unprotected())
+            try locked.save(state.endingRestore())
             return kept
         } catch {
             throw location.protection(.abandoning, interrupted.version, error)

@@ -86,7 +86,7 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
-            if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, location) }
+            if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
             let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
             // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
@@ -123,7 +123,7 @@ extension Declarations {
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
         do throws(MigrationError) {
-            if let firstFailure { throw .managerClosed(version, by: firstFailure, release.location) }
+            if let firstFailure { throw .managerClosed(version, by: firstFailure, in: release.location) }
             let hasRun = plan.state.hasRun(declaration)
             let decision = try decide(
                 declaration,
@@ -188,7 +188,7 @@ extension Declarations {
             hasRun: state.hasRun(declaration),
             limit: nil
         ) {
-            throw .readOnly(location, declaration.version)
+            throw .readOnly(location, version: declaration.version)
         }
         end()
     }
@@ -215,7 +215,7 @@ extension Declarations {
 
     /// Ends the declarations where a rehearsal stops; gives what is thrown.
     mutating func stop(before version: AppVersion) -> MigrationError {
-        if let firstFailure { return .managerClosed(version, by: firstFailure, location) }
+        if let firstFailure { return .managerClosed(version, by: firstFailure, in: location) }
         let error = release.newer(version)
         close(error)
         return error

@@ -11,6 +11,13 @@ final class FileLock: Sendable {
     /// `nil` once the lock was given back: the number may be that of another file by then.
     private let descriptor: Guarded<Int32?>
 
+    private let wasSnapshotFound = Guarded(false)
+
+    /// True if there was a snapshot when the lock was taken.
+    ///
+    /// Only the holder of the lock makes or removes one, so the holder needn't look again.
+    var hasFoundSnapshot: Bool { wasSnapshotFound.withLock { $0 } }
+
     /// The locks under which asynchronous closures of this process run, with the paths of their files.
     private static let held = Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
@@ -72,13 +79,15 @@ final class FileLock: Sendable {
                 guard try Platform.tryLock(descriptor) else { return .held }
                 // A lock whose file was removed or replaced while this process waited guards nothing.
                 guard try stands(at: location) else { return .lost }
-                if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
+                let snapshot = try location.existingSnapshot()
+                if let snapshot, try Platform.isLocked(snapshot + "/list") {
                     Platform.release(descriptor)
                     return .claimed
                 }
                 if isAsynchronous {
                     Self.held.withLock { $0.append((ObjectIdentifier(self), identity, location.lock)) }
                 }
+                wasSnapshotFound.withLock { $0 = snapshot != nil }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }

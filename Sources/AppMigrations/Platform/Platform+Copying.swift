@@ -2,53 +2,38 @@ import AppMigrationsSystem
 
 /// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
 extension Platform {
-    /// Copies a file; if the file system can, the copy shares its blocks.
-    ///
-    /// `sharesBlocks` becomes false once the file system has refused that: of a tree with ten thousand files it is asked once.
-    static func copyFile(
-        _ path: String,
-        to target: String,
-        _ buffer: UnsafeMutableRawBufferPointer,
-        sharingBlocks sharesBlocks: inout Bool,
-        afterEach: (_ count: Int) throws -> Void
-    ) throws {
-        let source = try openEntry(path)
-        defer { closeAfterReading(source) }
-        let status = try FileStatus(source, path)
-        if status.kind != .file { throw unsupported(path) }
+    /// Makes an empty file share the blocks of an original; returns 0 or the error number.
+    static func clone(_ original: Int32, to copy: Int32) -> Int32 {
         #if canImport(Darwin)
+        ENOTSUP
+        #else
+        // ioctl_ficlone(2): FICLONE is _IOW(0x94, 9, int), which the C library's headers don't define.
+        ioctl(copy, UInt(0x4004_9409), original) == 0 ? 0 : errno
+        #endif
+    }
+
+    /// True if the error of a clone holds for every file of the same two file systems, and not for this file alone.
+    ///
+    /// ioctl_ficlone(2): these mean that a file system has no clones, or that the copy is on another one. Kernels without the call
+    /// return `ENOTTY`, and sandboxes that refuse it `EPERM` or `ENOSYS`. `EINVAL` is about one file: Btrfs returns it if only one of
+    /// the two files has checksums.
+    static func refusesAllClones(_ number: Int32) -> Bool {
+        [EOPNOTSUPP, EXDEV, EBADF, ENOTTY, EPERM, ENOSYS].contains(number)
+    }
+
+    #if canImport(Darwin)
+    /// Copies a file, whose original is open, as a clone if the file system can do that.
+    static func copyFile(_ path: String, _ original: Int32, to target: String) throws(SystemCallError) {
         try copy(path, to: target, COPYFILE_ALL | COPYFILE_CLONE | COPYFILE_EXCL)
         // A clone has its original's protection class; a copy gets its folder's (fcntl(2)).
         let made = try openEntry(target)
         defer { closeAfterReading(made) }
-        let protection = fcntl(source, F_GETPROTECTIONCLASS)
+        let protection = fcntl(original, F_GETPROTECTIONCLASS)
         if protection > 0, fcntl(made, F_GETPROTECTIONCLASS) != protection {
             _ = try retrying("fcntl", target) { fcntl(made, F_SETPROTECTIONCLASS, protection) }
         }
-        try afterEach(status.size)
-        #else
-        let copy = try createExclusively(target)
-        do {
-            // ioctl_ficlone(2); _IOW(0x94, 9, int), which the C library's headers don't carry.
-            if sharesBlocks { sharesBlocks = ioctl(copy, UInt(0x4004_9409), source) == 0 }
-            if sharesBlocks {
-                try afterEach(status.size)
-            } else {
-                while case let count = try fill(buffer, of: source), count > 0 {
-                    try writeAll(copy, buffer.baseAddress, count, target)
-                    try afterEach(count)
-                }
-            }
-            try copyAttributes(source, to: copy, status, path)
-        } catch {
-            closeAfterReading(copy)
-            throw error
-        }
-        try closeAfterWriting(copy)
-        #endif
     }
 
-    #if canImport(Darwin)
     static func copyLink(_ source: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
         try copy(source, to: target, COPYFILE_ALL | COPYFILE_EXCL)
     }
@@ -87,7 +72,7 @@ extension Platform {
     ///
     /// No right gets wider. An owner that can't be kept is an error: the copy is to take the place of the original, which is the one
     /// that an error names.
-    private static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus, _ path: String)
+    static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus, _ path: String)
         throws(SystemCallError)
     {
         var permissions = status.permissions

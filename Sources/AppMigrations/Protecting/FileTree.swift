@@ -1,4 +1,6 @@
-/// The thing at a path, with everything in it: listed once, then copied. Names are UTF-8.
+/// The file, folder or link at a path, with everything in it: listed once, then copied.
+///
+/// All names must be UTF-8.
 ///
 /// Links in a tree are never followed. The path to a tree's top is taken as it is, with the links of the folders that it leads through.
 struct FileTree {
@@ -55,10 +57,11 @@ struct FileTree {
     /// Copies the tree to a place where nothing stands, with owners, rights, extended attributes and times.
     ///
     /// `reach` gets each path before it is copied, and again after each part of it, with what that adds to the cost.
-    func copy(to target: String, _ reach: ((_ path: String, _ cost: Double) throws -> Void)? = nil) throws {
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
-        defer { buffer.deallocate() }
-        var sharesBlocks = true
+    func copy(
+        to target: String,
+        by copier: FileCopier,
+        _ reach: ((_ path: String, _ cost: Double) throws -> Void)? = nil
+    ) throws {
         for entry in entries {
             let path = entry.path
             let copy = target + entry.below
@@ -69,9 +72,7 @@ struct FileTree {
             case .link:
                 try Platform.copyLink(path, to: copy, entry.status)
             case .file, .socket, .fifo, .device:
-                try Platform.copyFile(path, to: copy, buffer, sharingBlocks: &sharesBlocks) { count in
-                    try reach?(path, Double(count))
-                }
+                try copier.copy(path, to: copy) { count in try reach?(path, Double(count)) }
             }
         }
         // Last, since each new file changes its folder's time, and a folder may take no file with the rights that it gets.

@@ -83,8 +83,7 @@ extension StateLocation {
             manager \(name) has copied \(place) for a migration that has not ended: make that manager first, or give its files up with \
             MigrationManager.abandonRestore(named: \(name))
             """
-        // The one place that knows: this error is transient (`isTransient`) if `isRunning`.
-        return protection(.taking, version, at: place, reason)
+        return protection(.taking, version, at: place, reason, isTransient: isRunning)
     }
 
     /// The error that names a folder which is neither put back nor removed.

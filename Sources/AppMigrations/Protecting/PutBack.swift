@@ -174,7 +174,7 @@ struct PutBack {
         do {
             // A name that isn't UTF-8 is another one in the text.
             if Array(text.utf8CString) != path { throw Platform.unsupported(text) }
-            try FileTree(text).copy(to: copy)
+            try FileTree(text).copy(to: copy, by: FileCopier())
             try FileTree.synchronize([copy])
             try synchronize(copies)
         } catch {
@@ -231,10 +231,11 @@ struct PutBack {
             var trees: [FileTree] = []
             for piece in pieces { trees.append(try FileTree(copies + piece.item)) }
             let total = trees.reduce(0) { $0 + $1.cost }
+            let copier = FileCopier()
             var done = 0.0
             for (tree, piece) in zip(trees, pieces) {
                 do {
-                    try tree.copy(to: piece.place) { _, cost in
+                    try tree.copy(to: piece.place, by: copier) { _, cost in
                         report(min(done / total, 1), "putting back \(piece.place)")
                         done += cost
                     }

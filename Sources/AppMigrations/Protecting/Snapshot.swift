@@ -79,6 +79,7 @@ final class Snapshot {
             percent = reached
             handler(Double(percent) / 100, "copying \(path)")
         }
+        let copier = FileCopier()
         for (index, parts) in trees.enumerated() {
             let place = "\(folder)/\(index)"
             try Platform.makeDirectory(place)
@@ -88,7 +89,7 @@ final class Snapshot {
                 if tree.entries.isEmpty {
                     try Platform.makeMark(place + "/absent" + companion)
                 } else {
-                    try tree.copy(to: place + "/item" + companion, reach)
+                    try tree.copy(to: place + "/item" + companion, by: copier, reach)
                 }
             }
             // Only a folder has no companions.

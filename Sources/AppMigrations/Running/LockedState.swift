@@ -170,7 +170,7 @@ extension LockedState {
             try finishRestore(state)
             return
         }
-        discardSnapshot(version)
+        if lock.hasFoundSnapshot { discardSnapshot(version) }
     }
 
     /// Moves copies aside that were found before the first state: the state that asked for them was lost.
@@ -229,7 +229,7 @@ extension LockedState {
     ///
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
-        let (next, version) = (restored.unprotected(), restored.marks.interruption?.version)
+        let (next, version) = (restored.endingRestore(), restored.marks.interruption?.version)
         if let failure = note(next) { throw location.protection(.noting, version, failure) }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))

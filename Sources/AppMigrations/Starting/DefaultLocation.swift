@@ -1,4 +1,5 @@
-/// The state's folder and the app's version, where the app gives none, and which folders are refused.
+/// The defaults for the app's version and the state directory, and the check of a directory that the app
+/// names.
 enum DefaultLocation {
     static func version(of manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
@@ -11,23 +12,27 @@ enum DefaultLocation {
         throw MigrationError(.unknownCurrentVersion, manager: manager, text)
     }
 
-    /// The place of a manager's state.
+    /// The location of a manager's state.
     ///
-    /// Its path is absolute: a relative one would be another folder in another working directory, and look like a fresh install.
+    /// Its path is absolute. A relative one would be another folder in another working directory, and look like a
+    /// fresh install.
     static func of(
         _ manager: String,
         in directory: String?,
         isReadOnly: Bool = false
     ) throws(MigrationError) -> StateLocation {
         try StateLocation.check(manager)
-        let directory = if let directory { directory } else { try Self.directory(manager) }
-        try requireAbsolute(directory, manager)
+        let directory = if let directory { directory } else { try defaultDirectory(for: manager) }
+        try requireAbsolute(directory, for: manager)
         return StateLocation(name: manager, directory: directory, isReadOnly: isReadOnly)
     }
 
-    /// A bundle's identifier stays the same in every release, and the name by which a program is started doesn't: at another folder
-    /// the next release would be a fresh install, and skip everything that is pending.
-    private static func directory(_ manager: String) throws(MigrationError) -> String {
+    /// The directory if the app names none: only a bundle has one.
+    ///
+    /// The identifier of a bundle is the same in every release. The name of an executable isn't. If a new
+    /// release looked for its state in another folder, it would be a fresh install and skip everything that
+    /// is pending.
+    private static func defaultDirectory(for manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let directory = AppBundle.stateDirectory { return directory }
         #endif
@@ -38,12 +43,13 @@ enum DefaultLocation {
         throw MigrationError(.unusableDirectory, manager: manager, text)
     }
 
-    static func requireAbsolute(_ directory: String, _ manager: String) throws(MigrationError) {
+    static func requireAbsolute(_ directory: String, for manager: String) throws(MigrationError) {
         var directory = directory
         let isAbsolute = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
-        if !isAbsolute { throw unusable(directory, manager, reasonAgainst(directory)) }
+        if !isAbsolute { throw unusable(directory, of: manager, because: reasonAgainst(directory)) }
     }
 
+    /// Why a path that isn't absolute is refused.
     @inline(never)
     private static func reasonAgainst(_ directory: String) -> Message {
         if let reason = FilePaths.refusal(directory) { return reason }
@@ -55,20 +61,25 @@ enum DefaultLocation {
         }
     }
 
-    /// Refuses the path of a `URL` that still has its escapes: the folders of those names would be made, and another start
-    /// that gives the plain path would be a fresh install.
+    /// Refuses the path of a `URL` that still has its percent escapes.
     ///
-    /// Asked only where there is no state.
+    /// Folders with such names would be made. If a later start used the plain path, it would be a fresh
+    /// install. This is only checked if there is no state.
     static func refuseEscapes(_ location: StateLocation) throws(MigrationError) {
         let reason: Message?
-        do throws(SystemCallError) { reason = try FilePaths.escapes(location.directory) } catch {
+        do throws(SystemCallError) {
+            reason = try FilePaths.escapes(location.directory)
+        } catch {
             reason = "\(error)"
         }
-        if let reason { throw unusable(location.directory, location.name, reason) }
+        if let reason { throw unusable(location.directory, of: location.name, because: reason) }
     }
 
-    private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError
-    {
+    private static func unusable(
+        _ directory: String,
+        of manager: String,
+        because reason: Message
+    ) -> MigrationError {
         let text: Message = """
             The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
             Nothing was run or written. Pass the absolute path of a folder as stateDirectory:.

@@ -18,7 +18,12 @@ import Testing
 
     private static func state(_ rows: [AppliedMigration], unknownMembers: [UInt8] = []) -> MigrationState {
         let marks = StateMarks(lastRun: version("9"), launched: version("9"))
-        return MigrationState("Library", marks, history: rows, unknownMembers: unknownMembers)
+        return MigrationState(
+            name: "Library",
+            marks: marks,
+            history: rows,
+            unknownMembers: unknownMembers
+        )
     }
 
     /// A state whose text takes the limit, and `excess` bytes more.

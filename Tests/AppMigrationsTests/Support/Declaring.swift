@@ -14,8 +14,8 @@ extension MigrationState {
         -> MigrationState
     {
         MigrationState(
-            name,
-            change(marks),
+            name: name,
+            marks: change(marks),
             history: history ?? self.history,
             droppedVersion: droppedVersion,
             unknownMembers: unknownMembers,

@@ -104,8 +104,8 @@ struct Start: ~Copyable {
 }
 
 extension Start {
-    /// If the lock is free: puts back the files of a killed process, by ``LockedState/recover()``, which calls ``SavedFiles/putBack()``,
-    /// and that ``PutBack/run()`` for each path; then saves which version of the app was launched.
+    /// If the lock is free: puts back the files of a killed process, by ``LockedState/recover()``, which calls ``SavedFiles/restore(reportingTo:)``,
+    /// and that ``PathRestore/run()`` for each path; then saves which version of the app was launched.
     ///
     /// Where a closure runs under the lock nothing is touched, and the next start saves that. Where files are being put back,
     /// this start waits for them.
@@ -149,7 +149,7 @@ extension Start {
                 return false
             }
         } catch {
-            throw location.protection(.restoring, marks.interruption?.version, error)
+            throw location.protectionError(.restoring, of: marks.interruption?.version, because: error)
         }
         marks = try file.readMarks() ?? marks
         return marks.hasLeftover
@@ -160,7 +160,7 @@ extension Start {
         let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
-            return location.protection(.restoring, version, error)
+            return location.protectionError(.restoring, of: version, because: error)
         case .lockTimeout, .cancelled:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(

@@ -47,7 +47,7 @@ import Testing
         #expect(error.path?.hasPrefix(inner) == true)
         let reason =
             kind == "deep"
-            ? ": File name too long (" : "leads to a name that is no UTF-8, so no path can name it. "
+            ? ": File name too long (" : "contains a name that is not UTF-8, which no path can express. "
         #expect(error.description.contains(reason), "\(error)")
         try scratch.expectNoCopies()
         try Self.remove(scratch.file("data"))
@@ -106,7 +106,9 @@ import Testing
         try Self.remove(scratch.file("data"))
     }
 
-    /// Its entries are put back one by one. As another user, since root may write into every folder.
+    /// Its entries are put back one by one.
+    ///
+    /// As another user, since root may write into every folder.
     @Test(arguments: kinds)
     func `they go from a folder that can't be moved as a whole`(kind: String) async {
         await #expect(processExitsWith: .success) { [kind = kind as String] in

@@ -215,30 +215,3 @@ extension MigrationError {
         public static var firstRunFailed: Code { Code("firstRunFailed") }
     }
 }
-
-extension AppVersion {
-    /// Reads a version such as `1.4` or `1.1-2`.
-    ///
-    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
-    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
-    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
-    ///   wrong, at which character, and what the grammar is.
-    public init(parsing text: some StringProtocol) throws(MigrationError) {
-        try self.init(String(text)) { MigrationError(.invalidVersion, $0) }
-    }
-
-    package init(_ text: String, manager: String) throws(MigrationError) {
-        try self.init(text) { problem in
-            let end: Message = "Nothing was run by manager \(manager.quoted)."
-            return MigrationError(.invalidVersion, manager: manager, "\(problem) \(end)")
-        }
-    }
-
-    /// Reads a version; `refusal` makes an error of the mistake in its text, and of the grammar.
-    @inline(never)
-    init(_ text: String, _ refusal: (Message) -> MigrationError) throws(MigrationError) {
-        var reader = VersionReader()
-        if let problem = reader.read(text) { throw refusal(problem) }
-        self = reader.version()
-    }
-}

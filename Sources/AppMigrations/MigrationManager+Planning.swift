@@ -38,7 +38,7 @@ extension MigrationManager {
                 limit = nil
             }
         } catch {
-            throw .unreadable(error, file.location)
+            throw .unreadable(error, at: file.location)
         }
         let plan = Plan(state, limit: limit, isPresumed: found == nil)
         let known = declarations.withLock { declarations in
@@ -87,7 +87,7 @@ extension MigrationManager {
     func known(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
         if let found { return found }
         guard isPresuming else { throw .gone(file.location) }
-        return MigrationState(name, declarations.withLock { $0.marks })
+        return MigrationState(name: name, marks: declarations.withLock { $0.marks })
     }
 
     /// True if there was no state, and none was made.

@@ -81,7 +81,7 @@ extension MigrationManager {
             let time = interrupted.startedAt
             let files = try SavedFiles(location, of: interrupted.version)
             let kept = try files?.keep(asOf: time) ?? SavedFiles.lastKept(of: location, asOf: time)
-            try locked.save(state.unprotected())
+            try locked.save(state.endingRestore())
             return kept
         } catch {
             throw location.protectionError(.abandoning, of: interrupted.version, because: error)

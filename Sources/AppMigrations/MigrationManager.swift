@@ -107,7 +107,7 @@ extension MigrationManager {
     /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
     /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and what is pending throws `usedByNewerApp`.
     public var requiredAppVersion: AppVersion? {
-        declarations.withLock { $0.marks.floor(above: currentVersion) }
+        declarations.withLock { $0.marks.minimumAppVersion(above: currentVersion) }
     }
 
     var file: StateFile { StateFile(location: release.location) }

@@ -106,7 +106,7 @@ extension MigrationStatus.Attempt {
     init(_ interruption: Interruption, isUnderWay: Bool?) {
         // While a process is at work, the last attempt is no death.
         let isAtWork = isUnderWay ?? (interruption.lease != nil)
-        let known = isAtWork ? interruption.known : interruption.outcome
+        let known = isAtWork ? interruption.attempt : interruption.outcome
         let isCancelled = interruption.failure == Interruption.cancellation
         self.init(
             version: known.version,

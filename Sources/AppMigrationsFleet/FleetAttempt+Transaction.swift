@@ -133,7 +133,7 @@ extension FleetAttempt {
     private func settle(_ row: AppliedMigration, after cause: any Error) async throws(MigrationError) {
         do throws(MigrationError) {
             // The state before the record, which was written in the transaction only.
-            try await holder.release(holder.state.failing(cause), else: "") { $0.history.contains(row) }
+            try await holder.release(holder.state.withFailure(cause), else: "") { $0.history.contains(row) }
         } catch {
             if error.code == .leaseLost {
                 throw error.adding("The commit ended with: \(MigrationError.sentence(cause))")

@@ -56,7 +56,7 @@ final class FleetAttempt: Sendable {
 
     /// Saves that the attempt failed; gives the error to throw.
     func note(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
-        let ended = holder.state.failing(failure)
+        let ended = holder.state.withFailure(failure)
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.marks == ended.marks }
         } catch {

@@ -80,9 +80,9 @@ extension FleetMigrationManager {
                 return outcome
             }
             if found.isHeld { return nil }
-            let lease = Lease(place.makeOwner(), fence: state.fence + 1, length: options.leaseLength)
-            let attempt = Interruption(known, at: clock.now(), lease)
-            let intent = state.beginning(attempt, minimumAppVersion: declaration.minimumAppVersion)
+            let lease = Lease(owner: place.makeOwner(), fence: state.fence + 1, length: options.leaseLength)
+            let attempt = Interruption(known, at: clock.now(), lease: lease)
+            let intent = state.withIntent(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()
             let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
             let standing: FleetRevision? =
@@ -94,7 +94,7 @@ extension FleetMigrationManager {
             know(intent)
             let progress = LeaseHolder.Progress(state: intent, revision: standing, renewed: sent)
             let holder = LeaseHolder(stored, version, lease, progress)
-            let (last, began, onEvent) = (state.marks.lastRun, attempt.known, options.onEvent)
+            let (last, began, onEvent) = (state.marks.lastRun, attempt.attempt, options.onEvent)
             begun = FleetAttempt(.init(previousVersion: last, began: began, holder: holder, onEvent: onEvent))
             return .saved(standing)
         }
@@ -116,7 +116,7 @@ extension FleetMigrationManager {
     /// The state as it stands, or as this manager takes it to be where there is none yet.
     func known(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if found.state == nil, isPresuming {
-            return MigrationState(name, declarations.withLock { $0.marks })
+            return MigrationState(name: name, marks: declarations.withLock { $0.marks })
         }
         return try existing(found)
     }

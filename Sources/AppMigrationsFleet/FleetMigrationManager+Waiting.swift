@@ -68,7 +68,7 @@ extension FleetMigrationManager {
         let reason: Message =
             if let last = marks?.interruption {
                 """
-                the last attempt at migration \(last.version), number \(last.known.attempts), \
+                the last attempt at migration \(last.version), number \(last.attempt.attempts), \
                 \(last.failure.map { "failed with \($0.quoted)" } ?? "ended with its host")
                 """
             } else if let version {

@@ -90,7 +90,7 @@ extension FleetMigrationManager {
     /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
     /// release may have raised it since, with `minimumAppVersion:`.
     public var requiredAppVersion: AppVersion? {
-        declarations.withLock { $0.marks.floor(above: currentVersion) }
+        declarations.withLock { $0.marks.minimumAppVersion(above: currentVersion) }
     }
 
     func send(_ event: MigrationEvent) { options.onEvent?(event) }

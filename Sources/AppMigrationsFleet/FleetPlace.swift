@@ -50,7 +50,7 @@ final class FleetPlace: Sendable {
             if options.isReadOnly { return made }
             // Several hosts start at once with the new data, and the one that made the state may die before it declares anything.
             // So the mark of a fresh install stays until another version is launched: no host knows when all are through.
-            let state = MigrationState(stored.location.name, made.marks)
+            let state = MigrationState(name: stored.location.name, marks: made.marks)
             let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
             guard case .refused(let now) = outcome else { return made }
             found = now

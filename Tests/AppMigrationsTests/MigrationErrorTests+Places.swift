@@ -39,7 +39,7 @@ extension MigrationErrorTests {
     static let reading: [Row] = [
         Row(
             .stateUnreadable,
-            .unreadable(SystemCallError(call: "open", errorNumber: 5), location),
+            .unreadable(SystemCallError(call: "open", errorNumber: 5), at: location),
             "\(state) could not be read: Input/output error (open, errno 5). Nothing was run or written. Try again when "
                 + "the file can be read, for instance after the device's first unlock; where that is no matter of time, "
                 + "change its rights or its path."

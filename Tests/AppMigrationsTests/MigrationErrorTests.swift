@@ -38,9 +38,8 @@ struct MigrationErrorTests {
         begun newer: String? = nil,
         deaths: Int = 0
     ) -> MigrationError {
-        let known = StateMarks(lastRun: .zero, baseline: .zero, launched: version("1.4"))
         let attempts = [AttemptedMigration(newer ?? declared, deaths, deaths: deaths, by: newer ?? "1.4")]
-        let marks = StateMarks(known, attempts: (nil, attempts))
+        let marks = StateMarks(launched: version("1.4"), attempted: attempts)
         let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
         return thrown {
             try Declarations(known, release()).decide(pending, marks, after: version(previous), limit: 3)
@@ -95,7 +94,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .managerClosed,
-            .managerClosed(nil, by: .gone(location), location),
+            .managerClosed(nil, by: .gone(location), in: location),
             "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
                 + "manager. The first failure: \(state) was there when the manager was made and is gone. Nothing was run or "
                 + "written. Make a new manager; it will be a first run."

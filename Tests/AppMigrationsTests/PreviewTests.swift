@@ -162,7 +162,7 @@ import Testing
         #expect(error.code == .lockTimeout)
         #expect(error.isTransient)
         // The manager stays closed, so the same call of it never succeeds.
-        #expect(!MigrationError.managerClosed(nil, by: error, location).isTransient)
+        #expect(!MigrationError.managerClosed(nil, by: error, in: location).isTransient)
         #expect(error.adding("More.").isTransient)
         #expect(location.protectionError(.restoring, of: nil, because: error).isTransient)
     }
@@ -177,11 +177,11 @@ import Testing
 
     @Test(arguments: ofLockedDevice) func `a locked device is unlocked some time`(number: Int32) {
         let cause = SystemCallError(call: "open", errorNumber: number)
-        #expect(MigrationError.unreadable(cause, Self.location).isTransient)
+        #expect(MigrationError.unreadable(cause, at: Self.location).isTransient)
     }
 
     @Test(arguments: ofOther) func `a state that can't be read for another cause stays so`(number: Int32) {
         let cause = SystemCallError(call: "open", errorNumber: number)
-        #expect(!MigrationError.unreadable(cause, Self.location).isTransient)
+        #expect(!MigrationError.unreadable(cause, at: Self.location).isTransient)
     }
 }

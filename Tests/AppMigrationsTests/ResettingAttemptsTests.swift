@@ -59,7 +59,7 @@ import Testing
                 Issue.record("\(decision)")
             }
             let known = AttemptedMigration("1.2", 6 + deaths, deaths: deaths, by: "1.4")
-            state = state.with { StateMarks($0, attempts: (Interruption(known, at: 0), $0.attempted)) }
+            state = state.with { $0.with(interruption: Interruption(known, at: 0), attempted: $0.attempted) }
         }
         let error = #expect(throws: MigrationError.self) {
             try declarations(state).decide(pending, state.marks, limit: 3)

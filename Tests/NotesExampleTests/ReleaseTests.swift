@@ -6,10 +6,13 @@ import Testing
 @Suite(.temporaryDirectory) struct ReleaseTests {
     let folder = NotesFolder.current
 
-    /// Every way to skip releases, from each to itself and to each later one.
-    static let pairs: [(Release, Release)] = Release.all.enumerated().flatMap { index, older in
-        Release.all[index...].map { (older, $0) }
-    }
+    /// From each release to the newest one, or at night from each to itself and to each later one.
+    static let pairs: [(Release, Release)] = Thoroughness.ordinarily(
+        Release.all.map { ($0, .latest) },
+        everything: Release.all.enumerated().flatMap { index, older in
+            Release.all[index...].map { (older, $0) }
+        }
+    )
 
     @Test(arguments: pairs)
     func `every note and preference comes through a jump`(from older: Release, to newer: Release) async throws

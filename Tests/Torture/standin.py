@@ -200,6 +200,25 @@ def check_promises(folder, arguments):
     check_checkpoints(folder)
 
 
+def check_database(folder, is_closure_begun):
+    """What a process sees that opens the database now: either none, or one beside its own log.
+
+    The closure appends to the log first, so one that has begun can be a line ahead there.
+    """
+    lines = {}
+    for name in ["database", "database-wal"]:
+        path = os.path.join(folder.data, name)
+        if os.path.exists(path):
+            with open(path) as file:
+                lines[name] = file.read().splitlines()
+    if "database" not in lines:
+        return
+    expect("database-wal" in lines, "the database is there without its log")
+    database, log = lines["database"], lines["database-wal"]
+    is_own = log == database or (is_closure_begun and log[:-1] == database)
+    expect(is_own, f"the database of {database} is beside the log of {log}")
+
+
 def check_checkpoints(folder):
     document = folder.document()
     for entry in document.get("attempted", []) + ([document["interruption"]] if "interruption" in document else []):

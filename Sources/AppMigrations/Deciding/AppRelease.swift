@@ -78,7 +78,7 @@ extension AppRelease {
     ) -> MigrationError {
         let isFile = location.path != nil
         let wayOut: Message =
-            if marks.floor(above: version) != nil {
+            if marks.minimumAppVersion(above: version) != nil {
                 """
                 If older data was put in its place, \(isFile ? "call forgetState" : "remove the document"), and answer \
                 firstRun: with existingData(at:) and the version of that data.
@@ -144,7 +144,7 @@ extension AppRelease {
         _ state: MigrationState,
         to marks: StateMarks
     ) throws(MigrationError) -> MigrationState {
-        if let floor = state.marks.floor(above: version) {
+        if let floor = state.marks.minimumAppVersion(above: version) {
             let text: Message = """
                 The data of \(location) is for version \(floor) of the app and later; this is \(version). The mark was not set. \
                 Start version \(floor). Where older data was put back in its place, forget the state, and say with firstRun: at \
@@ -152,6 +152,6 @@ extension AppRelease {
                 """
             throw location.error(.usedByNewerApp, floor, text)
         }
-        return state.set(to: marks)
+        return state.resetting(to: marks)
     }
 }

@@ -81,7 +81,7 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
-            if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, location) }
+            if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
             let declaration = try read(text, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
             // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
@@ -116,7 +116,7 @@ extension Declarations {
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
         do throws(MigrationError) {
-            if let firstFailure { throw .managerClosed(version, by: firstFailure, release.location) }
+            if let firstFailure { throw .managerClosed(version, by: firstFailure, in: release.location) }
             let decision = try decide(declaration, marks, after: previous, limit: plan.limit)
             kind = plan.kind(of: decision, version)
         } catch {
@@ -146,7 +146,7 @@ extension Declarations {
     /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
     package mutating func look(at declaration: Declaration, _ marks: StateMarks) throws(MigrationError) {
         if case .run = try decide(declaration, marks, limit: nil) {
-            throw .readOnly(location, declaration.version)
+            throw .readOnly(location, version: declaration.version)
         }
         end()
     }
@@ -176,7 +176,7 @@ extension Declarations {
 
     /// Ends the declarations where a rehearsal stops; gives what is thrown.
     mutating func stop(before version: AppVersion) -> MigrationError {
-        if let firstFailure { return .managerClosed(version, by: firstFailure, location) }
+        if let firstFailure { return .managerClosed(version, by: firstFailure, in: location) }
         let error = release.newer(version)
         close(error)
         return error

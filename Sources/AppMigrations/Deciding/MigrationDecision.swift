@@ -61,7 +61,7 @@ extension Declarations {
             throw location.error(.managerClosed, version, text)
         }
         if version <= marks.lastRun { return .alreadyRun }
-        guard let next = marks.attempts(at: version)?.next(by: current) else {
+        guard let next = marks.attempts(at: version)?.nextAttempt(by: current) else {
             return marks.isFreshInstall(of: current)
                 ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
@@ -85,9 +85,9 @@ extension Declarations {
     ) -> MigrationState? {
         let floor = declaration.minimumAppVersion
         switch decision {
-        case .joinsBaseline: return state.passing(declaration.version, minimumAppVersion: floor)
+        case .joinsBaseline: return state.joiningBaseline(declaration.version, minimumAppVersion: floor)
         case .alreadyRun where mustRaiseFloor(state.marks, declaration):
-            return state.passing(minimumAppVersion: floor)
+            return state.raisingMinimumAppVersion(to: floor)
         default: return nil
         }
     }

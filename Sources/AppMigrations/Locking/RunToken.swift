@@ -36,7 +36,7 @@ package final class RunToken: Sendable {
             for token in stillOpen where try token.isOfState(location) { return token }
             return nil
         } catch {
-            throw .unreadable(error, location)
+            throw .unreadable(error, at: location)
         }
     }
 

@@ -49,8 +49,10 @@ extension Platform {
         }
     }
 
-    /// Sets the permissions of a file that was just made: another thread may have set a strange umask, as is done around the `bind` of
-    /// a socket. A file system without permissions leaves them out.
+    /// Sets the permissions of a file that was just made.
+    ///
+    /// Another thread may have set a strange umask, as servers do around the `bind` of a socket. A file system without permissions
+    /// refuses the call, which is no error here.
     static func setPermissions(_ made: Int32, _ permissions: UInt32) throws(SystemCallError) {
         _ = try unless(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
     }

@@ -37,7 +37,7 @@ final class CheckpointWriter: Sendable {
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
         try attempt.withLock { attempt throws(MigrationError) in
             guard let now = attempt else { throw location.checkpointAfterEnd(version) }
-            let next = now.intent.reaching(text, progress: progress, after: began.known)
+            let next = now.intent.withCheckpoint(text, progress: progress, since: began.attempt)
             context.reach(.beforeCheckpoint)
             let failure = now.locked.note(next)
             if failure == nil || now.locked.isUncertain { attempt?.intent = next }

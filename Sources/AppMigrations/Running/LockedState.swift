@@ -233,7 +233,7 @@ extension LockedState {
     ///
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
-        let (next, version) = (restored.unprotected(), restored.marks.interruption?.version)
+        let (next, version) = (restored.endingRestore(), restored.marks.interruption?.version)
         if let failure = note(next) {
             throw location.protectionError(.savingRestored, of: version, because: failure)
         }

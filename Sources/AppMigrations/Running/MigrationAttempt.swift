@@ -28,7 +28,7 @@ final class MigrationAttempt {
         self.locked = locked
         before = try locked.existing()
         let began = Interruption(known, isProtecting: isProtecting, at: Platform.now)
-        intent = before.beginning(began, minimumAppVersion: minimumAppVersion)
+        intent = before.withIntent(began, minimumAppVersion: minimumAppVersion)
         let writer = CheckpointWriter(began, after: before.marks.lastRun)
         context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
         token = RunToken(locked.location)
@@ -55,9 +55,9 @@ final class MigrationAttempt {
             throw location.protectionError(.copying, of: version, because: error)
         }
         let began = context.writer.began
-        let copying = began.known.copying(after: before.marks.attempts(at: version))
+        let copying = began.attempt.copying(after: before.marks.attempts(at: version))
         let attempt = Interruption(copying, at: began.startedAt)
-        if let failure = locked.note(before.beginning(attempt, minimumAppVersion: .zero)) {
+        if let failure = locked.note(before.withIntent(attempt, minimumAppVersion: .zero)) {
             throw cancel(failure)
         }
         do {
@@ -151,7 +151,7 @@ extension MigrationAttempt {
     }
 
     func record() throws(MigrationError) {
-        let (known, taken) = (context.writer.began.known, duration ?? .zero)
+        let (known, taken) = (context.writer.began.attempt, duration ?? .zero)
         let row = AppliedMigration(known, after: before.marks.lastRun, at: Platform.now, in: taken)
         let recorded = intent.recording(row)
         context.reach(.beforeRecord)
@@ -194,7 +194,7 @@ extension MigrationAttempt {
 
     /// The error of an attempt that ended so, once the protected files are put back and it is saved how it ended.
     private func undo(_ failure: MigrationError, because cause: any Error) -> MigrationError {
-        let ended = intent.failing(cause)
+        let ended = intent.withFailure(cause)
         if files == nil {
             if locked.note(ended) == nil { return failure }
             return failure.adding("The attempt could not be noted either and counts as a death.")

@@ -7,7 +7,7 @@ public struct MigrationContext: Sendable {
     public var previousVersion: AppVersion { writer.previousVersion }
 
     /// How many times this closure was begun, this time included: 1, unless a process died in it or it threw.
-    public var attempt: Int { writer.began.known.attempts }
+    public var attempt: Int { writer.began.attempt.attempts }
 
     /// True if an earlier attempt may have done a part already.
     public var isRetry: Bool { attempt > 1 }
@@ -36,10 +36,10 @@ extension MigrationContext {
     /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` where none did.
     ///
     /// It stays what it was when this attempt began.
-    public var checkpoint: String? { writer.began.known.checkpoint?.text }
+    public var checkpoint: String? { writer.began.attempt.checkpoint?.text }
 
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
-    public var checkpointAppVersion: AppVersion? { writer.began.known.checkpoint?.appVersion }
+    public var checkpointAppVersion: AppVersion? { writer.began.attempt.checkpoint?.appVersion }
 
     /// The value that an earlier attempt saved, in the type in which it was saved; `nil` where none did.
     ///
@@ -48,7 +48,7 @@ extension MigrationContext {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try writer.began.known.checkpoint?.value(as: type, version, location)
+        try writer.began.attempt.checkpoint?.value(as: type, version, location)
     }
 
     /// Saves how far the closure came, durably: the next attempt goes on there, also after a power cut.

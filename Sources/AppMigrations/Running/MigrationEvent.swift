@@ -147,7 +147,7 @@ extension MigrationContext {
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         let began = writer.began
         var event = MigrationEvent(kind, location.name, version: began.version)
-        (event.previousVersion, event.attempt) = (writer.previousVersion, began.known.attempts)
+        (event.previousVersion, event.attempt) = (writer.previousVersion, began.attempt.attempts)
         return event
     }
 

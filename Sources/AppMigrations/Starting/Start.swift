@@ -196,7 +196,7 @@ extension Start {
             // The app's code may have removed the lock with the folder.
             try locked.confirm()
             locked.keepUnlisted()
-            try locked.save(MigrationState(location.name, outcome.marks))
+            try locked.save(MigrationState(name: location.name, marks: outcome.marks))
         } catch {
             throw error.adding("Nothing was run.")
         }

@@ -1,7 +1,7 @@
-// Texts that several callers need for a state.
+// Errors about a state that several callers throw.
 
 extension MigrationError {
-    static func unreadable(_ cause: SystemCallError, _ location: StateLocation) -> MigrationError {
+    static func unreadable(_ cause: SystemCallError, at location: StateLocation) -> MigrationError {
         let text: Message = """
             The state of \(location) could not be read: \(cause). Nothing was run or written. Try again when the file can be \
             read, for instance after the device's first unlock; where that is no matter of time, change its rights or its path.
@@ -15,7 +15,7 @@ extension MigrationError {
         )
     }
 
-    /// The state was there when the manager was made.
+    /// The state existed when the manager was made, and doesn't exist any more.
     package static func gone(_ location: StateLocation) -> MigrationError {
         let text: Message = """
             The state of \(location) was there when the manager was made and is gone. Nothing was run or written. Make a new \
@@ -33,17 +33,24 @@ extension MigrationError {
         return location.error(.stateCorrupted, nil, text)
     }
 
-    /// `reason` says what is wrong, at which byte.
-    static func corrupted(_ location: StateLocation, _ reason: Message) -> MigrationError {
+    static func corrupted(_ location: StateLocation, because error: JSONError) -> MigrationError {
         let text: Message = """
-            The state of \(location) is damaged, or not a state of this manager: \(reason). Nothing was run, and every byte of \
+            The state of \(location) is damaged, or not a state of this manager: \(error.message). Nothing was run, and every byte of \
             it was left as it is. Repair the file, restore it from a backup, or move it away: the next manager is a first run \
             then.\(copies(location))
             """
         return location.error(.stateCorrupted, nil, text)
     }
 
-    /// The fate of the copies of protected files where a state is lost or repaired.
+    static func fromNewerFormat(_ format: Int, _ location: StateLocation) -> MigrationError {
+        let text: Message = """
+            The state of \(location) has format \(format); this release of the library reads up to \(MigrationState.format). \
+            Nothing was run or written. Start a newer release of the app.
+            """
+        return location.error(.stateFromNewerFormat, nil, text)
+    }
+
+    /// What becomes of the copies of protected files if the state is lost or repaired.
     private static func copies(_ location: StateLocation) -> Message {
         if location.path == nil { return "" }
         return """
@@ -53,16 +60,14 @@ extension MigrationError {
     }
 }
 
-// Errors that close a manager, or say that it only looks.
+// Errors of a manager that is closed or read-only.
 
 extension MigrationError {
     package static func managerClosed(
         _ version: AppVersion?,
         by first: MigrationError,
-        _ location: StateLocation
-    )
-        -> MigrationError
-    {
+        in location: StateLocation
+    ) -> MigrationError {
         let subject: Message = version.map { "Migration \($0) was not run" } ?? "Nothing was run"
         let reason: Message =
             first.code == .managerClosed
@@ -74,7 +79,7 @@ extension MigrationError {
         return location.error(.managerClosed, version, because: first, "\(subject)\(reason)")
     }
 
-    package static func readOnly(_ location: StateLocation, _ version: AppVersion? = nil) -> MigrationError {
+    package static func readOnly(_ location: StateLocation, version: AppVersion? = nil) -> MigrationError {
         let reason: Message =
             version.map { "Migration \($0) is pending and was not run" } ?? "Nothing was changed"
         let text: Message = """

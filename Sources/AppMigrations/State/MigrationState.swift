@@ -1,203 +1,189 @@
-/// The knowledge that a manager keeps between starts; `StateCoding` has what stands of it in the file.
+/// Everything that a manager keeps between starts.
 ///
-/// It changes by the functions of this file alone, whoever keeps it.
+/// `StateCoding.swift` reads and writes its text. Only the functions of this file change a state, wherever it
+/// is stored.
 package final class MigrationState: Sendable {
     static var format: Int { 1 }
+
+    /// The number of history rows that are kept.
     static var historyLimit: Int { 1_000 }
+
+    /// The number of characters of an error's text that are kept.
     static var failureLimit: Int { 1_000 }
 
     let name: String
     package let marks: StateMarks
     package let history: [AppliedMigration]
-    /// The members that this release doesn't know, as they stand in the file: a newer release relies on them.
+
+    /// The text of the members that this release of the library doesn't know.
+    ///
+    /// Every save writes them back unchanged, because a newer release relies on them.
     package let unknownMembers: [UInt8]
-    /// The number of the last lease that a host of a fleet took; zero in a file, which has none.
+
+    /// The fence of the newest lease that a host of a fleet took.
+    ///
+    /// It is zero in a file, which has no leases.
     package let fence: Int
 
     package init(
-        _ name: String,
-        _ marks: StateMarks,
+        name: String,
+        marks: StateMarks,
         history: [AppliedMigration] = [],
         unknownMembers: [UInt8] = [],
         fence: Int = 0
     ) {
-        (self.name, self.marks, self.history) = (name, marks, history)
-        (self.unknownMembers, self.fence) = (unknownMembers, fence)
+        self.name = name
+        self.marks = marks
+        self.history = history
+        self.unknownMembers = unknownMembers
+        self.fence = fence
     }
 }
 
 extension MigrationState {
-    private func with(_ marks: StateMarks, _ history: [AppliedMigration]? = nil, fence: Int? = nil)
-        -> MigrationState
-    {
-        let (history, fence) = (history ?? self.history, fence ?? self.fence)
-        return MigrationState(name, marks, history: history, unknownMembers: unknownMembers, fence: fence)
-    }
-
-    private func with(_ interruption: Interruption?, fence: Int? = nil) -> MigrationState {
-        with(StateMarks(marks, attempts: (interruption, marks.attempted)), fence: fence)
-    }
-
-    package func replacing(unknownMembers: [UInt8]) -> MigrationState {
-        MigrationState(name, marks, history: history, unknownMembers: unknownMembers, fence: fence)
-    }
-
-    package func launched(by version: AppVersion) -> MigrationState {
-        with(StateMarks(marks, launched: version))
-    }
-
-    /// The state once a first start of a fresh install got through its declarations.
-    func endingFreshInstall() -> MigrationState { with(marks.endingFreshInstall()) }
-
-    /// The state with a floor, after `baseline` where a fresh install gets that.
-    func passing(_ baseline: AppVersion? = nil, minimumAppVersion: AppVersion) -> MigrationState {
-        let raised = marks.raisingFloor(to: minimumAppVersion)
-        return with(baseline.map { StateMarks(raised.passing($0), baseline: $0) } ?? raised)
-    }
-
-    /// The state after its mark was set, which leaves only the oldest app that may use the data.
-    func set(to marks: StateMarks) -> MigrationState {
-        with(marks.raisingFloor(to: self.marks.minimumAppVersion))
-    }
-
-    /// The state after `row` was applied: the only way in which the mark rises by a migration.
-    package func recording(_ row: AppliedMigration) -> MigrationState {
-        let launched = max(marks.launched, row.appVersion)
-        let rows = (history + [row]).dropFirst(max(0, history.count + 1 - Self.historyLimit))
-        return with(StateMarks(marks.passing(row.version), launched: launched), Array(rows))
-    }
-}
-
-/// The states that an attempt at a migration goes through, wherever they are kept.
-extension MigrationState {
-    /// The state with the intent of an attempt, which is saved before the closure changes anything.
-    package func beginning(_ attempt: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
-        let raised = marks.raisingFloor(to: minimumAppVersion).beginning(attempt)
-        let launched = max(marks.launched, attempt.known.appVersion)
-        return with(StateMarks(raised, launched: launched), fence: attempt.lease?.fence)
-    }
-
-    /// The state with a checkpoint of the attempt that is under way.
-    ///
-    /// A closure that always begins at the start, passes the same places and dies is a crash loop. So the deaths are those that
-    /// were counted where the attempt `began`.
-    package func reaching(
-        _ text: String,
-        progress: Double?,
-        after began: AttemptedMigration
+    private func with(
+        _ marks: StateMarks,
+        history: [AppliedMigration]? = nil,
+        fence: Int? = nil
     ) -> MigrationState {
-        with(
-            marks.interruption.map { now in
-                let progress = progress ?? now.known.checkpoint?.progress
-                let checkpoint = Checkpoint(text: text, appVersion: began.appVersion, progress: progress)
-                let deaths = began.checkpoint?.text == text ? began.deaths : 0
-                return now.with(now.known.with(deaths: deaths, checkpoint), failure: now.failure, now.lease)
-            }
+        MigrationState(
+            name: name,
+            marks: marks,
+            history: history ?? self.history,
+            unknownMembers: unknownMembers,
+            fence: fence ?? self.fence
         )
     }
 
-    /// The state after an attempt failed, whose lease ends with it.
-    package func failing(_ error: any Error) -> MigrationState {
+    private func with(_ interruption: Interruption?, fence: Int? = nil) -> MigrationState {
+        with(marks.with(interruption: interruption, attempted: marks.attempted), fence: fence)
+    }
+
+    package func replacing(unknownMembers: [UInt8]) -> MigrationState {
+        MigrationState(
+            name: name,
+            marks: marks,
+            history: history,
+            unknownMembers: unknownMembers,
+            fence: fence
+        )
+    }
+
+    /// Returns the state after a start of the app at `version`.
+    package func launched(by version: AppVersion) -> MigrationState { with(marks.with(launched: version)) }
+
+    /// Returns the state after a first start of a fresh install got through its declarations.
+    func endingFreshInstall() -> MigrationState { with(marks.endingFreshInstall()) }
+
+    func raisingMinimumAppVersion(to minimumAppVersion: AppVersion) -> MigrationState {
+        with(marks.raisingMinimumAppVersion(to: minimumAppVersion))
+    }
+
+    /// Returns the state after `version` joined the baseline of a fresh install, so that it counts as
+    /// applied.
+    func joiningBaseline(_ version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
+        let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
+        return with(raised.with(baseline: version))
+    }
+
+    /// Returns the state after a reset to `marks`, with the old minimum app version.
+    func resetting(to marks: StateMarks) -> MigrationState {
+        with(marks.raisingMinimumAppVersion(to: self.marks.minimumAppVersion))
+    }
+
+    /// Returns the state after the migration of `row` was applied.
+    ///
+    /// A migration raises the last-run version only here.
+    package func recording(_ row: AppliedMigration) -> MigrationState {
+        let launched = max(marks.launched, row.appVersion)
+        let rows = (history + [row]).suffix(Self.historyLimit)
+        return with(marks.raisingLastRun(to: row.version).with(launched: launched), history: Array(rows))
+    }
+}
+
+// The states during an attempt at a migration.
+extension MigrationState {
+    /// Returns the state with the intent of an attempt, which is saved before the closure changes anything.
+    package func withIntent(_ intent: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
+        let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).addingAttempt(intent)
+        let launched = max(marks.launched, intent.attempt.appVersion)
+        return with(raised.with(launched: launched), fence: intent.lease?.fence)
+    }
+
+    /// Returns the state with a checkpoint of the running attempt.
+    ///
+    /// A checkpoint that differs from the last one is progress, so the count of deaths starts again. A
+    /// closure that always starts from the beginning saves the same checkpoint again before it dies. To count
+    /// that as a crash loop, the checkpoint is compared with that of the attempt's beginning.
+    ///
+    /// If `progress` is `nil`, that of the last checkpoint is kept. `initial` is the attempt when it began.
+    package func withCheckpoint(
+        _ text: String,
+        progress: Double?,
+        since initial: AttemptedMigration
+    ) -> MigrationState {
+        guard let current = marks.interruption else { return self }
+        let checkpoint = Checkpoint(
+            text: text,
+            appVersion: initial.appVersion,
+            progress: progress ?? current.attempt.checkpoint?.progress
+        )
+        let deaths = initial.checkpoint?.text == text ? initial.deaths : 0
+        let attempt = current.attempt.with(deaths: deaths, checkpoint: checkpoint)
+        return with(current.with(attempt: attempt, failure: current.failure, lease: current.lease))
+    }
+
+    /// Returns the state after the attempt failed.
+    ///
+    /// Its lease ends.
+    package func withFailure(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)
-        // Scalars, since one character can hold any number of them, and the state has a limit of size.
+        // Unicode scalars are counted because a character can consist of any number of them, and a state has
+        // a limit of size.
         let text = String(failure.unicodeScalars.prefix(Self.failureLimit))
         return with(marks.interruption?.with(failure: text))
     }
 
-    /// The state once its files were put back or given up: no start looks for copies any more.
-    func unprotected() -> MigrationState {
-        let ended = marks.interruption
-        return with(ended.map { Interruption($0.known, at: $0.startedAt, failure: $0.failure, $0.lease) })
+    /// Returns the state after the protected files were restored, or their restore was abandoned.
+    ///
+    /// No start looks for copies any more.
+    func endingRestore() -> MigrationState {
+        let ended = marks.interruption.map { interruption in
+            Interruption(
+                interruption.attempt,
+                at: interruption.startedAt,
+                failure: interruption.failure,
+                lease: interruption.lease
+            )
+        }
+        return with(ended)
     }
 
-    /// The state with another beat of its lease.
-    package func renewing(at beat: Int) -> MigrationState {
-        with(
-            marks.interruption.map { now in
-                var lease = now.lease
-                lease?.beat = beat
-                return now.with(failure: now.failure, lease)
-            }
-        )
+    /// Returns the state with another beat of its lease.
+    package func renewingLease(beat: Int) -> MigrationState {
+        guard let current = marks.interruption else { return self }
+        var lease = current.lease
+        lease?.beat = beat
+        return with(current.with(failure: current.failure, lease: lease))
     }
 
-    /// The state after a lease of this number that nobody has: the next one has another.
-    package func voiding(_ fence: Int) -> MigrationState {
+    /// Returns the state without a lease, and with `fence` as the newest one, so that the next lease gets a
+    /// higher fence.
+    package func endingLease(fence: Int) -> MigrationState {
         with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
-    /// The state without the processes that died in pending migrations; how often these were begun stays.
-    package func resettingAttempts() -> MigrationState {
-        let interrupted = marks.interruption.map { now in
-            // Without a failure the last process counts as dead.
-            let failure = now.failure ?? "Its process died; resetAttempts() was called since."
-            return now.with(now.known.with(deaths: 0), failure: failure)
-        }
-        return with(StateMarks(marks, attempts: (interrupted, marks.attempted.map { $0.with(deaths: 0) })))
-    }
-}
-
-/// A migration that ran and was recorded.
-public struct AppliedMigration: Sendable, Equatable {
-    /// The migration's version.
-    public let version: AppVersion
-
-    /// The last-run version when it began.
-    public let previousVersion: AppVersion
-
-    /// The version of the app that ran it.
-    public let appVersion: AppVersion
-
-    /// When it was finished, in seconds since 1970, UTC.
-    public let finishedAt: Int64
-
-    /// How long its closure took in the attempt that succeeded.
-    public let duration: Duration
-
-    /// How many times its closure was begun, the one that succeeded included.
-    public let attempts: Int
-
-    /// Makes a row of a history for the preview or the test of a screen that shows one.
+    /// Returns the state without the deaths in pending migrations.
     ///
-    /// - Parameters:
-    ///   - version: The migration's version.
-    ///   - previousVersion: The last-run version when it began.
-    ///   - appVersion: The version of the app that ran it.
-    ///   - finishedAt: When it was finished, in seconds since 1970, UTC.
-    ///   - duration: How long its closure took in the attempt that succeeded.
-    ///   - attempts: How many times its closure was begun, the one that succeeded included.
-    public init(
-        version: AppVersion,
-        previousVersion: AppVersion,
-        appVersion: AppVersion,
-        finishedAt: Int64,
-        duration: Duration = .zero,
-        attempts: Int = 1
-    ) {
-        self.version = version
-        self.previousVersion = previousVersion
-        self.appVersion = appVersion
-        self.finishedAt = finishedAt
-        self.duration = duration
-        self.attempts = attempts
-    }
-}
-
-extension AppliedMigration {
-    package init(
-        _ known: AttemptedMigration,
-        after previousVersion: AppVersion,
-        at time: Int64,
-        in duration: Duration
-    ) {
-        self.init(
-            version: known.version,
-            previousVersion: previousVersion,
-            appVersion: known.appVersion,
-            finishedAt: time,
-            duration: duration,
-            attempts: known.attempts
-        )
+    /// The numbers of attempts stay.
+    package func resettingAttempts() -> MigrationState {
+        let interruption = marks.interruption.map { current in
+            // Without a failure, the attempt would still count as a death.
+            let failure = current.failure ?? "Its process died; resetAttempts() was called since."
+            return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
+        }
+        let attempted = marks.attempted.map { $0.with(deaths: 0) }
+        return with(marks.with(interruption: interruption, attempted: attempted))
     }
 }

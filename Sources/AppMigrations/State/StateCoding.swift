@@ -1,4 +1,4 @@
-// The text of a state, wherever it is kept: what each member is called, read and written.
+// The text of a state: the names of its members, and how they are read and written.
 
 extension MigrationState {
     private static var knownKeys: [String] {
@@ -13,47 +13,55 @@ extension MigrationState {
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` or `stateFromNewerFormat`.
     package convenience init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
-        let json = try JSON.read(document, at: location)
-        let format = try json.needed("format")
-        let number = try format.count()
-        if number > Self.format {
-            let text: Message = """
-                The state of \(location) has format \(number); this release of the library reads up to \(Self.format). Nothing was \
-                run or written. Start a newer release of the app.
-                """
-            throw location.error(.stateFromNewerFormat, nil, text)
+        let json: JSON
+        let format: Int
+        do throws(JSONError) {
+            json = try JSON.read(document)
+            format = try json.requiredMember("format").count()
+        } catch {
+            throw .corrupted(location, because: error)
         }
-        if number < Self.format { throw format.expected("format \(Self.format)") }
-        let name = try json.needed("name")
-        guard try name.text() == location.name else { throw name.expected("this manager's name") }
+        if format > Self.format { throw .fromNewerFormat(format, location) }
+        do throws(JSONError) {
+            try self.init(json, of: document, named: location.name)
+        } catch {
+            throw .corrupted(location, because: error)
+        }
+    }
+
+    private convenience init(_ json: JSON, of document: [UInt8], named name: String) throws(JSONError) {
+        let format = try json.requiredMember("format")
+        guard try format.count() == Self.format else { throw format.expected("format \(Self.format)") }
+        let storedName = try json.requiredMember("name")
+        guard try storedName.string() == name else { throw storedName.expected("this manager's name") }
         let lastRun = try json.version("lastRunVersion")
         let marks = StateMarks(
             lastRun: lastRun,
-            baseline: try json.versionOrNil("baseline") ?? lastRun,
-            launched: try json.versionOrNil("launchedVersion") ?? lastRun,
-            freshInstall: try json.versionOrNil("freshInstall"),
-            minimumAppVersion: try json.versionOrNil("minimumAppVersion"),
-            attempts: (
-                try json.value("interruption").map(Interruption.init),
-                try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
-            )
+            baseline: try json.versionIfPresent("baseline") ?? lastRun,
+            launched: try json.versionIfPresent("launchedVersion") ?? lastRun,
+            freshInstall: try json.versionIfPresent("freshInstall"),
+            minimumAppVersion: try json.versionIfPresent("minimumAppVersion") ?? .zero,
+            interruption: try json.memberUnlessNull("interruption").map(Interruption.init),
+            attempted: try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
         )
         self.init(
-            location.name,
-            marks,
+            name: name,
+            marks: marks,
             history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
-            unknownMembers: try json.members(except: Self.knownKeys, of: document),
+            unknownMembers: try json.members(except: Self.knownKeys, in: document),
             fence: try json.member("fence")?.count() ?? 0
         )
     }
 
-    /// The text, or `nil` where it takes more than a state may.
+    /// The text; `nil` if it is larger than a state may be.
     package var writtenDocument: [UInt8]? {
         let document = document
         return document.count <= StateFile.sizeLimit ? document : nil
     }
 
-    /// The text, in the one form that this library writes, and whose beginning ``StateHead`` knows.
+    /// The text in the only form that this library writes.
+    ///
+    /// ``StateHead`` knows how it begins.
     var document: [UInt8] {
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
@@ -68,34 +76,40 @@ extension MigrationState {
         ]
         let rows = history.map(\.json).joined(separator: ",\n    ")
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // The fence comes behind the unknown members: a document that has some is read in full, and not by its head.
-        let last = [("fence", fence > 0 ? JSON.count(fence) : nil), ("history", "[\(history)]")]
-        let start = "{\n  " + JSON.lines(members, ",\n  ") + ",\n"
-        return Array(start.utf8) + unknownMembers + Array("  \(JSON.lines(last, ",\n  "))\n}\n".utf8)
+        // The fence is written after the unknown members. So `StateHead` doesn't accept a text that has any,
+        // and it is read in full.
+        let lastMembers = [("fence", fence > 0 ? JSON.count(fence) : nil), ("history", "[\(history)]")]
+        let start = "{\n  " + JSON.list(members, separator: ",\n  ") + ",\n"
+        let end = "  " + JSON.list(lastMembers, separator: ",\n  ") + "\n}\n"
+        return Array(start.utf8) + unknownMembers + Array(end.utf8)
     }
 }
 
+// Swift synthesizes `==` for structs and enums only, and one written by hand could forget a member. The text
+// has every member that is saved.
+
 extension MigrationState: Equatable {
-    /// True if the two are written the same.
+    /// True if the texts of both are the same.
     package static func == (left: MigrationState, right: MigrationState) -> Bool {
         left.document == right.document
     }
 }
 
 extension StateMarks: Equatable {
+    /// True if the texts of both are the same.
     package static func == (left: StateMarks, right: StateMarks) -> Bool {
-        MigrationState("", left) == MigrationState("", right)
+        MigrationState(name: "", marks: left) == MigrationState(name: "", marks: right)
     }
 }
 
 extension Interruption {
-    fileprivate convenience init(_ json: JSON) throws(MigrationError) {
+    fileprivate convenience init(_ json: JSON) throws(JSONError) {
         self.init(
             try AttemptedMigration(json),
-            isProtecting: try json.needed("isProtecting").flag(),
-            at: try json.needed("startedAt").moment(),
-            failure: try json.value("failure")?.text(),
-            try Lease(of: json)
+            isProtecting: try json.requiredMember("isProtecting").bool(),
+            at: try json.requiredMember("startedAt").time(),
+            failure: try json.memberUnlessNull("failure")?.string(),
+            lease: try Lease(amongMembersOf: json)
         )
     }
 
@@ -108,28 +122,32 @@ extension Interruption {
             ("fence", lease.map { JSON.count($0.fence) }),
             ("lease", lease.map { JSON.seconds($0.length) }),
         ]
-        return JSON.object(known.members(isProtecting: isProtecting) + members)
+        return JSON.object(attempt.members(isProtecting: isProtecting) + members)
     }
 }
 
 extension Checkpoint {
-    /// The checkpoint among the members of an attempt, where there is one: its text and the version that wrote it belong together.
-    fileprivate init?(of json: JSON) throws(MigrationError) {
+    /// Reads the checkpoint of an attempt; `nil` if there is none.
+    ///
+    /// If there is a text, there must be the version of the app that saved it.
+    fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let progress = try json.member("progress")?.fraction()
-        let appVersion = try json.versionOrNil("checkpointAppVersion")
-        guard let text = try json.member("checkpoint")?.text() else { return nil }
+        let appVersion = try json.versionIfPresent("checkpointAppVersion")
+        guard let text = try json.member("checkpoint")?.string() else { return nil }
         guard let appVersion else { throw json.missing("checkpointAppVersion") }
         self.init(text: text, appVersion: appVersion, progress: progress)
     }
 }
 
 extension Lease {
-    /// The lease among the members of an attempt, where there is one: what says whose it is and how long it is belongs together.
-    fileprivate init?(of json: JSON) throws(MigrationError) {
+    /// Reads the lease of an attempt; `nil` if there is none.
+    ///
+    /// If there is an owner, there must be the other members too.
+    fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let beat = try json.member("beat")?.count()
         let fence = try json.member("fence")?.count()
         let length = try json.member("lease")?.duration()
-        guard let owner = try json.member("owner")?.text() else { return nil }
+        guard let owner = try json.member("owner")?.string() else { return nil }
         guard let beat, let fence, let length else {
             throw json.expected("an owner with \("beat".quoted), \("fence".quoted) and \("lease".quoted)")
         }
@@ -138,21 +156,23 @@ extension Lease {
 }
 
 extension AttemptedMigration {
-    fileprivate convenience init(_ json: JSON) throws(MigrationError) {
+    fileprivate convenience init(_ json: JSON) throws(JSONError) {
         self.init(
             try json.version("version"),
-            attempts: try json.needed("attempts").count(),
-            deaths: try json.needed("deaths").count(),
+            attempts: try json.requiredMember("attempts").count(),
+            deaths: try json.requiredMember("deaths").count(),
             by: try json.version("appVersion"),
-            try Checkpoint(of: json),
-            isCopying: try json.member("isCopying")?.flag() ?? false
+            checkpoint: try Checkpoint(amongMembersOf: json),
+            isCopying: try json.member("isCopying")?.bool() ?? false
         )
     }
 
     fileprivate var json: String { JSON.object(members()) }
 
-    /// The members in the state file, which a status has too.
-    func members(isProtecting: Bool? = nil) -> [(String, String?)] {
+    /// The members of an attempt.
+    ///
+    /// Only those of an interruption include `isProtecting`.
+    fileprivate func members(isProtecting: Bool? = nil) -> [(String, String?)] {
         [
             ("version", version.json),
             ("attempts", JSON.count(attempts)),
@@ -168,14 +188,14 @@ extension AttemptedMigration {
 }
 
 extension AppliedMigration {
-    fileprivate init(_ json: JSON) throws(MigrationError) {
+    fileprivate init(_ json: JSON) throws(JSONError) {
         self.init(
             version: try json.version("version"),
             previousVersion: try json.version("previousVersion"),
             appVersion: try json.version("appVersion"),
-            finishedAt: try json.needed("finishedAt").moment(),
-            duration: try json.needed("duration").duration(),
-            attempts: try json.needed("attempts").count()
+            finishedAt: try json.requiredMember("finishedAt").time(),
+            duration: try json.requiredMember("duration").duration(),
+            attempts: try json.requiredMember("attempts").count()
         )
     }
 
@@ -189,8 +209,4 @@ extension AppliedMigration {
             ("attempts", JSON.count(attempts)),
         ])
     }
-}
-
-extension AppVersion {
-    var json: String { "\"\(description)\"" }
 }

@@ -1,22 +1,28 @@
-/// Reads and saves the state file of one manager: format, name, marks, interruption, attempts and history, as `StateCoding` has them.
+/// Reads and saves the state file of one manager.
 ///
-/// A save syncs the file here, and ``LockedState`` the folder, before the first state also those above. ``Snapshot`` syncs the copies
-/// before the intent is saved, and what is protected before the record.
+/// A save syncs the file. The callers sync the rest: ``LockedState`` syncs the folder, and before the first
+/// state the folders above it. ``Snapshot`` syncs the copies before the intent is saved, and the protected
+/// files before a migration is recorded.
 struct StateFile: Sendable {
     let location: StateLocation
 
+    /// The largest size of a state file, in bytes.
     static var sizeLimit: Int { 1 << 20 }
 
-    /// The part of the state that a start needs, or `nil` when there is none: `open`, one `read`, `close`.
+    /// Reads the part of the state that a start needs, with one `open`, `read` and `close`.
     ///
-    /// Whatever isn't the head that this library writes is read again and in full, which says what is wrong with it.
+    /// If the file doesn't begin like a state that this library wrote, it is read again in full. That reports
+    /// what is wrong with it.
+    ///
+    /// - Returns: `nil` if there is no state.
     func readMarks() throws(MigrationError) -> StateMarks? {
-        // So many bytes, for the path and the head, are a part of the stack that Swift gives without asking the heap.
-        let head = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead($0) }
-        return if let head { head } else { try readState()?.marks }
+        // Swift allocates up to 1,024 bytes on the stack. They hold the path, then the first bytes of the
+        // file.
+        let marks = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
+        return if let marks { marks } else { try readState()?.marks }
     }
 
-    private func readHead(_ buffer: UnsafeMutableRawBufferPointer) -> StateMarks? {
+    private func readHead(into buffer: UnsafeMutableRawBufferPointer) -> StateMarks? {
         let length = location.writePath(into: buffer.assumingMemoryBound(to: UInt8.self))
         guard length > 0, let start = buffer.baseAddress else { return nil }
         do throws(SystemCallError) {
@@ -27,41 +33,45 @@ struct StateFile: Sendable {
             let bytes = UnsafeRawBufferPointer(rebasing: content[..<count])
             return StateHead.read(bytes.assumingMemoryBound(to: UInt8.self), name: location.name)
         } catch {
+            // The file is read again in full. If that fails too, its error is reported.
             return nil
         }
     }
 
-    /// The whole state, or `nil` when there is none.
+    /// Reads the whole state.
+    ///
+    /// - Returns: `nil` if there is no state.
     func readState() throws(MigrationError) -> MigrationState? {
         let content: [UInt8]?
         do throws(SystemCallError) {
             content = try Platform.contents(ofFile: location.state, limit: Self.sizeLimit)
         } catch {
             if error.errorNumber == Platform.noEntry { return nil }
-            throw refusal(error)
+            throw failureToRead(error)
         }
         guard let content else { throw .notRegular(location) }
         return try MigrationState(document: content, at: location)
     }
 
-    /// Why the state could not be opened or read.
+    /// The error for a state that could not be opened or read.
     ///
-    /// The error's number doesn't tell a link, a folder or a FIFO at the path from a file that can't be had at the moment:
-    /// `open` gives `EAGAIN` for a file with a lease too (fcntl(2)), and `ELOOP` for a loop of links above it.
-    private func refusal(_ error: SystemCallError) -> MigrationError {
+    /// The number of the system's error doesn't say whether there is a link, a folder or a FIFO at the path,
+    /// or a file that can't be read at the moment. `open` fails with `EAGAIN` also if another process has a
+    /// lease on the file (fcntl(2)), and with `ELOOP` also if links above the file form a loop.
+    private func failureToRead(_ error: SystemCallError) -> MigrationError {
         do throws(SystemCallError) {
             if try FileStatus(ofEntry: location.state).kind != .file { return .notRegular(location) }
         } catch {
-            // Where the look fails too, the first error is the one to tell.
+            // The error of the first call is the one to report.
         }
-        return .unreadable(error, location)
+        return .unreadable(error, at: location)
     }
 
-    /// Replaces the state in one step: a temporary file, written and synced, is renamed.
+    /// Replaces the state atomically: writes and syncs a temporary file, then renames it.
     ///
-    /// The caller syncs the directory. Only under the lock, which ``LockedState`` sees to.
+    /// The caller holds the lock, which ``LockedState`` makes sure of, and syncs the directory.
     func replace(with state: MigrationState) throws(SystemCallError) {
-        // A text that could not be read again is not written: the old state stands.
+        // A larger file would be refused when it is read, so the old state is kept.
         guard let document = state.writtenDocument else { throw Platform.tooLarge }
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
@@ -69,64 +79,5 @@ struct StateFile: Sendable {
     func remove() throws(SystemCallError) {
         _ = try Platform.unless(Platform.absent, Platform.remove(location.state))
         try Platform.synchronize(location.directory)
-    }
-}
-
-/// The beginning of a state's text in the one form that this library writes: all that a start reads.
-///
-/// Any other text, and a state that holds more than marks, is for ``JSON`` to read, which also says what is wrong with it. So
-/// damage behind the head is found by the first start that has work.
-package struct StateHead {
-    private let bytes: UnsafeBufferPointer<UInt8>
-    private var index = 0
-
-    /// The marks, or `nil` where the whole text has to be read.
-    package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
-        var head = StateHead(bytes: bytes)
-        guard head.pass("{\n  \"format\" : 1,\n  \"name\" : \""), head.passName(name), head.pass("\",\n"),
-            head.pass("  \"lastRunVersion\" : \""), let lastRun = head.version(),
-            head.pass("  \"baseline\" : \""), let baseline = head.version(),
-            head.pass("  \"launchedVersion\" : \""), let launched = head.version()
-        else { return nil }
-        let isFresh = head.pass("  \"freshInstall\" : \"")
-        let freshInstall = isFresh ? head.version() : nil
-        guard isFresh == (freshInstall != nil) else { return nil }
-        let hasFloor = head.pass("  \"minimumAppVersion\" : \"")
-        let floor = hasFloor ? head.version() : nil
-        guard hasFloor == (floor != nil), head.pass("  \"history\" : [") || head.pass("  \"fence\" : ")
-        else { return nil }
-        return StateMarks(
-            lastRun: lastRun,
-            baseline: baseline,
-            launched: launched,
-            freshInstall: freshInstall,
-            minimumAppVersion: floor
-        )
-    }
-
-    private mutating func pass(_ text: StaticString) -> Bool {
-        let count = text.utf8CodeUnitCount
-        guard bytes.count - index >= count else { return false }
-        for offset in 0..<count where bytes[index &+ offset] != text.utf8Start[offset] { return false }
-        index += count
-        return true
-    }
-
-    /// Passes a manager's name, in which JSON has nothing to escape.
-    private mutating func passName(_ name: String) -> Bool {
-        for byte in name.utf8 {
-            guard index < bytes.count, bytes[index] == byte else { return false }
-            index += 1
-        }
-        return true
-    }
-
-    /// Passes a version and the end of its line.
-    private mutating func version() -> AppVersion? {
-        let start = index
-        while index < bytes.count, bytes[index] != 0x22 { index += 1 }
-        var reader = VersionReader()
-        if reader.read(UnsafeBufferPointer(rebasing: bytes[start..<index])) != nil { return nil }
-        return pass("\",\n") ? reader.version() : nil
     }
 }

@@ -1,43 +1,59 @@
-/// Where a manager's files are: the state, and beside it the lock and the snapshot.
+/// Where the files of a manager are: the state, the lock and the snapshot, all in one directory.
 ///
-/// A class, since nearly every function of this library is handed one: four words to copy and to count in each were a tenth
-/// of its code.
+/// It is a class because nearly every function of this library has it as a parameter. Copying the four words
+/// of a struct in each of them made up a tenth of the library's code.
 package final class StateLocation: Sendable {
     package let name: String
-    /// An absolute path, or one that `getcwd` completed when the manager was made.
+
+    /// An absolute path.
+    ///
+    /// If the app named a relative one, `getcwd` completed it when the manager was made.
     package let directory: String
-    /// The name in errors of a store that is no file, which has no path.
+
+    /// What errors call the store, if the state is not in a file.
     private let store: String?
-    /// True if a manager only looks here.
+
+    /// True if the manager is read-only.
     let isReadOnly: Bool
 
     package init(name: String, directory: String, store: String? = nil, isReadOnly: Bool = false) {
-        (self.name, self.directory, self.store, self.isReadOnly) = (name, directory, store, isReadOnly)
+        self.name = name
+        self.directory = directory
+        self.store = store
+        self.isReadOnly = isReadOnly
     }
 
-    /// The path of the state file, or what an error calls a state that is no file.
+    /// The path of the state file, or what errors call a state that is not in a file.
     package var state: String {
         guard let store else { return file(".migrations.json") }
         return "document " + name.quoted + " in " + store
     }
-    /// The path of the state, where it is a file.
+
+    /// The path of the state file; `nil` if the state is not in a file.
     var path: String? { store == nil ? state : nil }
     var lock: String { file(".migrations.lock") }
+
+    /// The path of the first snapshot.
+    ///
+    /// If abandoned copies are still there, ``nextSnapshot()`` has a number at its end.
     var snapshot: String { file(Self.snapshotSuffix) }
 
-    /// The snapshot that is in use, if there is one.
+    /// The path of the snapshot that is in use; `nil` if there is none.
     ///
-    /// Most closures protect nothing, and then this is all that they ask about copies.
+    /// Most closures protect nothing. For them this is the only question about copies.
     func existingSnapshot() throws(SystemCallError) -> String? {
-        let (folder, isThere) = try snapshotInUse()
-        return isThere ? folder : nil
+        let found = try snapshotInUseOrNext()
+        return found.exists ? found.folder : nil
     }
 
-    /// The folder for the next copies, which isn't there.
-    func nextSnapshot() throws(SystemCallError) -> String { try snapshotInUse().folder }
+    /// The path for the next snapshot, where nothing exists.
+    func nextSnapshot() throws(SystemCallError) -> String { try snapshotInUseOrNext().folder }
 
-    /// The snapshot that is in use, or the next one: not one that holds copies which were given up and could not be moved aside.
-    private func snapshotInUse() throws(SystemCallError) -> (folder: String, isThere: Bool) {
+    /// The snapshot that is in use, or the path for the next one.
+    ///
+    /// Snapshots with the mark of abandoned copies are passed over: these copies could not be moved to
+    /// another folder.
+    private func snapshotInUseOrNext() throws(SystemCallError) -> (folder: String, exists: Bool) {
         var folder = snapshot
         var number = 2
         while true {
@@ -45,23 +61,27 @@ package final class StateLocation: Sendable {
             if try Platform.exists(at: folder) {
                 if try !Platform.exists(at: folder + "/" + Self.keptMark) { return (folder, true) }
             } else if try !Platform.exists(at: next) {
-                // Otherwise somebody removed one with the mark, and the next is in use.
                 return (folder, false)
             }
+            // Go on even if this folder is missing. Someone may have removed a marked snapshot, and the next
+            // one may be in use.
             folder = next
             number += 1
         }
     }
 
-    /// The manager whose snapshot has a name, whatever number it ends with; `nil` for other names.
+    /// The manager whose snapshot has this name, with or without a number at its end; `nil` for other names.
     static func managerName(ofSnapshot name: String) -> String? {
-        // The last one, since a manager may have a name like this too.
+        // The last suffix counts, because the name of a manager may contain the same text.
         name.ranges(of: snapshotSuffix).last.map { String(name[..<$0.lowerBound]) }
     }
 
+    /// The name of an entry that marks a snapshot as abandoned: its copies are never restored or removed.
     static var keptMark: String { "kept" }
 
-    /// The folder of copies that were given up, or whose state was lost; a number tells two of one second apart.
+    /// The folder for copies that were abandoned, or whose state was lost.
+    ///
+    /// The number distinguishes two folders of one second.
     func kept(_ time: Int64, _ number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
         return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))
@@ -70,14 +90,16 @@ package final class StateLocation: Sendable {
     static var suffix: StaticString { ".migrations.json" }
     static var snapshotSuffix: String { ".migrations.snapshot" }
 
-    /// File systems take names of 255 bytes, and the longest suffix of ours has some 35.
+    /// The longest name of a manager, in bytes.
+    ///
+    /// File systems allow names of 255 bytes, and the longest suffix that this library adds has about 35.
     package static var nameLimit: Int { 200 }
 
     private func file(_ suffix: String) -> String {
         directory + (directory.utf8.last == 0x2F ? "" : "/") + name + suffix
     }
 
-    /// Refuses a name that can't stand in the names of files as it is.
+    /// Refuses a name that can't be part of a file's name on every file system.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidName`.
     package static func check(_ name: String) throws(MigrationError) {
@@ -96,7 +118,9 @@ package final class StateLocation: Sendable {
         throw MigrationError(.invalidName, manager: name, text)
     }
 
-    /// An error of this manager; `path` is the state's where none is named.
+    /// An error of this manager.
+    ///
+    /// Its path is that of the state, unless another one is given.
     @inline(never)
     package func error(
         _ code: MigrationError.Code,
@@ -117,15 +141,18 @@ package final class StateLocation: Sendable {
         )
     }
 
-    /// Writes the state file's path with its final NUL; gives its length, the NUL included, or 0 when `buffer` is too
-    /// short for it.
+    /// Writes the path of the state file and a NUL into `buffer`.
     ///
-    /// The start's own way to ``state``, without a `String`: tests hold the two against each other.
+    /// A start uses it instead of ``state``, because it allocates no `String`. A test compares the two.
+    ///
+    /// - Returns: The length with the NUL, or 0 if `buffer` is too short.
     func writePath(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         // The name's length was checked when the manager was made.
         let limit = buffer.count &- Self.nameLimit &- Self.suffix.utf8CodeUnitCount &- 2
         if directory.isEmpty || directory.utf8.count > limit { return 0 }
-        var (directory, name, end) = (directory, name, 0)
+        var directory = directory
+        var name = name
+        var end = 0
         func write(_ bytes: UnsafeBufferPointer<UInt8>) {
             for index in 0..<bytes.count { buffer[end &+ index] = bytes[index] }
             end &+= bytes.count
@@ -136,14 +163,14 @@ package final class StateLocation: Sendable {
             end &+= 1
         }
         name.withUTF8(write)
-        // A `StaticString` has a NUL behind it.
+        // A `StaticString` ends with a NUL, which isn't counted.
         write(UnsafeBufferPointer(start: Self.suffix.utf8Start, count: Self.suffix.utf8CodeUnitCount &+ 1))
         return end
     }
 }
 
 extension Message.Interpolation {
-    /// The manager and its state, as `manager "Library" (/path)`.
+    /// Appends the manager and its state, as `manager "Library" (/path)`.
     @inline(never)
     package mutating func appendInterpolation(_ location: StateLocation) {
         appendInterpolation("manager " + location.name.quoted + " (" + location.state + ")")

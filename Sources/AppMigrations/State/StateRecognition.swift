@@ -1,13 +1,16 @@
-/// Tells the state of a manager, of any name, from other files: users have files of every name.
+/// Recognizes the states of managers among the files of a user.
+///
+/// A name isn't enough, because a file of the user may have the name of a state.
 enum StateRecognition {
-    /// True if something in the tree at a path, or that itself, is the state of a manager.
+    /// True if a file at a path, or below it, is the state of a manager.
     static func isStateIn(_ path: String) throws(SystemCallError) -> Bool {
         try isStateIn(Array(path.utf8CString), path)
     }
 
-    /// The same for a path of any bytes, with a NUL at their end; `text` is that path for people.
+    /// The same for a path that may not be UTF-8 and ends with a NUL; `text` is the path in errors.
     ///
-    /// It is asked about what a restore replaced and is to be removed, so folders without rights get them.
+    /// It is asked about items that a restore replaced and is going to remove. So folders that can't be read
+    /// are made readable.
     static func isStateIn(_ path: [CChar], _ text: String) throws(SystemCallError) -> Bool {
         var isFound = false
         try TreeWalk.visit(path, text) { entry, moment throws(SystemCallError) in
@@ -29,21 +32,22 @@ enum StateRecognition {
         return content.map { isState($0, of: name) } ?? false
     }
 
-    /// The name of the manager whose state would be in a file of that name.
+    /// The name of the manager whose state a file with this name would be; `nil` for other names.
     private static func managerName(ofFile path: String) -> String? {
         let suffix = StateLocation.suffix.description
         let name = FilePaths.last(path)
         return name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
     }
 
-    /// A state says which format it has, and the name of its manager, which its file is named by.
+    /// True if a text is the state of a manager: it has a format and the name of the manager, which is also
+    /// in the file's name.
     ///
-    /// A state that is damaged after its head counts too: somebody may repair it.
+    /// A state that is damaged after its head counts too, because someone may want to repair it.
     private static func isState(_ text: [UInt8], of name: String) -> Bool {
-        do throws(MigrationError) {
-            let json = try JSON.read(text, at: StateLocation(name: name, directory: "/"))
-            _ = try json.needed("format").count()
-            return try FilePaths.isSame(json.needed("name").text(), name)
+        do throws(JSONError) {
+            let json = try JSON.read(text)
+            _ = try json.requiredMember("format").count()
+            return try FilePaths.isSame(json.requiredMember("name").string(), name)
         } catch {
             let start = Array("{\n  \"format\" : ".utf8)
             if !text.starts(with: start) { return false }

@@ -3,34 +3,43 @@
 /// **This is not SemVer**, where a hyphen means *before*: here `1.1-1` comes after `1.1` and before the next
 /// version, `1.1 < 1.1-0 < 1.1-1 < 1.1-10 < 1.1.1`.
 ///
-/// A version has one or more components of digits, divided by dots, and at most one sub-number after a hyphen:
-/// `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading zeros don't
-/// count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
+/// A version has one or more components of digits, divided by dots, and at most one sub-number after a
+/// hyphen: `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading
+/// zeros don't count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
 public struct AppVersion: Sendable {
-    /// The first eight bytes of the key, which ``VersionReader`` writes, and those that few versions have beyond them.
+    /// The first eight bytes of the key by which versions are compared, the first byte highest.
+    ///
+    /// ``VersionReader`` writes the key and describes its format. Most versions fit in these eight bytes.
     let head: UInt64
+
+    /// The bytes of the key after the first eight.
     let rest: [UInt8]
 
-    // The rest beside the key, in one word: two would be packed and unpacked wherever a version is passed on.
-    private let tail: UInt32
+    /// ``trailingZeros`` and ``hasSubNumber`` in one word.
+    ///
+    /// Two properties would be packed and unpacked wherever a version is passed to a function.
+    private let details: UInt32
 
     init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
-        (self.head, self.rest) = (head, rest)
-        tail = UInt32(truncatingIfNeeded: min(trailingZeros, Int(Int32.max))) << 1 | (hasSubNumber ? 1 : 0)
+        self.head = head
+        self.rest = rest
+        details = UInt32(truncatingIfNeeded: min(trailingZeros, Int(Int32.max))) << 1 | (hasSubNumber ? 1 : 0)
     }
 
-    /// How many components of zero end the release: the text shows them, and the key doesn't have them.
-    var trailingZeros: Int { Int(tail >> 1) }
+    /// The number of zero components at the end of the release, as in `1.0.0`.
+    ///
+    /// The key leaves them out, so that `1.0 == 1.0.0`. ``description`` writes them.
+    var trailingZeros: Int { Int(details >> 1) }
 
     /// True if the version is a sub-migration such as `1.1-2`.
-    var hasSubNumber: Bool { tail & 1 == 1 }
+    var hasSubNumber: Bool { details & 1 == 1 }
 
-    /// The version zero, the mark of a state in which nothing ran yet.
+    /// The version zero: the last-run version of a state in which nothing has run yet.
     package static var zero: AppVersion {
         AppVersion(head: 0, rest: [], trailingZeros: 1, hasSubNumber: false)
     }
 
-    /// The version without its sub-number: `1.1` of `1.1-2`.
+    /// The version without its sub-number: `1.1` for `1.1-2`.
     var release: AppVersion {
         if !hasSubNumber { return self }
         var reader = VersionReader()
@@ -39,16 +48,16 @@ public struct AppVersion: Sendable {
         return reader.version()
     }
 
-    /// True if an app at `current` is too old for this version.
+    /// True if an app at version `current` is too old for this version.
     ///
-    /// A sub-migration belongs to its release: the app `1.1` runs `1.1-3`. An app whose own version has a
-    /// sub-number sets a hard limit.
+    /// A sub-migration belongs to its release: an app at `1.1` runs `1.1-3`. But if the app's own version has
+    /// a sub-number, that version is a hard limit: an app at `1.1-2` doesn't run `1.1-3`.
     package func exceeds(_ current: AppVersion) -> Bool {
         guard current < self else { return false }
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }
 
-    /// The numbers that the key stands for: those of the release without the zeros at its end, then the sub-number.
+    /// The numbers in the key: the components of the release without its trailing zeros, then the sub-number.
     private var numbers: [UInt64] {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: head >> UInt64(56 - 8 * $0)) } + rest
         var numbers: [UInt64] = []
@@ -71,10 +80,37 @@ public struct AppVersion: Sendable {
     }
 }
 
+extension AppVersion {
+    /// Reads a version such as `1.4` or `1.1-2`.
+    ///
+    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
+    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
+    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
+    ///   wrong, at which character, and what the grammar is.
+    public init(parsing text: some StringProtocol) throws(MigrationError) {
+        try self.init(String(text)) { problem in MigrationError(.invalidVersion, problem) }
+    }
+
+    package init(_ text: String, manager: String) throws(MigrationError) {
+        try self.init(text) { problem in
+            let end: Message = "Nothing was run by manager \(manager.quoted)."
+            return MigrationError(.invalidVersion, manager: manager, "\(problem) \(end)")
+        }
+    }
+
+    /// Reads a version, or throws the error that `makeError` returns for a description of the mistake.
+    @inline(never)
+    init(_ text: String, orThrow makeError: (Message) -> MigrationError) throws(MigrationError) {
+        var reader = VersionReader()
+        if let problem = reader.read(text) { throw makeError(problem) }
+        self = reader.version()
+    }
+}
+
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.head != right.head { return left.head < right.head }
-        // Comparing two arrays is a generic call, which nearly no version needs.
+        // Comparing two arrays is a generic call. Hardly any version needs it.
         if left.rest.isEmpty || right.rest.isEmpty { return left.rest.isEmpty && !right.rest.isEmpty }
         return left.rest.lexicographicallyPrecedes(right.rest)
     }
@@ -92,7 +128,8 @@ extension AppVersion: Hashable {
 }
 
 extension AppVersion: LosslessStringConvertible {
-    /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` gives `2024.1`.
+    /// The version as it was written, without leading zeros: `1.0.0` stays `1.0.0`, `2024.01` becomes
+    /// `2024.1`.
     public var description: String {
         var numbers = numbers
         let subNumber = hasSubNumber ? numbers.popLast() : nil
@@ -101,7 +138,9 @@ extension AppVersion: LosslessStringConvertible {
         return subNumber.map { "\(text)-\($0)" } ?? text
     }
 
-    /// Reads a version, or gives `nil` where ``init(parsing:)`` says what is wrong.
+    /// Reads a version, or returns `nil` if the text isn't one.
+    ///
+    /// ``init(parsing:)`` throws an error that says what is wrong with the text.
     public init?(_ description: String) {
         var reader = VersionReader()
         if reader.read(description) != nil { return nil }

@@ -1,8 +1,12 @@
-/// Reads a version's text by its grammar, and writes the bytes that stand for the version when it is compared.
+/// Reads the text of a version, and writes the key by which the version is compared with others.
 ///
-/// To compare the bytes of two keys as unsigned numbers is to compare the versions. A component below 240 is the byte v + 2, a
-/// larger one the length byte 241 + n and n big-endian bytes; 0x00 ends the key and 0x01 announces the sub-number. Zeros at
-/// the release's end are not in it.
+/// Comparing the bytes of two keys as unsigned numbers gives the order of the versions. A key consists of:
+/// - for a component v below 240, the byte v + 2;
+/// - for a larger component, the byte 241 + n, then the component's n big-endian bytes;
+/// - for the hyphen before the sub-number, the byte 0x01;
+/// - at the end, the byte 0x00.
+///
+/// Trailing zero components of the release are not written, so that `1.0` and `1.0.0` have the same key.
 struct VersionReader {
     static var subNumberMark: UInt64 { 1 }
     static var smallest: UInt64 { 2 }
@@ -14,15 +18,21 @@ struct VersionReader {
     private var count = 0
     private var hasSubNumber = false
 
-    /// The components of zero that were read last: they are written when a number comes after them.
+    /// The number of zero components that were read last.
+    ///
+    /// They are written to the key only if another number follows.
     var zeros = 0
 
-    // Consumed like a text that is read: the copies of both take a start of ten versions 970 instructions.
+    // This function and `read` consume their values. Copying them would cost a start with ten declared
+    // versions 970 instructions.
     consuming func version() -> AppVersion {
         AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
     }
 
-    /// Reads a text; gives the mistake in it, and the grammar, where ``version()`` isn't what it says.
+    /// Reads the text of a version.
+    ///
+    /// - Returns: `nil` if ``version()`` is now that version; otherwise a message with the mistake and the
+    ///   grammar.
     mutating func read(_ text: consuming String) -> Message? {
         guard let reason = text.withUTF8({ read($0) }) else { return nil }
         return """
@@ -49,11 +59,17 @@ struct VersionReader {
     }
 
     private mutating func append(byte: UInt64) {
-        if count < 8 { head |= byte &<< UInt64(56 &- 8 &* count) } else { rest.append(UInt8(byte)) }
+        if count < 8 {
+            head |= byte &<< UInt64(56 &- 8 &* count)
+        } else {
+            rest.append(UInt8(byte))
+        }
         count &+= 1
     }
 
-    /// Reads the bytes of a text; gives the mistake in them, as the end of a sentence.
+    /// Reads the bytes of the text of a version.
+    ///
+    /// - Returns: The mistake in the text, as a clause without a full stop; `nil` if there is none.
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Message? {
         var index = 0
         let end = bytes.count

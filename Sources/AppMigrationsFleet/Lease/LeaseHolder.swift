@@ -98,7 +98,9 @@ final class LeaseHolder: Sendable {
             // Each try has a beat of its own. If the store shows an earlier try, that one is not taken for
             // this one, which was sent later: other hosts count from when the store had it.
             let changed = change(now.state)
-            let next = changed.renewing(at: max(now.beat, changed.marks.interruption?.lease?.beat ?? 0) + 1)
+            let next = changed.renewingLease(
+                beat: max(now.beat, changed.marks.interruption?.lease?.beat ?? 0) + 1
+            )
             progress.withLock { $0.beat = next.marks.interruption?.lease?.beat ?? 0 }
             let sent = clock.uptime()
             let limit = max(.zero, end - sent)
@@ -128,7 +130,7 @@ final class LeaseHolder: Sendable {
             lose(loss)
             throw stored.location.leaseLost(loss, version)
         }
-        progress.withLock { ($0.revision, $0.state) = (revision, $0.state.renewing(at: beat)) }
+        progress.withLock { ($0.revision, $0.state) = (revision, $0.state.renewingLease(beat: beat)) }
     }
 
     /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.

@@ -139,7 +139,7 @@ final class StoredState: Sendable {
                 } catch {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
                     // Take out a lease that has run out as well: its holder would go on with a lower fence than the document's.
-                    let void = state.voiding(intent.fence)
+                    let void = state.endingLease(fence: intent.fence)
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(void, version, at: revision, within: left, else: consequence)
                     if case .saved = outcome { throw error }

@@ -104,7 +104,7 @@ import Testing
         #expect(throws: SQLError.self) { try SchemaPlan(from: database(sql), to: sql, hints: hints) }
     }
 
-    @Test(arguments: 0..<80 as Range<UInt64>)
+    @Test(arguments: 0..<Thoroughness.ordinarily(16, everything: 80) as Range<UInt64>)
     func `a database that skips releases becomes what one becomes that took each`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var history = History(&random)

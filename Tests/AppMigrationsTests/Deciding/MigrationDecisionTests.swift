@@ -214,7 +214,8 @@ struct MigrationDecisionTests {
             launched: version(row.launched),
             freshInstall: row.freshInstall.map(version),
             minimumAppVersion: version(row.floor),
-            attempts: (interrupted, row.attempted.map(\.known))
+            interruption: interrupted,
+            attempted: row.attempted.map(\.known)
         )
         let known = row.known.map {
             StateMarks(

@@ -65,7 +65,7 @@ import Testing
         func known() throws -> AttemptedMigration? {
             let location = StateLocation(name: "Library", directory: scratch.state.path)
             let marks = try StateFile(location: location).readState()?.marks
-            return marks?.interruption?.known ?? marks?.attempted.first
+            return marks?.interruption?.attempt ?? marks?.attempted.first
         }
         for _ in 1...2 {
             await Self.die(scratch)

@@ -127,9 +127,9 @@ import Testing
         #expect(error.description.contains("it leads through more than 40 links"), "\(error)")
     }
 
-    /// Nobody but its owner can replace it, so the closure can't.
+    /// Only its owner can replace the link, so the closure can't.
     ///
-    /// As another user, since root may write into every folder.
+    /// The test runs as another user, since root may write into every folder.
     @Test func `a link in a folder that isn't writable protects what it leads to`() async {
         await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()

@@ -84,6 +84,42 @@ import Testing
         #expect(try scratch.read("data/5") == "v2")
     }
 
+    #if os(Linux)
+    /// Of two managers that look first and list then, neither finds the other.
+    @Test(arguments: names)
+    func `the others' lists are looked at once the own one is there`(name: String) throws {
+        for file in ["data", "other"] { try scratch.write("old", to: file) }
+        let watch = try FolderWatch()
+        try Self.other(scratch, name).whenMigrating(toVersion: "1.1", protecting: [scratch.file("other")]) {
+            try watch.add(scratch.state.path)
+            try watch.add(scratch.file("state/\(name).migrations.snapshot"))
+            try scratch.migrate(protecting: "data")
+        }
+        let own = "new Library.migrations.snapshot"
+        let steps = try watch.events().filter { [own, "open list"].contains($0) }
+        #expect(steps.first == own)
+        #expect(steps.contains("open list"))
+    }
+
+    /// A list that is found free was let go by a closure that has ended: the state says now whether the files are to be put back.
+    ///
+    /// A state that is read before that may be the one of a closure that was about to begin.
+    @Test func `the state of another manager is read after the lock of its list`() throws {
+        try scratch.write("old", to: "data")
+        let copies = scratch.file("state/Index.migrations.snapshot")
+        let away = scratch.file("away")
+        try Self.other(scratch, "Index").whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
+            try FileManager.default.copyItem(atPath: copies, toPath: away)
+        }
+        try FileManager.default.moveItem(atPath: away, toPath: copies)
+        let watch = try FolderWatch()
+        for folder in [scratch.state.path, copies] { try watch.add(folder) }
+        try scratch.migrate(protecting: "data")
+        let steps = try watch.events().filter { ["open Index.migrations.json", "open list"].contains($0) }
+        #expect(steps == ["open list", "open Index.migrations.json"])
+    }
+    #endif
+
     /// The list's lock ends with the closure, and then the state says that the files may be put back.
     @Test(arguments: names, ["returned", "recorded"])
     func `the list counts until the files are back, or the migration is recorded`(

@@ -53,6 +53,18 @@ import Testing
         #expect(start.log.lines == ["waiting", "restored", "began at 0"])
     }
 
+    @Test func `an older app that puts files back is a downgrade at each start, and lowers no mark`()
+        async throws
+    {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        for _ in 1...2 {
+            let older = try scratch.manager(upgradingTo: "1.0")
+            #expect(older.launch == .downgrade(from: version("1.1")))
+            #expect(try older.status.launchedVersion == version("1.1"))
+            #expect(try scratch.read("data") == "old\n")
+        }
+    }
+
     @Test func `it goes on as soon as they are put back, whoever has the lock`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, file) = try Self.lock(scratch)
@@ -61,7 +73,7 @@ import Testing
         let start = Start(scratch)
         start.waits.wait()
         try locked.recover()
-        try locked.save(locked.existing().with { StateMarks($0, lastRun: version("1.0")) })
+        try locked.save(locked.existing().with { $0.with(lastRun: version("1.0")) })
         start.ended.wait()
         lock.unlock()
         #expect(start.log.lines.last == "began at 1.0" || start.log.lines.last == "began at 0")

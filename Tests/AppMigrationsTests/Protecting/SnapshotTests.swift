@@ -110,6 +110,24 @@ import Testing
         #expect(try scratch.read("db") + scratch.read("db-wal") == "dbwal")
     }
 
+    #if os(Linux)
+    /// Whoever opens the database in between finds none, or one beside its own log.
+    @Test(arguments: ["db-wal", "db-journal"])
+    func `a database is away while the files that SQLite keeps beside it are put back`(companion: String)
+        throws
+    {
+        for file in ["db", companion] { try scratch.write("old", to: file) }
+        let watch = try FolderWatch()
+        try watch.add(scratch.path)
+        try scratch.expectPutBack(protecting: [scratch.file("db")]) {
+            for file in ["db", companion] { try scratch.write("new", to: file) }
+            _ = try watch.events()
+        }
+        let moves = try watch.events().filter { $0.hasPrefix("-") || $0.hasPrefix("+") }
+        #expect(moves == ["- db", "- \(companion)", "+ \(companion)", "+ db"])
+    }
+    #endif
+
     @Test(arguments: ["data", "missing/folder/data"])
     func `what did not exist is gone after it`(name: String) throws {
         try scratch.expectPutBack(protecting: [scratch.file(name)]) {

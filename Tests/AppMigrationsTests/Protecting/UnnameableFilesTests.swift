@@ -106,9 +106,9 @@ import Testing
         try Self.remove(scratch.file("data"))
     }
 
-    /// Its entries are put back one by one.
+    /// The entries of such a folder are put back one by one.
     ///
-    /// As another user, since root may write into every folder.
+    /// The test runs as another user, since root may write into every folder.
     @Test(arguments: kinds)
     func `they go from a folder that can't be moved as a whole`(kind: String) async {
         await #expect(processExitsWith: .success) { [kind = kind as String] in

@@ -10,7 +10,7 @@ import Testing
     }
 
     private static func checkpoint(_ folder: TemporaryDirectory) throws -> Checkpoint? {
-        try state(folder)?.marks.interruption?.known.checkpoint
+        try state(folder)?.marks.interruption?.attempt.checkpoint
     }
 
     let folder = TemporaryDirectory.current

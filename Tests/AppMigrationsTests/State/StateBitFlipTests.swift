@@ -12,12 +12,12 @@ import Testing
     )
 
     static let state = MigrationState(
-        "Library",
-        StateMarks(
+        name: "Library",
+        marks: StateMarks(
             lastRun: version("1.4"),
             baseline: version("1.1"),
             launched: version("1.5"),
-            attempts: (interruption, [])
+            interruption: interruption
         ),
         history: [
             AppliedMigration(

@@ -12,8 +12,8 @@ import Testing
     }
 
     private static let state = MigrationState(
-        "Library",
-        StateMarks(lastRun: version("1.2"), baseline: version("1.1"), launched: version("1.4"))
+        name: "Library",
+        marks: StateMarks(lastRun: version("1.2"), baseline: version("1.1"), launched: version("1.4"))
     )
 
     @Test func `the state file of format 1 is read`() throws {
@@ -28,7 +28,7 @@ import Testing
             at: 1_795_233_268,
             failure: "The disk \"Daten\" is full: 100 %, nö 😅"
         )
-        #expect(state.marks == StateMarks(state.marks, attempts: (interruption, [])))
+        #expect(state.marks == state.marks.with(interruption: interruption, attempted: []))
         #expect(state.history.map(\.version.description) == ["1.2.5", "1.4"])
         #expect(state.history.map(\.duration) == [.microseconds(12_300), .seconds(12)])
         #expect(state.history.map(\.finishedAt) == [1_795_219_199, 1_795_219_200])
@@ -95,7 +95,7 @@ import Testing
     @Test func `a save that fails leaves the old state`() throws {
         try file(folder).replace(with: Self.state)
         try folder.makeFolder(folder.obstacle)
-        let next = Self.state.with { StateMarks($0, lastRun: version("1.4")) }
+        let next = Self.state.with { $0.with(lastRun: version("1.4")) }
         #expect(throws: SystemCallError.self) { try file(folder).replace(with: next) }
         #expect(try file(folder).readState() == Self.state)
     }

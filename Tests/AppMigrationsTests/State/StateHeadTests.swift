@@ -24,22 +24,24 @@ import Testing
     @Test func `of a state as it is written it says what the whole says, and of one with more nothing`() {
         var random = RandomState(generator: SeededGenerator(seed: 21))
         var plain = 0
-        for _ in 0..<2_000 {
+        let rounds = Thoroughness.ordinarily(500, everything: 2_000)
+        for _ in 0..<rounds {
             let state = random.state(named: "Library")
             let marks = StateHead.read(state.document, name: "Library")
             #expect(marks == (Self.isPlain(state) ? state.marks : nil))
             plain += marks == nil ? 0 : 1
         }
-        #expect(plain > 100)
+        #expect(plain > rounds / 20)
     }
 
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
         let state = StateBitFlipTests.state.with(history: []) {
             StateMarks(
-                $0,
+                lastRun: $0.lastRun,
+                baseline: $0.baseline,
+                launched: $0.launched,
                 freshInstall: version("1.4"),
-                minimumAppVersion: version("1.2-3"),
-                attempts: (nil, [])
+                minimumAppVersion: version("1.2-3")
             )
         }
         let original = state.document
@@ -60,19 +62,22 @@ import Testing
     @Test func `of a broken text it says nothing, or what the whole would`() {
         var random = RandomState(generator: SeededGenerator(seed: 22))
         var read = 0
-        for _ in 0..<4_000 {
-            let state = random.state(named: "Library").with(fence: 0) { StateMarks($0, attempts: (nil, [])) }
+        let rounds = Thoroughness.ordinarily(800, everything: 4_000)
+        for _ in 0..<rounds {
+            let state = random.state(named: "Library").with(fence: 0) {
+                $0.with(interruption: nil, attempted: [])
+            }
             let bytes = random.mutated(state.document)
             if let complaint = Self.complaint(bytes) {
                 Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")
             }
             read += StateHead.read(bytes, name: "Library") == nil ? 0 : 1
         }
-        #expect(read > 1_000, "Too few heads were read to say something.")
+        #expect(read > rounds / 4, "Too few heads were read to say something.")
     }
 
     @Test func `a text that is cut off within it is read in full`() {
-        let state = StateBitFlipTests.state.with(history: []) { StateMarks($0, attempts: (nil, [])) }
+        let state = StateBitFlipTests.state.with(history: []) { $0.with(interruption: nil, attempted: []) }
         let document = state.document
         let length = document.count - "]\n}\n".utf8.count
         for count in 0...document.count {

@@ -62,10 +62,10 @@ import Testing
 
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
         let cursor = Checkpoint(text: "row 12", appVersion: version("1.5"), progress: 0.25)
-        let known = StateBitFlipTests.interruption.known.with(deaths: 1, cursor)
-        let attempt = StateBitFlipTests.interruption.with(known, failure: nil)
+        let known = StateBitFlipTests.interruption.attempt.with(deaths: 1, checkpoint: cursor)
+        let attempt = StateBitFlipTests.interruption.with(attempt: known, failure: nil)
         let state = StateBitFlipTests.state.with {
-            StateMarks($0, minimumAppVersion: version("1.3"), attempts: (attempt, []))
+            $0.with(minimumAppVersion: version("1.3")).with(interruption: attempt, attempted: [])
         }
         let text = String(decoding: state.document, as: UTF8.self)
         #expect(
@@ -120,16 +120,16 @@ import Testing
 
     @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {
         func attempt(_ text: String, _ checkpoint: Checkpoint?) -> Interruption {
-            Interruption(AttemptedMigration(version(text), by: version("1.4"), checkpoint), at: 0)
+            Interruption(AttemptedMigration(version(text), by: version("1.4"), checkpoint: checkpoint), at: 0)
         }
         let cursor = Checkpoint(text: "row 12", appVersion: version("1.3"), progress: 0.5)
         let first = attempt("1.3", cursor)
-        let marks = StateMarks().beginning(first).beginning(attempt("1.2.5", nil))
-        let waiting = StateMarks(marks, attempts: (nil, [first.outcome]))
-        #expect(StateMarks(marks, attempts: (nil, marks.attempted)) == waiting)
+        let marks = StateMarks().addingAttempt(first).addingAttempt(attempt("1.2.5", nil))
+        let waiting = marks.with(interruption: nil, attempted: [first.outcome])
+        #expect(marks.with(interruption: nil, attempted: marks.attempted) == waiting)
         #expect(marks.attempts(at: version("1.3"))?.checkpoint?.text == "row 12")
         #expect(marks.attempts(at: version("1.2.5"))?.checkpoint == nil)
-        #expect(marks.passing(version("1.2.5")) == StateMarks(waiting, lastRun: version("1.2.5")))
-        #expect(marks.passing(version("1.3")) == StateMarks(lastRun: version("1.3")))
+        #expect(marks.raisingLastRun(to: version("1.2.5")) == waiting.with(lastRun: version("1.2.5")))
+        #expect(marks.raisingLastRun(to: version("1.3")) == StateMarks(lastRun: version("1.3")))
     }
 }

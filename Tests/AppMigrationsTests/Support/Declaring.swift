@@ -14,7 +14,13 @@ extension MigrationState {
         -> MigrationState
     {
         let (rows, kept, fence) = (history ?? self.history, unknownMembers, fence ?? self.fence)
-        return MigrationState(name, change(marks), history: rows, unknownMembers: kept, fence: fence)
+        return MigrationState(
+            name: name,
+            marks: change(marks),
+            history: rows,
+            unknownMembers: kept,
+            fence: fence
+        )
     }
 }
 

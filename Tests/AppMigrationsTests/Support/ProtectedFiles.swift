@@ -66,9 +66,9 @@ extension TemporaryDirectory {
     }
 
     #if os(Linux)
-    /// Makes a file or folder immutable; false if the file system has no such flag.
+    /// Makes a file or folder immutable, and returns false if the file system has no such flag.
     ///
-    /// Only root may.
+    /// Only root may call it.
     func setImmutable(_ name: String, _ flag: Int32 = 0x10) -> Bool {
         let descriptor = open(file(name), O_RDONLY | O_NONBLOCK)
         if descriptor < 0 { return false }

@@ -30,11 +30,12 @@ struct RandomState {
             launched: version(),
             freshInstall: generator.hits(oneIn: 3) ? version() : nil,
             minimumAppVersion: generator.hits(oneIn: 2) ? version() : .zero,
-            attempts: (generator.hits(oneIn: 2) ? interruption() : nil, waiting())
+            interruption: generator.hits(oneIn: 2) ? interruption() : nil,
+            attempted: waiting()
         )
         let rows = (0..<Int.random(in: 0...3, using: &generator)).map { _ in row() }
         let fence = generator.hits(oneIn: 3) ? Int.random(in: 1...999, using: &generator) : 0
-        return MigrationState(name, marks, history: rows, fence: fence)
+        return MigrationState(name: name, marks: marks, history: rows, fence: fence)
     }
 
     private mutating func waiting() -> [AttemptedMigration] {
@@ -48,7 +49,7 @@ struct RandomState {
             isProtecting: generator.hits(oneIn: 2),
             at: Int64.random(in: 0...4_000_000_000, using: &generator),
             failure: generator.hits(oneIn: 2) ? text() : nil,
-            lease()
+            lease: lease()
         )
     }
 
@@ -74,7 +75,7 @@ struct RandomState {
             attempts: Int.random(in: 0...99, using: &generator),
             deaths: Int.random(in: 0...99, using: &generator),
             by: version(),
-            checkpoint(),
+            checkpoint: checkpoint(),
             isCopying: generator.hits(oneIn: 4)
         )
     }
@@ -98,18 +99,27 @@ struct RandomState {
         func extreme(_ known: AttemptedMigration) -> AttemptedMigration {
             let (attempts, deaths) = (generator.element(of: numbers), generator.element(of: numbers))
             let (version, app) = (known.version, known.appVersion)
-            return AttemptedMigration(version, attempts: attempts, deaths: deaths, by: app, known.checkpoint)
+            return AttemptedMigration(
+                version,
+                attempts: attempts,
+                deaths: deaths,
+                by: app,
+                checkpoint: known.checkpoint
+            )
         }
         let interruption = state.marks.interruption.map {
             Interruption(
-                extreme($0.known),
+                extreme($0.attempt),
                 isProtecting: $0.isProtecting,
                 at: generator.element(of: times),
                 failure: $0.failure,
-                $0.lease
+                lease: $0.lease
             )
         }
-        let marks = StateMarks(state.marks, attempts: (interruption, state.marks.attempted.map(extreme)))
+        let marks = state.marks.with(
+            interruption: interruption,
+            attempted: state.marks.attempted.map(extreme)
+        )
         let rows = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
             AppliedMigration(
                 version: version(),
@@ -121,7 +131,7 @@ struct RandomState {
                 attempts: generator.element(of: numbers)
             )
         }
-        return MigrationState(name, marks, history: rows, fence: state.fence)
+        return MigrationState(name: name, marks: marks, history: rows, fence: state.fence)
     }
 
     /// Any JSON value.

@@ -13,7 +13,10 @@ let package = Package(
         .executableTarget(name: "nothing"),
         .executableTarget(name: "core", dependencies: [.product(name: "AppMigrations", package: root)]),
         .executableTarget(name: "sql", dependencies: [.product(name: "AppMigrationsSQL", package: root)]),
-        .executableTarget(name: "migrator", dependencies: [.product(name: "AppMigrationsSQLite", package: root)]),
+        .executableTarget(
+            name: "migrator",
+            dependencies: [.product(name: "AppMigrationsSQLite", package: root)]
+        ),
         .executableTarget(name: "fleet", dependencies: [.product(name: "AppMigrationsFleet", package: root)]),
     ],
     swiftLanguageModes: [.v6]

@@ -63,7 +63,9 @@ final class Ghost {
         for version in knowledge.running { hash = Machine.mix(hash, Self.hash(version ?? "")) }
         for (version, count) in knowledge.begins { hash &+= Machine.mix(Self.hash(version), UInt64(count)) }
         for (version, attempts) in knowledge.copyingDeaths {
-            for attempt in attempts { hash &+= Machine.mix(Self.hash(version), UInt64(bitPattern: Int64(attempt)) ^ 1 << 43) }
+            for attempt in attempts {
+                hash &+= Machine.mix(Self.hash(version), UInt64(bitPattern: Int64(attempt)) ^ 1 << 43)
+            }
         }
         for version in knowledge.returned { hash &+= Machine.mix(Self.hash(version), 1 << 40) }
         for (note, count) in knowledge.notes {
@@ -122,7 +124,8 @@ final class Ghost {
         if facts.isCopying, let version = facts.interrupted {
             let begins = knowledge.begins[Self.migration(version, of: sight.manager)] ?? 0
             if begins > 0, !knowledge.isLowered {
-                fail("A state says that an attempt is only copying while no closure of it has begun: \(version) has.")
+                let promise = "A state says that an attempt is only copying while no closure of it has begun"
+                fail("\(promise): \(version) has.")
             }
             if facts.floor != nil { fail("An attempt that is only copying shuts no app out.") }
             if facts.isProtecting { fail("A state that asks for copies has all of them.") }
@@ -176,7 +179,8 @@ extension Ghost {
         }
         let copied = knowledge.copyingDeaths[version]?.count ?? 0
         if attempt < count + copied, !hasLostPower {
-            fail("A process that dies while it copies is counted: \(copied) did, and start \(count) is told \(attempt).")
+            let promise = "A process that dies while it copies is counted"
+            fail("\(promise): \(copied) did, and start \(count) is told \(attempt).")
         }
         if knowledge.returned.contains(version), !isTroubled {
             fail("A migration that returned and was recorded runs no second time: \(version).")

@@ -26,7 +26,8 @@ extension Machine {
         _ status: UnsafeMutablePointer<stat>,
         following: Bool
     ) -> Int32 {
-        Machine.call(.lookUp, path: name(folder, path), "look at \(name(folder, path))") { () throws(Refusal) in
+        let whole = name(folder, path)
+        return Machine.call(.lookUp, path: whole, "look at \(whole)") { () throws(Refusal) in
             let place = try system.disk.place(path, from: try self.folder(folder), following: following)
             guard let number = place.node else { throw Refusal(ENOENT) }
             try tell(number, status)
@@ -123,7 +124,8 @@ public func faccessat(
 
 /// Sets the permissions of an open file; if it has them, nothing changes that the scheduler could see.
 public func fchmod(_ file: Int32, _ mode: mode_t) -> Int32 {
-    if let node = Machine.system.disk.nodes[Machine.system.nodeNumber(file)], node.mode == mode & 0o7777 { return 0 }
+    let node = Machine.system.disk.nodes[Machine.system.nodeNumber(file)]
+    if let node, node.mode == mode & 0o7777 { return 0 }
     return Machine.call(
         .setAttributes,
         node: Machine.system.nodeNumber(file),

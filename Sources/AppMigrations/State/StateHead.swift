@@ -1,0 +1,62 @@
+/// Reads the beginning of a state's text, which is all that a start with nothing to run needs.
+///
+/// It accepts only the text that this library writes, of a state without attempts. ``JSON`` reads every other
+/// text in full, and reports what is wrong with it. So damage after the head is found by the first start that
+/// has work to do.
+package struct StateHead {
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private var index = 0
+
+    /// Reads the marks, or returns `nil` if the whole text has to be read.
+    package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
+        var head = StateHead(bytes: bytes)
+        guard head.skip("{\n  \"format\" : 1,\n  \"name\" : \""), head.skipName(name), head.skip("\",\n"),
+            head.skip("  \"lastRunVersion\" : \""), let lastRun = head.version(),
+            head.skip("  \"baseline\" : \""), let baseline = head.version(),
+            head.skip("  \"launchedVersion\" : \""), let launched = head.version()
+        else { return nil }
+        let isFreshInstall = head.skip("  \"freshInstall\" : \"")
+        let freshInstall = isFreshInstall ? head.version() : nil
+        guard isFreshInstall == (freshInstall != nil) else { return nil }
+        let hasMinimum = head.skip("  \"minimumAppVersion\" : \"")
+        let minimum = hasMinimum ? head.version() : nil
+        guard hasMinimum == (minimum != nil), head.skip("  \"history\" : [") || head.skip("  \"fence\" : ")
+        else { return nil }
+        return StateMarks(
+            lastRun: lastRun,
+            baseline: baseline,
+            launched: launched,
+            freshInstall: freshInstall,
+            minimumAppVersion: minimum ?? .zero
+        )
+    }
+
+    /// Skips a text, or returns false if the next bytes are others.
+    private mutating func skip(_ text: StaticString) -> Bool {
+        let count = text.utf8CodeUnitCount
+        guard bytes.count - index >= count else { return false }
+        for offset in 0..<count where bytes[index &+ offset] != text.utf8Start[offset] { return false }
+        index += count
+        return true
+    }
+
+    /// Skips a manager's name.
+    ///
+    /// A name has no character that JSON escapes.
+    private mutating func skipName(_ name: String) -> Bool {
+        for byte in name.utf8 {
+            guard index < bytes.count, bytes[index] == byte else { return false }
+            index += 1
+        }
+        return true
+    }
+
+    /// Reads a version, and skips the rest of its line.
+    private mutating func version() -> AppVersion? {
+        let start = index
+        while index < bytes.count, bytes[index] != 0x22 { index += 1 }
+        var reader = VersionReader()
+        if reader.read(UnsafeBufferPointer(rebasing: bytes[start..<index])) != nil { return nil }
+        return skip("\",\n") ? reader.version() : nil
+    }
+}

@@ -1,0 +1,64 @@
+/// Writes seconds since 1970 as `2026-11-21T03:54:28Z`, by arithmetic on the proleptic Gregorian calendar.
+///
+/// The C library's `strftime` would open the time-zone file even for a date in UTC.
+package enum Timestamp {
+    private static let daysIn400Years = 146_097
+
+    /// The days from 1 March of the year -400 to 1970.
+    ///
+    /// Counted from there, no day of ``years`` has a negative number.
+    private static let daysTo1970 = 719_468 + daysIn400Years
+
+    /// The first and the last second of the years 0000 to 9999, which four digits can hold.
+    private static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+
+    /// Writes a time.
+    ///
+    /// A time outside ``years`` is written as the first or the last second of them.
+    ///
+    /// The seconds are an `Int64` because an `Int` has 32 bits on some watches.
+    package static func text(_ seconds: Int64) -> String {
+        let seconds = min(max(seconds, years.lowerBound), years.upperBound) + Int64(daysTo1970) * 86_400
+        let date = date(ofDay: Int(seconds / 86_400))
+        let second = Int(seconds % 86_400)
+        let time = "\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))"
+        return "\(padded(date.year, width: 4))-\(padded(date.month))-\(padded(date.day))T\(time)Z"
+    }
+
+    /// Reads a time, or returns `nil` if the text isn't exactly what ``text(_:)`` writes.
+    static func read(_ text: String) -> Int64? {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 20 else { return nil }
+        func number(at start: Int, length: Int = 2) -> Int {
+            bytes[start..<start + length].reduce(0) { $0 * 10 + Int($1 & 0x0F) }
+        }
+        let time = number(at: 11) * 3_600 + number(at: 14) * 60 + number(at: 17)
+        let day = day(year: number(at: 0, length: 4), month: number(at: 5), day: number(at: 8)) - daysTo1970
+        let seconds = Int64(day) * 86_400 + Int64(time)
+        // Nothing was checked so far. If the text isn't a valid time, the result is written as another text.
+        return Self.text(seconds) == text ? seconds : nil
+    }
+
+    // In both functions a year begins on 1 March. Its last day is then the leap day, so the months begin at
+    // fixed days of it.
+    private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
+        let dayOfEra = day % daysIn400Years
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = day / daysIn400Years * 400 - 400 + yearOfEra + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+
+    private static func day(year: Int, month: Int, day: Int) -> Int {
+        let year = year + 400 - (month <= 2 ? 1 : 0)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear
+    }
+
+    private static func padded(_ number: Int, width: Int = 2) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, width - text.count)) + text
+    }
+}

@@ -79,7 +79,7 @@ extension MigrationManager {
         else { return nil }
         do {
             let time = interrupted.startedAt
-            let files = try SavedFiles(location, of: interrupted.version)
+            let files = try SavedFiles(in: location, of: interrupted.version)
             let kept = try files?.keep(asOf: time) ?? SavedFiles.lastKept(of: location, asOf: time)
             try locked.save(state.endingRestore())
             return kept

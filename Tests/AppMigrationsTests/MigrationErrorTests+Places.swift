@@ -12,7 +12,7 @@ extension MigrationErrorTests {
     static let places: [Row] = [
         row(
             .copying,
-            Platform.mounted("/data/disk"),
+            SystemCallError.mounted("/data/disk"),
             "The files that migration 1.2 protects could not be copied in manager \"Library\" (/d/Library.migrations.json): /data/disk: Invalid "
                 + "cross-device link (rename, errno 18). The migration was not run and no file was changed. Fix that and create a new "
                 + "manager."

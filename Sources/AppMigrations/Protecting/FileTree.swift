@@ -31,7 +31,7 @@ struct FileTree {
     /// `check` gets each entry before the content of a folder is listed, and may throw to refuse it.
     init(at top: String, check: (Entry) throws -> Void = { _ in }) throws {
         if let status = try Platform.statusIfPresent(top) {
-            try add(Entry(top: top, below: "", status: status), check)
+            try add(Entry(top: top, below: "", status: status), after: check)
         }
         // The array grows while its folders are listed.
         var index = 0
@@ -43,12 +43,12 @@ struct FileTree {
                 let below = folder.below + "/" + name
                 // Another process may have removed it, as a connection to a database removes files.
                 guard let status = try Platform.status(top + below) else { continue }
-                try add(Entry(top: top, below: below, status: status), check)
+                try add(Entry(top: top, below: below, status: status), after: check)
             }
         }
     }
 
-    private mutating func add(_ entry: Entry, _ check: (Entry) throws -> Void) throws {
+    private mutating func add(_ entry: Entry, after check: (Entry) throws -> Void) throws {
         try check(entry)
         entries.append(entry)
     }
@@ -83,7 +83,7 @@ struct FileTree {
             case .directory:
                 try Platform.makeDirectory(copy)
             case .link:
-                try Platform.copyLink(path, to: copy, entry.status)
+                try Platform.copyLink(path, to: copy, status: entry.status)
             case .file, .socket, .fifo, .device:
                 try copier.copy(path, to: copy) { count in try progress?(path, Double(count)) }
             }
@@ -155,7 +155,8 @@ extension FileTree {
         for suffix in Snapshot.companions.dropFirst() {
             let companion = name + Array(suffix.utf8CString)
             let path = entry.path + suffix
-            if try Platform.statusIfPresent(Array(companion), in: entry.folder, path) != nil { return true }
+            let status = try Platform.statusIfPresent(Array(companion), in: entry.folder, path: path)
+            if status != nil { return true }
         }
         return name.suffix(4).elementsEqual("-shm".utf8CString.dropLast())
     }
@@ -172,7 +173,7 @@ extension FileTree {
             } catch {
                 // If the folder is missing, or is a file now, the sync of the folder above makes that
                 // durable. In a folder that this user can't write to, the closure made and removed nothing.
-                if !error.isAbsent, try Platform.mayWrite(folder) { throw error }
+                if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
             }
             if FilePaths.contains(folder, stateFolder) { return }
             folder = FilePaths.parent(folder)

@@ -107,10 +107,10 @@ extension StateLocation {
 extension MigrationError {
     /// The error for a closure's work, or for a path that a closure named, that could not be synced to disk.
     static func unsynchronized(
-        _ path: String,
-        _ reason: Message,
-        _ location: StateLocation,
-        _ version: AppVersion,
+        at path: String,
+        reason: Message,
+        in location: StateLocation,
+        of version: AppVersion,
         because cause: SystemCallError? = nil
     ) -> MigrationError {
         let text: Message = """

@@ -4,9 +4,9 @@
 /// ```text
 /// entries-<count>   how many entries the copies have; renamed to `begun` before the first copy leaves
 /// item              the copy; with `-wal`, `-shm` and `-journal` the copies of a database's companions
-/// absent            an empty file that says that nothing existed at the path; the same with the companions' suffixes
-/// replaced-<n>      what was at the path when the restore began, and copies that were restored to another file system
-/// item.entries      the copy of a folder that can't be moved as a whole, so that its entries are restored one by one
+/// absent            an empty file if nothing existed at the path; the same with the companions' suffixes
+/// replaced-<n>      an item that the restore replaced, or a copy that it restored to another file system
+/// item.entries      the copy of a folder that can't be moved, so that its entries are restored one by one
 /// model             an empty folder with the owner, permissions, attributes and times of a protected folder
 /// ….spent           a mark or copy that was restored, and isn't moved to the path
 /// ```
@@ -119,7 +119,7 @@ struct PathRestore {
         if try !Platform.exists(at: items) {
             for name in try Platform.nameBytes(in: place) {
                 let path = (place + "/").utf8CString.dropLast() + name
-                _ = try moveAside(Array(path), place + "/" + Platform.readable(name))
+                _ = try moveAside(Array(path), path: place + "/" + Platform.readable(name))
             }
             // After the rename to `item.entries`, entries of the folder may be restored ones. So a restore
             // that continues moves only those aside whose copy is still here.
@@ -129,7 +129,9 @@ struct PathRestore {
             try synchronizeIfPresent(copies)
         }
         try Platform.makeDirectories(place)
-        for folder in [items, place] { try Platform.makeWritable(folder, FileStatus(ofEntry: folder)) }
+        for folder in [items, place] {
+            try Platform.makeWritable(folder, status: FileStatus(ofEntry: folder))
+        }
         let pieces = try Platform.names(in: items, strictly: true).map { name in
             Piece(item: "/item.entries/" + name, place: place + "/" + name)
         }
@@ -148,7 +150,7 @@ struct PathRestore {
     }
 
     private mutating func moveAside(_ path: String) throws -> Bool {
-        try moveAside(Array(path.utf8CString), path)
+        try moveAside(Array(path.utf8CString), path: path)
     }
 
     /// Moves the item at a path into the snapshot, to be removed after the restore.
@@ -156,27 +158,27 @@ struct PathRestore {
     /// If the snapshot is on another file system, the item can't be moved and is removed at once. That is
     /// safe, because the copy that replaces it is still in the snapshot.
     ///
-    /// The path is any bytes, and a NUL. `text` is that path for errors.
+    /// `bytes` are those of the path, which need not be UTF-8, and a NUL. `path` is for errors.
     ///
     /// - Returns: False if it is the protected folder itself and can't be moved, because it is a mount point
     ///   or a sandbox container, is on another file system, or is in a folder that this user can't write to.
     ///   Nothing was changed then.
-    private mutating func moveAside(_ path: [CChar], _ text: String) throws -> Bool {
-        guard let status = try Platform.statusIfPresent(path, text) else { return true }
-        try Platform.makeWritable(path, text, status)
+    private mutating func moveAside(_ bytes: [CChar], path: String) throws -> Bool {
+        guard let status = try Platform.statusIfPresent(bytes, path: path) else { return true }
+        try Platform.makeWritable(bytes, status: status, path: path)
         do throws(SystemCallError) {
-            try moveIntoSnapshotEvenIfImmutable(path, text)
+            try moveIntoSnapshotEvenIfImmutable(bytes, path: path)
             return true
         } catch {
-            if status.kind == .directory, FilePaths.isSame(text, place), Platform.keepsFolder(error),
+            if status.kind == .directory, FilePaths.isSame(path, place), error.leavesEntriesMovable,
                 try Platform.status(copies + "/item")?.kind == .directory
             {
                 return false
             }
-            if !Platform.isOtherFileSystem(error) { throw error }
+            if !error.isOtherFileSystem { throw error }
         }
-        if try keepsReplaced || StateRecognition.isStateIn(path, text) { try keep(path, text) }
-        try Platform.removeTree(path, text)
+        if try keepsReplaced || StateRecognition.isStateIn(bytes, path) { try keep(bytes, path: path) }
+        try Platform.removeTree(bytes, path: path)
         return true
     }
 
@@ -184,12 +186,12 @@ struct PathRestore {
     ///
     /// If it can't be copied, because of a name that isn't UTF-8 or for lack of space, it is renamed and
     /// stays where it is.
-    private mutating func keep(_ path: [CChar], _ text: String) throws {
+    private mutating func keep(_ bytes: [CChar], path: String) throws {
         let copy = try nextReplaced()
         do {
-            // If the name isn't UTF-8, the text is another path.
-            if Array(text.utf8CString) != path { throw Platform.unsupported(text) }
-            try FileTree(at: text).copy(to: copy, by: FileCopier())
+            // If the name isn't UTF-8, `path` is that of another file.
+            if Array(path.utf8CString) != bytes { throw SystemCallError.unsupported(path) }
+            try FileTree(at: path).copy(to: copy, by: FileCopier())
             try FileTree.synchronize([copy])
             try synchronizeIfPresent(copies)
         } catch {
@@ -199,9 +201,9 @@ struct PathRestore {
                 // An incomplete copy is removed with the snapshot.
             }
             var number = 1
-            while try Platform.exists(at: "\(text).\(Self.replaced)\(number)") { number += 1 }
-            let kept = "\(text).\(Self.replaced)\(number)"
-            try Platform.move(path, to: kept, failing: text)
+            while try Platform.exists(at: "\(path).\(Self.replaced)\(number)") { number += 1 }
+            let kept = "\(path).\(Self.replaced)\(number)"
+            try Platform.move(bytes, to: kept, failing: path)
             renamedInPlace.append(kept)
         }
     }
@@ -216,8 +218,8 @@ struct PathRestore {
             try copy(isOnOtherFileSystem, into: folder)
             for piece in isOnOtherFileSystem {
                 let item = copies + piece.item
-                try Platform.makeWritable(item, FileStatus(ofEntry: item))
-                try moveIntoSnapshot(Array(item.utf8CString), item)
+                try Platform.makeWritable(item, status: FileStatus(ofEntry: item))
+                try moveIntoSnapshot(Array(item.utf8CString), path: item)
             }
         }
         try synchronizeIfPresent(folder, FilePaths.parent(copies + first.item))
@@ -233,7 +235,7 @@ struct PathRestore {
             try Platform.replace(item + ".spent", with: item)
             return true
         }
-        let wasMadeWritable = try Platform.makeWritable(item, status)
+        let wasMadeWritable = try Platform.makeWritable(item, status: status)
         var failure: SystemCallError?
         do throws(SystemCallError) {
             try Platform.replace(piece.place, with: item)
@@ -241,10 +243,10 @@ struct PathRestore {
             failure = error
         }
         if wasMadeWritable {
-            try Platform.setPermissions(failure == nil ? piece.place : item, status.permissions)
+            try Platform.setPermissions(of: failure == nil ? piece.place : item, status.permissions)
         }
         guard let failure else { return true }
-        if !Platform.isOtherFileSystem(failure) { throw failure }
+        if !failure.isOtherFileSystem { throw failure }
         return false
     }
 
@@ -273,22 +275,22 @@ struct PathRestore {
     }
 
     /// Moves an item into the snapshot, also if it is immutable and this user may change that.
-    private mutating func moveIntoSnapshotEvenIfImmutable(_ path: [CChar], _ text: String)
+    private mutating func moveIntoSnapshotEvenIfImmutable(_ bytes: [CChar], path: String)
         throws(SystemCallError)
     {
         do throws(SystemCallError) {
-            try moveIntoSnapshot(path, text)
+            try moveIntoSnapshot(bytes, path: path)
         } catch {
-            guard Platform.isNotPermitted(error), Platform.makeMutable(path) else { throw error }
-            try moveIntoSnapshot(path, text)
+            guard error.isNotPermitted, Platform.makeMutable(bytes) else { throw error }
+            try moveIntoSnapshot(bytes, path: path)
         }
     }
 
     /// Moves an item to where it is removed after the restore.
     ///
     /// It is a rename, because the closure may have filled the disk.
-    private mutating func moveIntoSnapshot(_ path: [CChar], _ text: String) throws(SystemCallError) {
-        try Platform.move(path, to: nextReplaced(), failing: text)
+    private mutating func moveIntoSnapshot(_ bytes: [CChar], path: String) throws(SystemCallError) {
+        try Platform.move(bytes, to: nextReplaced(), failing: path)
     }
 
     private mutating func nextReplaced() throws(SystemCallError) -> String {
@@ -304,6 +306,6 @@ struct PathRestore {
     ///
     /// A folder that doesn't exist contained nothing before the migration and contains nothing now.
     private func synchronizeIfPresent(_ folders: String...) throws {
-        for folder in folders { _ = try Platform.unless(Platform.absent, Platform.synchronize(folder)) }
+        for folder in folders { _ = try Platform.ignoringMissing(Platform.synchronize(folder)) }
     }
 }

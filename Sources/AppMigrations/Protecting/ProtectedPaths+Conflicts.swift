@@ -39,7 +39,7 @@ extension ProtectedPaths {
             if list == nil {
                 throw refusal(
                     of: path,
-                    "manager \(other.name.quoted) protects files, and its list is damaged"
+                    because: "manager \(other.name.quoted) protects files, and its list is damaged"
                 )
             }
             // From the end of its closure until the migration is recorded, the process holds the lock of the

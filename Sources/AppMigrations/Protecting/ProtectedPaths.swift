@@ -64,7 +64,7 @@ final class ProtectedPaths {
     }
 
     /// The error for a path that can't be protected.
-    func refusal(of path: String, _ reason: Message) -> MigrationError {
+    func refusal(of path: String, because reason: Message) -> MigrationError {
         location.protectionError(
             .copying,
             of: version,
@@ -99,7 +99,7 @@ extension ProtectedPaths {
         var distance = 1
         while !FilePaths.contains(place, stateFolder) {
             let status = try Platform.statusIfPresent(place)
-            if let status, try Platform.isMountPoint(place, status) { return distance }
+            if let status, try Platform.isMountPoint(place, status: status) { return distance }
             place = FilePaths.parent(place)
             distance += 1
         }
@@ -127,7 +127,7 @@ extension ProtectedPaths {
     /// A link is protected together with the item that it leads to, because a closure may write through it or
     /// replace it by a file.
     private func checkedPaths(of named: String) throws -> [String] {
-        if let reason = FilePaths.refusal(named) { throw refusal(of: named, reason) }
+        if let reason = FilePaths.refusal(named) { throw refusal(of: named, because: reason) }
         var found: [String] = []
         var next = try absolutePath(of: named)
         while true {
@@ -142,7 +142,7 @@ extension ProtectedPaths {
             let target = try Platform.target(ofLink: path)
             next = target.utf8.first == 0x2F ? target : FilePaths.joined(FilePaths.parent(path), target)
             if found.count > Self.linkLimit {
-                throw refusal(of: named, "it leads through more than \(Self.linkLimit) links")
+                throw refusal(of: named, because: "it leads through more than \(Self.linkLimit) links")
             }
         }
     }
@@ -152,7 +152,10 @@ extension ProtectedPaths {
         do throws(SystemCallError) {
             return FilePaths.joined(try Platform.workingDirectory(), named)
         } catch {
-            throw refusal(of: named, "it is relative, and the working directory can't be found: \(error)")
+            throw refusal(
+                of: named,
+                because: "it is relative, and the working directory can't be found: \(error)"
+            )
         }
     }
 
@@ -178,7 +181,7 @@ extension ProtectedPaths {
         // Such a path can't be resolved until the folder exists. The closure may make that folder anywhere,
         // and the restore would remove other files than those that were meant.
         if name == "." || name == ".." {
-            throw refusal(of: named, "it leads through a folder that doesn't exist")
+            throw refusal(of: named, because: "it leads through a folder that doesn't exist")
         }
         return FilePaths.joined(try withoutLinks(FilePaths.parent(folder), named: named), name)
     }
@@ -189,16 +192,16 @@ extension ProtectedPaths {
     private func check(_ path: String, named: String) throws {
         for companion in Snapshot.companions
         where try Self.holdsState(path + companion, of: location, in: stateFolder) {
-            throw refusal(of: named, "the state directory is in it")
+            throw refusal(of: named, because: "the state directory is in it")
         }
         // The names of the state, of its lock and of its snapshots begin like this.
         let ownFiles = FilePaths.joined(stateFolder, location.name) + ".migrations."
-        if FilePaths.begins(path, ownFiles) { throw refusal(of: named, "it belongs to the state") }
+        if FilePaths.begins(path, ownFiles) { throw refusal(of: named, because: "it belongs to the state") }
         let folder = FilePaths.parent(path)
         try refuseForeign(folder, named: named)
         try refuseForeign(path, named: named)
         try requireReplaceable(path, in: folder, named: named)
-        if let reason = try FilePaths.escapes(path) { throw refusal(of: named, reason) }
+        if let reason = try FilePaths.escapes(path) { throw refusal(of: named, because: reason) }
     }
 
     /// Refuses an item that a restore could not replace.
@@ -206,7 +209,7 @@ extension ProtectedPaths {
         guard let folderStatus = try Platform.status(folder) else { return }
         for place in try [folder] + Snapshot.parts(of: path) {
             if let word = try Platform.wordIfUnchangeable(place) {
-                throw refusal(of: named, "\(place) is \(word)")
+                throw refusal(of: named, because: "\(place) is \(word)")
             }
         }
         let status = try Platform.status(path)
@@ -215,10 +218,13 @@ extension ProtectedPaths {
             // writable.
             guard let error = try Platform.refusalOfWriting(path) else { return }
             if error.isDenied, Platform.isOwn(status) { return }
-            throw refusal(of: named, "neither it nor the folder that it is in can be written to: \(error)")
+            throw refusal(
+                of: named,
+                because: "neither it nor the folder that it is in can be written to: \(error)"
+            )
         }
         if try !Platform.mayWrite(folder, andRead: true) {
-            throw refusal(of: named, "this user can't read \(folder) and write to it")
+            throw refusal(of: named, because: "this user can't read \(folder) and write to it")
         }
         guard let status, status.kind != .directory else { return }
         // In a folder with the sticky bit, only the owner of a file and the owner of the folder may rename
@@ -227,7 +233,8 @@ extension ProtectedPaths {
         if isSticky, !Platform.isRoot, !Platform.isOwn(folderStatus), !Platform.isOwn(status) {
             throw refusal(
                 of: named,
-                "it belongs to another user, and only the owners of files in \(folder) can rename them"
+                because:
+                    "it belongs to another user, and only the owners of files in \(folder) can rename them"
             )
         }
     }
@@ -237,15 +244,15 @@ extension ProtectedPaths {
         let isTop = entry.below.isEmpty
         let isFolder = entry.status.kind == .directory
         if let word = entry.status.kind.wordIfSpecial {
-            throw refusal(of: path, "\(entry.path) is \(word), which can't be copied")
+            throw refusal(of: path, because: "\(entry.path) is \(word), which can't be copied")
         }
         // If the protected folder itself is a mount point, its entries are restored one by one. A mounted
         // file can't be removed (unlink(2)).
-        if !(isFolder && isTop), try Platform.isMountPoint(entry.path, entry.status) {
-            throw refusal(of: path, "a file system or a file is mounted at \(entry.path)")
+        if !(isFolder && isTop), try Platform.isMountPoint(entry.path, status: entry.status) {
+            throw refusal(of: path, because: "a file system or a file is mounted at \(entry.path)")
         }
         if entry.status.kind == .file, try StateRecognition.isState(file: entry.path) {
-            throw refusal(of: path, "the state of a manager is in it, \(entry.path)")
+            throw refusal(of: path, because: "the state of a manager is in it, \(entry.path)")
         }
         if isFolder { try refuseForeign(entry.path, named: path) }
     }
@@ -260,6 +267,9 @@ extension ProtectedPaths {
 
     private func refuseForeign(_ folder: String, named: String) throws {
         guard let owner = try foreignOwner(of: folder) else { return }
-        throw refusal(of: named, "\(folder) belongs to user \(Int(owner)), and this process is root's")
+        throw refusal(
+            of: named,
+            because: "\(folder) belongs to user \(Int(owner)), and this process is root's"
+        )
     }
 }

@@ -12,7 +12,7 @@ struct SavedFiles {
     /// The copies of a state; `nil` if there is no snapshot.
     ///
     /// `version` is that of the migration that protected the files, for errors.
-    init?(_ location: StateLocation, of version: AppVersion?) throws(SystemCallError) {
+    init?(in location: StateLocation, of version: AppVersion?) throws(SystemCallError) {
         guard let folder = try location.existingSnapshot() else { return nil }
         self.location = location
         self.version = version
@@ -20,7 +20,7 @@ struct SavedFiles {
     }
 
     /// The error for a state that asks for copies if there is no snapshot.
-    static func missingError(_ location: StateLocation, _ version: AppVersion) -> MigrationError {
+    static func missingError(in location: StateLocation, of version: AppVersion) -> MigrationError {
         location.protectionError(
             .findingCopies,
             of: version,
@@ -40,19 +40,20 @@ struct SavedFiles {
         let list = try trustedList()
         let places = list.places(from: stateFolder)
         let isStateMoved = !FilePaths.isSame(list.stateFolder, stateFolder)
-        if isStateMoved { try refuseSeparated(list, places) }
+        if isStateMoved { try refuseSeparated(list, restoredTo: places) }
         // Everything is checked before anything is changed.
         for (index, place) in places.enumerated() {
             try requireFolders(above: place, copies: "\(folder)/\(index)")
             if try ProtectedPaths.holdsState(place, of: location, in: stateFolder) {
-                throw refusal(at: place, "the state directory is in \(place)")
+                throw refusal(at: place, because: "the state directory is in \(place)")
             }
             if try ProtectedPaths.mountDistance(of: place, upTo: stateFolder)
                 != list.paths[index].mountDistance
             {
                 throw refusal(
                     at: place,
-                    "a file system was mounted or unmounted there since the copies were made; undo that"
+                    because:
+                        "a file system was mounted or unmounted there since the copies were made; undo that"
                 )
             }
             try refuseIncompleteCopies("\(folder)/\(index)", of: place)
@@ -108,7 +109,7 @@ struct SavedFiles {
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
             throw refusal(
                 at: above,
-                "\(above) was a folder when the copies were made; put that folder back in its place"
+                because: "\(above) was a folder when the copies were made; put that folder back in its place"
             )
         }
     }
@@ -219,7 +220,7 @@ struct SavedFiles {
         }
     }
 
-    private func refusal(at path: String, _ reason: Message) -> MigrationError {
+    private func refusal(at path: String, because reason: Message) -> MigrationError {
         location.protectionError(.restoring, of: version, at: path, reason: reason)
     }
 
@@ -242,7 +243,7 @@ extension SavedFiles {
     /// and where other files may be. So identities decide: that of the snapshot's folder, and that of the
     /// folder above each path. If both are unchanged, everything was moved. If both are new, everything was
     /// copied. If only one of them is new, state and files were separated.
-    private func refuseSeparated(_ list: SnapshotList, _ places: [String]) throws {
+    private func refuseSeparated(_ list: SnapshotList, restoredTo places: [String]) throws {
         let isMoved = try Platform.identity(ofFolder: folder) == list.snapshot
         for (path, place) in zip(list.paths, places) {
             let isTogether = try isMoved ? wasMoved(path, to: place) : mayBeCopy(of: path, at: place)
@@ -250,10 +251,10 @@ extension SavedFiles {
             let former = FilePaths.absolute(path.relative, from: list.stateFolder)
             throw refusal(
                 at: place,
-                """
-                the state was moved or copied from \(list.stateFolder) to \(location.directory) without \(former), which would be \
-                restored to \(place); move the state back, or move the files too
-                """
+                because: """
+                    the state was moved or copied from \(list.stateFolder) to \(location.directory) without \(former), which would be \
+                    restored to \(place); move the state back, or move the files too
+                    """
             )
         }
     }

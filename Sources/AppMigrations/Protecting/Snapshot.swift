@@ -41,7 +41,7 @@ final class Snapshot {
         let location = protected.location
         // No state asks for the copies of an earlier attempt. If they can't be removed they are moved aside
         // or marked, so that they don't keep every later migration from running.
-        if let leftover = try SavedFiles(location, of: protected.version) {
+        if let leftover = try SavedFiles(in: location, of: protected.version) {
             do {
                 _ = try leftover.discard()
             } catch {
@@ -52,7 +52,9 @@ final class Snapshot {
         try Platform.makeDirectory(folder)
         do {
             try Self.refuseForeign(folder)
-            if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 { throw Platform.foreign(folder) }
+            if try FileStatus(ofEntry: folder).permissions & 0o077 != 0 {
+                throw SystemCallError.foreign(folder)
+            }
             let list = try protected.list(forSnapshotIn: folder)
             listLock = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
             try Platform.synchronize(folder)
@@ -150,7 +152,7 @@ final class Snapshot {
     /// If a closure gives all of the app's files to another user, it gives the snapshot to that user too.
     static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
-        if status.kind != .directory || !Platform.isOwn(status) { throw Platform.foreign(folder) }
+        if status.kind != .directory || !Platform.isOwn(status) { throw SystemCallError.foreign(folder) }
     }
 }
 

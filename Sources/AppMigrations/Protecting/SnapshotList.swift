@@ -86,8 +86,7 @@ extension SnapshotList {
     /// Reads the list of the snapshot in `folder`; `nil` if it doesn't exist, or if this library didn't write
     /// it.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
-        let content = try Platform.unless(
-            Platform.absent,
+        let content = try Platform.ignoringMissing(
             Platform.contents(ofFile: folder + "/list", limit: Self.sizeLimit)
         )
         return content?.flatMap { SnapshotList($0) }

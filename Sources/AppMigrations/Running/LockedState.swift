@@ -200,7 +200,7 @@ extension LockedState {
     {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
-            guard let files = try SavedFiles(location, of: version), let kept = try cleanUp(files) else {
+            guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
                 return
             }
             event.error = location.keptFilesError(kept)
@@ -214,8 +214,8 @@ extension LockedState {
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
             try confirm()
-            guard let files = try SavedFiles(location, of: version) else {
-                throw SavedFiles.missingError(location, version)
+            guard let files = try SavedFiles(in: location, of: version) else {
+                throw SavedFiles.missingError(in: location, of: version)
             }
             keptBeside += try files.restore { [self] fraction, note in
                 var event = MigrationEvent(.progressed, location.name, version: version)

@@ -144,7 +144,13 @@ extension MigrationAttempt {
             try files?.synchronizeWork()
         } catch {
             let path = error.path ?? location.directory
-            let lost = MigrationError.unsynchronized(path, "\(error)", location, version, because: error)
+            let lost = MigrationError.unsynchronized(
+                at: path,
+                reason: "\(error)",
+                in: location,
+                of: version,
+                because: error
+            )
             throw undo(lost, because: lost)
         }
         try record()

@@ -110,6 +110,8 @@ extension Start {
     /// Where a closure runs under the lock nothing is touched, and the next start saves that. Where files are being put back,
     /// this start waits for them.
     private func catchUp(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
+        // A read-only manager takes no lock and restores nothing.
+        if location.isReadOnly { return try StartOutcome(found: found, by: release) }
         var marks = found
         do throws(MigrationError) {
             let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
@@ -118,10 +120,8 @@ extension Start {
             if let locked { return try settle(locked) }
         } catch {
             // Where no lock or no save can be had, the next start saves which version was launched.
-            if error.code != .readOnly {
-                if marks.hasLeftover { throw forbiddingWrites(error, marks) }
-                if error.code != .stateNotSaved { throw error }
-            }
+            if marks.hasLeftover { throw forbiddingWrites(error, marks) }
+            if error.code != .stateNotSaved { throw error }
         }
         return try StartOutcome(found: marks, by: release)
     }
@@ -177,12 +177,12 @@ extension Start {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.refuseEscapes(location)
+        // A read-only manager doesn't make the state that another manager would make.
+        if location.isReadOnly { return try StartOutcome(first: ask(firstRun), by: release) }
         let locked: LockedState
         do throws(MigrationError) {
             locked = try LockedState.take(reporter, timeout: timeout)
         } catch {
-            // A state that another manager would make is its own alone.
-            if error.code == .readOnly { return try StartOutcome(first: ask(firstRun), by: release) }
             // A task of this process made the state since it was missed, and is migrating: there is nothing to wait for.
             if error.code == .nested, let marks = try file.readMarks() {
                 return try StartOutcome(found: marks, by: release)

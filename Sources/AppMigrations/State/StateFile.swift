@@ -72,12 +72,12 @@ struct StateFile: Sendable {
     /// The caller holds the lock, which ``LockedState`` makes sure of, and syncs the directory.
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A larger file would be refused when it is read, so the old state is kept.
-        guard let document = state.writtenDocument else { throw Platform.tooLarge }
+        guard let document = state.writtenDocument else { throw SystemCallError.tooLarge }
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
     func remove() throws(SystemCallError) {
-        _ = try Platform.unless(Platform.absent, Platform.remove(location.state))
+        _ = try Platform.ignoringMissing(Platform.remove(location.state))
         try Platform.synchronize(location.directory)
     }
 }

@@ -46,7 +46,7 @@ import Testing
     func `a path that still has its URL's escapes is refused`(path: String) throws {
         try scratch.write("old", to: try #require(path.removingPercentEncoding))
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
-        let reason = "/\(path) isn't there: take path(percentEncoded: false) of the URL, or make"
+        let reason = "/\(path) doesn't exist: pass path(percentEncoded: false) of the URL, or create"
         #expect(error.description.contains("it has the escapes of a URL, and /"), "\(error)")
         #expect(error.description.contains(reason), "\(error)")
     }

@@ -9,9 +9,9 @@ import Testing
 
     static let refused: [(String, String)] = [
         ("", "it is empty"),
-        ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
-        ("a\0b", "a path has no NUL character"),
-        ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path, or ./~"),
+        ("file:///tmp/x", "it is a URL; pass its path(percentEncoded: false)"),
+        ("a\0b", "a path can't contain a NUL character"),
+        ("~/data", "only a shell replaces ~ by the home folder; pass the whole path, or ./~"),
         ("state", "the state directory is in it"),
         (".", "the state directory is in it"),
         ("state/.", "the state directory is in it"),

@@ -21,8 +21,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "it is empty"), ("a\0b", "a path has no NUL character"),
-            ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
+            ("", "it is empty"), ("a\0b", "a path can't contain a NUL character"),
+            ("file:///tmp/x", "it is a URL; pass its path(percentEncoded: false)"),
         ]
     )
     func `what is no path can't be synchronized`(path: String, reason: String) throws {

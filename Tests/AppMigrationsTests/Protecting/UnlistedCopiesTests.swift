@@ -65,7 +65,7 @@ import Testing
         var names: [String] = []
         for content in ["first", "second", "third"] {
             try scratch.write(content, to: "state/Library.migrations.snapshot/0/item")
-            let folder = try #require(try SavedFiles(location, of: nil)?.keep(asOf: 0))
+            let folder = try #require(try SavedFiles(in: location, of: nil)?.keep(asOf: 0))
             names.append(String(folder.dropFirst(scratch.state.path.count + 1)))
             #expect(try scratch.read("state/\(names.last ?? "")/0/item") == content)
         }

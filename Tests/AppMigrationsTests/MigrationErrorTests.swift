@@ -40,9 +40,15 @@ struct MigrationErrorTests {
     ) -> MigrationError {
         let attempts = [AttemptedMigration(newer ?? declared, deaths, deaths: deaths, by: newer ?? "1.4")]
         let marks = StateMarks(launched: version("1.4"), attempted: attempts)
+        let initialMarks = StateMarks(launched: version("1.4"))
         let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
         return thrown {
-            try Declarations(known, release()).decide(pending, marks, after: version(previous), limit: 3)
+            try Declarations(initialMarks, release()).decide(
+                pending,
+                marks,
+                after: version(previous),
+                limit: 3
+            )
         }
     }
 

@@ -1,4 +1,5 @@
-/// The state's folder and the app's version, where the app gives none, and which folders are refused.
+/// The defaults for the app's version and the state directory, and the check of a directory that the app
+/// names.
 enum DefaultLocation {
     static func version(of manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
@@ -11,21 +12,26 @@ enum DefaultLocation {
         throw MigrationError(.unknownCurrentVersion, manager: manager, text)
     }
 
-    /// The place of a manager's state, as an absolute path, so that it stays true when the process changes its working directory.
+    /// The location of a manager's state.
+    ///
+    /// Its path is absolute, so that it stays the same if the process changes its working directory.
     static func of(
         _ manager: String,
         in directory: String?,
         isReadOnly: Bool = false
     ) throws(MigrationError) -> StateLocation {
         try StateLocation.check(manager)
-        let directory = if let directory { directory } else { try Self.directory(manager) }
-        let path = try absolute(directory, manager)
+        let directory = if let directory { directory } else { try defaultDirectory(for: manager) }
+        let path = try absolutePath(of: directory, for: manager)
         return StateLocation(name: manager, directory: path, isReadOnly: isReadOnly)
     }
 
-    /// A bundle's identifier stays the same in every release, and the name by which a program is started doesn't: at another folder
-    /// the next release would be a fresh install, and skip everything that is pending.
-    private static func directory(_ manager: String) throws(MigrationError) -> String {
+    /// The directory if the app names none: only a bundle has one.
+    ///
+    /// The identifier of a bundle is the same in every release. The name of an executable isn't. If a new
+    /// release looked for its state in another folder, it would be a fresh install and skip everything that
+    /// is pending.
+    private static func defaultDirectory(for manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let directory = AppBundle.stateDirectory { return directory }
         #endif
@@ -36,36 +42,45 @@ enum DefaultLocation {
         throw MigrationError(.unusableDirectory, manager: manager, text)
     }
 
-    static func absolute(_ directory: String, _ manager: String) throws(MigrationError) -> String {
+    static func absolutePath(of directory: String, for manager: String) throws(MigrationError) -> String {
         var directory = directory
         let isPlain = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
-        return isPlain ? directory : try completed(directory, manager)
+        return isPlain ? directory : try completedPath(of: directory, for: manager)
     }
 
     @inline(never)
-    private static func completed(_ directory: String, _ manager: String) throws(MigrationError) -> String {
-        if let reason = FilePaths.refusal(directory) { throw unusable(directory, manager, reason) }
+    private static func completedPath(of directory: String, for manager: String) throws(MigrationError)
+        -> String
+    {
+        if let reason = FilePaths.refusal(directory) {
+            throw unusable(directory, of: manager, because: reason)
+        }
         do throws(SystemCallError) {
             return try Platform.workingDirectory() + "/" + directory
         } catch {
-            throw unusable(directory, manager, "it is relative, and \(error)")
+            throw unusable(directory, of: manager, because: "it is relative, and \(error)")
         }
     }
 
-    /// Refuses the path of a `URL` that still has its escapes: the folders of those names would be made, and another start
-    /// that gives the plain path would be a fresh install.
+    /// Refuses the path of a `URL` that still has its percent escapes.
     ///
-    /// Asked only where there is no state.
+    /// Folders with such names would be made. If a later start used the plain path, it would be a fresh
+    /// install. This is only checked if there is no state.
     static func refuseEscapes(_ location: StateLocation) throws(MigrationError) {
         let reason: Message?
-        do throws(SystemCallError) { reason = try FilePaths.escapes(location.directory) } catch {
+        do throws(SystemCallError) {
+            reason = try FilePaths.escapes(location.directory)
+        } catch {
             reason = "\(error)"
         }
-        if let reason { throw unusable(location.directory, location.name, reason) }
+        if let reason { throw unusable(location.directory, of: location.name, because: reason) }
     }
 
-    private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError
-    {
+    private static func unusable(
+        _ directory: String,
+        of manager: String,
+        because reason: Message
+    ) -> MigrationError {
         let text: Message = """
             The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
             Nothing was run or written. Pass the path of a folder as stateDirectory:.

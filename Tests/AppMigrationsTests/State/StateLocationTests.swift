@@ -77,7 +77,7 @@ import Testing
         )
         #expect(manager.stateFile.hasPrefix("/"))
         #expect(
-            try DefaultLocation.absolute("a/b", "x") == FileManager.default.currentDirectoryPath
+            try DefaultLocation.absolutePath(of: "a/b", for: "x") == FileManager.default.currentDirectoryPath
                 + "/a/b"
         )
     }

@@ -79,20 +79,20 @@ package enum FilePaths {
         return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
     }
 
-    static func joined(_ folder: String, _ name: String) -> String {
+    static func joined(_ folder: String, name: String) -> String {
         (folder == "/" ? "/" : folder + "/") + name
     }
 
     /// True if a path is that of the folder, or of something in it.
-    static func contains(_ folder: String, _ path: String) -> Bool {
-        isSame(path, folder) || begins(path, joined(folder, ""))
+    static func contains(_ folder: String, path: String) -> Bool {
+        isSame(path, folder) || begins(path, with: joined(folder, name: ""))
     }
 
     @inline(never)
     package static func isSame(_ one: String, _ two: String) -> Bool { Array(one.utf8) == Array(two.utf8) }
 
     @inline(never)
-    static func begins(_ text: String, _ start: String) -> Bool {
+    static func begins(_ text: String, with start: String) -> Bool {
         Array(Array(text.utf8).prefix(start.utf8.count)) == Array(start.utf8)
     }
 }

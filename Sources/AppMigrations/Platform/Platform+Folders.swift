@@ -12,7 +12,7 @@ extension Platform {
         // Another process may have made it since.
         if try ignoring([EEXIST], makeDirectory(path)) == nil { return }
         if isRoot {
-            let made = try openDirectory(path, O_NOFOLLOW)
+            let made = try openDirectory(path, adding: O_NOFOLLOW)
             defer { closeAfterReading(made) }
             // The owner of the folder above may have put another folder of root's in its place. Only an empty
             // one can be the new one.

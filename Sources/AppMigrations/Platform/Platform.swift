@@ -106,8 +106,10 @@ package enum Platform {
     /// Opens a file as ``openToRead(_:at:)`` does; an error names the path.
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 { try openToRead(path, at: path) }
 
-    package static func openDirectory(_ path: String, _ more: Int32 = 0) throws(SystemCallError) -> Int32 {
-        try opening(path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | more) }
+    package static func openDirectory(_ path: String, adding flags: Int32 = 0) throws(SystemCallError)
+        -> Int32
+    {
+        try opening(path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags) }
     }
 
     /// Makes an empty file that only this user can read, and opens it to write.

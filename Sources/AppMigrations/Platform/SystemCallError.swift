@@ -47,7 +47,7 @@ extension SystemCallError {
 
     /// This error with its path moved to another folder, if the path is at or below `old`.
     func moved(from old: String, to new: String) -> SystemCallError {
-        guard let path, FilePaths.contains(old, path) else { return self }
+        guard let path, FilePaths.contains(old, path: path) else { return self }
         let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
         return SystemCallError(call: call, errorNumber: errorNumber, path: place)
     }

@@ -53,8 +53,8 @@ struct FileTree {
         entries.append(entry)
     }
 
-    /// The work of copying the tree, for a progress: its bytes, and 4 KiB for each entry because that takes
-    /// system calls.
+    /// The amount of work that copying the tree takes, to report progress: its bytes, and 4 KiB for each
+    /// entry because that takes system calls.
     ///
     /// It is a `Double`, because the bytes of several files can be more than an `Int` holds.
     var cost: Double {
@@ -175,7 +175,7 @@ extension FileTree {
                 // durable. In a folder that this user can't write to, the closure made and removed nothing.
                 if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
             }
-            if FilePaths.contains(folder, stateFolder) { return }
+            if FilePaths.contains(folder, path: stateFolder) { return }
             folder = FilePaths.parent(folder)
         }
     }

@@ -66,8 +66,8 @@ struct PathRestore {
         if try exists("/item") { try Platform.makeDirectories(FilePaths.parent(place)) }
         return try Snapshot.companions.compactMap { companion in
             if try exists("/item" + companion) { return ("/item" + companion, place + companion) }
-            // A spent mark counts too: if the database was missing, a companion that was made since doesn't
-            // belong to the old one.
+            // A spent mark counts too. If a companion didn't exist at the take and exists now, it doesn't
+            // belong to the restored database.
             let isAbsent = try exists("/absent" + companion) || exists("/absent\(companion).spent")
             return isAbsent ? ("/absent" + companion, place + companion) : nil
         }
@@ -182,7 +182,9 @@ struct PathRestore {
         return true
     }
 
-    /// Keeps an item of another file system, which the caller removes: a copy goes into the snapshot.
+    /// Copies an item of another file system into the snapshot.
+    ///
+    /// The caller then removes the original.
     ///
     /// If it can't be copied, because of a name that isn't UTF-8 or for lack of space, it is renamed and
     /// stays where it is.
@@ -250,7 +252,7 @@ struct PathRestore {
         return false
     }
 
-    /// Copies copies to their paths in a folder of another file system, durably.
+    /// Copies items of the snapshot to their paths in a folder on another file system, durably.
     private func copy(_ pieces: [Piece], into folder: String) throws {
         try FileSystemFlush.opening(folder) { flush in
             let trees = try pieces.map { try FileTree(at: copies + $0.item) }
@@ -286,7 +288,7 @@ struct PathRestore {
         }
     }
 
-    /// Moves an item to where it is removed after the restore.
+    /// Moves an item into the snapshot, which is removed after the restore.
     ///
     /// It is a rename, because the closure may have filled the disk.
     private mutating func moveIntoSnapshot(_ bytes: [CChar], path: String) throws(SystemCallError) {

@@ -11,7 +11,11 @@ extension ProtectedPaths {
             guard let manager = StateLocation.managerName(ofSnapshot: name),
                 !FilePaths.isSame(manager, location.name)
             else { continue }
-            try refuseConflict(of: ownPlaces, with: manager, snapshot: FilePaths.joined(stateFolder, name))
+            try refuseConflict(
+                of: ownPlaces,
+                with: manager,
+                snapshot: FilePaths.joined(stateFolder, name: name)
+            )
         }
     }
 
@@ -90,7 +94,7 @@ extension ProtectedPaths {
 
         /// True if the other place is at this one or in it.
         func contains(_ other: Place) -> Bool {
-            if FilePaths.contains(path, other.path) { return true }
+            if FilePaths.contains(path, path: other.path) { return true }
             guard let identity else { return false }
             return other.identities.contains(identity)
         }

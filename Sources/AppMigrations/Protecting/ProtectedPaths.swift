@@ -21,8 +21,8 @@ final class ProtectedPaths {
         stateFolder = try Platform.resolved(location.directory)
         for name in named {
             for path in try checkedPaths(of: name) {
-                if paths.contains(where: { FilePaths.contains($0, path) }) { continue }
-                paths.removeAll { FilePaths.contains(path, $0) }
+                if paths.contains(where: { FilePaths.contains($0, path: path) }) { continue }
+                paths.removeAll { FilePaths.contains(path, path: $0) }
                 paths.append(path)
             }
         }
@@ -97,7 +97,7 @@ extension ProtectedPaths {
     static func mountDistance(of path: String, upTo stateFolder: String) throws(SystemCallError) -> Int {
         var place = path
         var distance = 1
-        while !FilePaths.contains(place, stateFolder) {
+        while !FilePaths.contains(place, path: stateFolder) {
             let status = try Platform.statusIfPresent(place)
             if let status, try Platform.isMountPoint(place, status: status) { return distance }
             place = FilePaths.parent(place)
@@ -140,7 +140,7 @@ extension ProtectedPaths {
             }
             if !isLink { return found }
             let target = try Platform.target(ofLink: path)
-            next = target.utf8.first == 0x2F ? target : FilePaths.joined(FilePaths.parent(path), target)
+            next = target.utf8.first == 0x2F ? target : FilePaths.joined(FilePaths.parent(path), name: target)
             if found.count > Self.linkLimit {
                 throw refusal(of: named, because: "it leads through more than \(Self.linkLimit) links")
             }
@@ -150,7 +150,7 @@ extension ProtectedPaths {
     private func absolutePath(of named: String) throws -> String {
         if named.utf8.first == 0x2F { return named }
         do throws(SystemCallError) {
-            return FilePaths.joined(try Platform.workingDirectory(), named)
+            return FilePaths.joined(try Platform.workingDirectory(), name: named)
         } catch {
             throw refusal(
                 of: named,
@@ -169,7 +169,8 @@ extension ProtectedPaths {
         var path = FilePaths.absolute("", from: path)
         if namesFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
         if [".", ".."].contains(FilePaths.last(path)) { path = try Platform.resolved(path) }
-        return FilePaths.joined(try withoutLinks(FilePaths.parent(path), named: named), FilePaths.last(path))
+        let folder = try withoutLinks(FilePaths.parent(path), named: named)
+        return FilePaths.joined(folder, name: FilePaths.last(path))
     }
 
     /// The path of a folder without links.
@@ -183,7 +184,7 @@ extension ProtectedPaths {
         if name == "." || name == ".." {
             throw refusal(of: named, because: "it leads through a folder that doesn't exist")
         }
-        return FilePaths.joined(try withoutLinks(FilePaths.parent(folder), named: named), name)
+        return FilePaths.joined(try withoutLinks(FilePaths.parent(folder), named: named), name: name)
     }
 }
 
@@ -195,8 +196,10 @@ extension ProtectedPaths {
             throw refusal(of: named, because: "the state directory is in it")
         }
         // The names of the state, of its lock and of its snapshots begin like this.
-        let ownFiles = FilePaths.joined(stateFolder, location.name) + ".migrations."
-        if FilePaths.begins(path, ownFiles) { throw refusal(of: named, because: "it belongs to the state") }
+        let ownFiles = FilePaths.joined(stateFolder, name: location.name) + ".migrations."
+        if FilePaths.begins(path, with: ownFiles) {
+            throw refusal(of: named, because: "it belongs to the state")
+        }
         let folder = FilePaths.parent(path)
         try refuseForeign(folder, named: named)
         try refuseForeign(path, named: named)

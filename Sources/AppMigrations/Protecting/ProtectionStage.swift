@@ -1,4 +1,4 @@
-/// What this library was doing with protected files when it failed.
+/// The step of protecting files that failed.
 ///
 /// It decides how the error's text begins and ends.
 enum ProtectionStage {
@@ -33,7 +33,8 @@ extension ProtectionStage {
         }
     }
 
-    /// What was not changed, and what to do.
+    /// The end of the text: what has happened to the files and their copies, and the next step for the
+    /// reader.
     var consequence: Message {
         switch self {
         case .copying:

@@ -1,9 +1,9 @@
 /// The copies in a snapshot whose closure has ended: they are restored, given up or removed, under the
 /// state's lock.
 ///
-/// A copy that is still in the snapshot isn't restored yet, and no other record is kept. A restore that is
-/// repeated touches nothing that was restored before, because the app may have written to it since.
-/// ``PathRestore`` restores one path.
+/// A copy that is still in the snapshot isn't restored yet, and there is no other record of the progress. A
+/// restore that is repeated touches nothing that was restored before, because the app may have written to it
+/// since. ``PathRestore`` restores one path.
 struct SavedFiles {
     let location: StateLocation
     let version: AppVersion?

@@ -100,12 +100,12 @@ extension MigrationManager {
         else { return nil }
         do {
             let time = interrupted.startedAt
-            let files = try SavedFiles(location, for: interrupted.version)
-            let kept = try files?.keep(from: time) ?? SavedFiles.lastKept(location, from: time)
+            let files = try SavedFiles(in: location, of: interrupted.version)
+            let kept = try files?.keep(asOf: time) ?? SavedFiles.lastKept(of: location, asOf: time)
             try locked.save(state.endingRestore())
             return kept
         } catch {
-            throw location.protection(.abandoning, interrupted.version, error)
+            throw location.protectionError(.abandoning, of: interrupted.version, because: error)
         }
     }
 

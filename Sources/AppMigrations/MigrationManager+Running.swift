@@ -65,13 +65,12 @@ struct MigrationRun: ~Copyable {
 
     /// Returns how long to wait before the next step, or `nil` once it is decided what ``attempt`` is.
     mutating func step() throws(MigrationError) -> Duration? {
-        do throws(MigrationError) {
-            guard let lock = try wait.step() else { return wait.pause }
-            try begin(LockedState(lock, manager.reporter))
-        } catch {
-            if error.code != .readOnly { throw error }
+        if manager.file.location.isReadOnly {
             try look()
+            return nil
         }
+        guard let lock = try wait.step() else { return wait.pause }
+        try begin(LockedState(lock, manager.reporter))
         return nil
     }
 

@@ -179,7 +179,7 @@ extension LockedState {
     /// moved nor marked they stay, and the first save reports the error of the folder.
     func keepUnlisted(at time: Int64 = Platform.now) {
         cleanUpSnapshot(of: nil) { files in
-            try files.keep(from: time).map { SavedFiles.Kept(folder: $0, reason: .stateLost) }
+            try files.keep(asOf: time).map { SavedFiles.Kept(path: $0, reason: .stateLost) }
         }
     }
 
@@ -196,12 +196,12 @@ extension LockedState {
     {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
-            guard let files = try SavedFiles(location, for: version), let kept = try cleanUp(files) else {
+            guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
                 return
             }
-            event.error = location.keeping(kept)
+            event.error = location.keptFilesError(kept)
         } catch {
-            event.error = location.protection(.clearing, version, error)
+            event.error = location.protectionError(.cleaningUp, of: version, because: error)
         }
         send(event)
     }
@@ -210,10 +210,10 @@ extension LockedState {
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
             try confirm()
-            guard let files = try SavedFiles(location, for: version) else {
-                throw SavedFiles.missing(location, version)
+            guard let files = try SavedFiles(in: location, of: version) else {
+                throw SavedFiles.missingError(in: location, of: version)
             }
-            keptBeside += try files.putBack { [self] fraction, note in
+            keptBeside += try files.restore { [self] fraction, note in
                 var event = MigrationEvent(.progressed, location.name, version: version)
                 event.fraction = fraction
                 event.note = note
@@ -221,7 +221,7 @@ extension LockedState {
                 send(event)
             }
         } catch {
-            throw location.protection(.restoring, version, error)
+            throw location.protectionError(.restoring, of: version, because: error)
         }
     }
 
@@ -230,12 +230,14 @@ extension LockedState {
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         let (next, version) = (restored.endingRestore(), restored.marks.interruption?.version)
-        if let failure = note(next) { throw location.protection(.noting, version, failure) }
+        if let failure = note(next) {
+            throw location.protectionError(.savingRestored, of: version, because: failure)
+        }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         for path in keptBeside {
             var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
-            event.error = location.keeping(SavedFiles.Kept(folder: path, reason: .besideItsPlace))
+            event.error = location.keptFilesError(SavedFiles.Kept(path: path, reason: .notMovable))
             send(event)
         }
         keptBeside = []

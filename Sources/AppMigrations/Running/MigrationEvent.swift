@@ -98,7 +98,7 @@ extension MigrationEvent {
         ///
         /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` and
         /// names the file. A restore renames, and reports itself by ``restored`` alone; if it has to copy to another file system, its
-        /// notes begin with `putting back`.
+        /// notes begin with `restoring`.
         public static var progressed: Kind { Kind("progressed") }
 
         /// A closure returned and its version is recorded.

@@ -33,8 +33,10 @@ extension Start {
     /// version. If the other process restores files, this start waits for it.
     ///
     /// ``LockedState/recover()`` restores the files when the lock is taken. It calls
-    /// ``SavedFiles/putBack()``, which calls ``PutBack/run()`` for each path.
+    /// ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each path.
     private func restoreAndSaveLaunch(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
+        // A read-only manager takes no lock and restores nothing.
+        if location.isReadOnly { return try StartOutcome(found: found, by: release) }
         var marks = found
         do throws(MigrationError) {
             let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
@@ -44,10 +46,8 @@ extension Start {
         } catch {
             // If the lock can't be taken or the state can't be saved, the next start saves which version was
             // started.
-            if error.code != .readOnly {
-                if marks.hasLeftover { throw forbiddingWrites(error, while: marks) }
-                if error.code != .stateNotSaved { throw error }
-            }
+            if marks.hasLeftover { throw forbiddingWrites(error, while: marks) }
+            if error.code != .stateNotSaved { throw error }
         }
         return try StartOutcome(found: marks, by: release)
     }
@@ -78,7 +78,7 @@ extension Start {
                 return false
             }
         } catch {
-            throw location.protection(.restoring, marks.interruption?.version, error)
+            throw location.protectionError(.restoring, of: marks.interruption?.version, because: error)
         }
         marks = try file.readMarks() ?? marks
         return marks.hasLeftover
@@ -91,7 +91,7 @@ extension Start {
         let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
-            return location.protection(.restoring, version, error)
+            return location.protectionError(.restoring, of: version, because: error)
         case .lockTimeout, .cancelled:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(
@@ -108,12 +108,12 @@ extension Start {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.refuseEscapes(location)
+        // A read-only manager doesn't make the state that another manager would make.
+        if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: release) }
         let locked: LockedState
         do throws(MigrationError) {
             locked = try LockedState.take(reporter, timeout: timeout)
         } catch {
-            // A read-only manager keeps the marks that another manager would save.
-            if error.code == .readOnly { return try StartOutcome(first: answer(of: firstRun), by: release) }
             // A task of this process has made the state since it was missed, and is migrating. Don't wait for
             // it.
             if error.code == .nested, let marks = try file.readMarks() {

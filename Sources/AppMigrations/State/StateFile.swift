@@ -72,7 +72,7 @@ struct StateFile: Sendable {
     /// The caller holds the lock, which ``LockedState`` makes sure of, and syncs the directory.
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A larger file would be refused when it is read, so the old state is kept.
-        guard let document = state.writtenDocument else { throw Platform.tooLarge }
+        guard let document = state.writtenDocument else { throw SystemCallError.tooLarge }
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 

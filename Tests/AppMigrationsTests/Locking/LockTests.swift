@@ -174,7 +174,7 @@ import Testing
             try folder.makeFolder("state/Library.migrations.snapshot/0/" + part)
         }
         try folder.setMode(0o700, of: folder.state.snapshot)
-        let data = SnapshotList.Path(relative: "../data", identity: nil, mount: 0, folders: [nil])
+        let data = SnapshotList.Path(relative: "../data", identity: nil, mountDistance: 0, folders: [nil])
         let list = SnapshotList(
             manager: "Library",
             stateFolder: try folder.resolved("state"),

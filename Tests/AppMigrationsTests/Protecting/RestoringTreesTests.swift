@@ -71,7 +71,7 @@ import Testing
             let above = try scratch.resolved("above")
             try scratch.setMode(mode, of: "above")
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: above + "/" + name)
-            #expect(error.description.contains("this user may not read \(above) and write to it"), "\(error)")
+            #expect(error.description.contains("this user can't read \(above) and write to it"), "\(error)")
             try scratch.expectNoCopies()
         }
     }

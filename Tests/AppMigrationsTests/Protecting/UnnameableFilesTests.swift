@@ -47,7 +47,7 @@ import Testing
         #expect(error.path?.hasPrefix(inner) == true)
         let reason =
             kind == "deep"
-            ? ": File name too long (" : "leads to a name that is no UTF-8, so no path can name it. "
+            ? ": File name too long (" : "contains a name that is not UTF-8, which no path can express. "
         #expect(error.description.contains(reason), "\(error)")
         try scratch.expectNoCopies()
         try Self.remove(scratch.file("data"))

@@ -114,8 +114,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is empty"), ("a\0b", "a path has no NUL character"),
-        ("file:///tmp", "it is a URL; give its path(percentEncoded: false)"),
+        ("", "it is empty"), ("a\0b", "a path can't contain a NUL character"),
+        ("file:///tmp", "it is a URL; pass its path(percentEncoded: false)"),
     ])
     func `a directory that can't be one is refused`(directory: String, reason: String) throws {
         let error = try #require(throws: MigrationError.self) {

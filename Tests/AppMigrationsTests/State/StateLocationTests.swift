@@ -126,8 +126,8 @@ import Testing
         #expect(error.code == .unusableDirectory)
         #expect(
             error.description
-                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: ~ at its beginning means the "
-                + "home folder to a shell only; give the whole path. Nothing was run or written. "
+                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: only a shell replaces ~ by the "
+                + "home folder; pass the whole path. Nothing was run or written. "
                 + "Pass the absolute path of a folder as stateDirectory:."
         )
     }
@@ -148,7 +148,7 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it has the escapes of "
-                + "a URL, and \(folder.path)/\(part) isn't there: take path(percentEncoded: false) of the URL, or make that "
+                + "a URL, and \(folder.path)/\(part) doesn't exist: pass path(percentEncoded: false) of the URL, or create that "
                 + "folder first. Nothing was run or written. Pass the absolute path of a folder as "
                 + "stateDirectory:."
         )

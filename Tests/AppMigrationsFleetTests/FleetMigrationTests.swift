@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FleetMigrationTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetMigrationTests {
     let fleet = Fleet()
 
     @Test func `what is declared runs once for the fleet, in order`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrations
 
 /// Handlers and plans that use a manager of the state that they are told of: refused at once, and never hung or run.
-@Suite(.temporaryDirectory) struct HandlerNestingTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct HandlerNestingTests {
     let folder = TemporaryDirectory.current
 
     @Test(arguments: [true, false])

@@ -3,7 +3,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// A closure on a connection that is awaited, exactly once in the life of a database.
-@Suite(.temporaryDirectory) struct AwaitedOnceTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct AwaitedOnceTests {
     let library: Library
 
     init() throws { library = try Library() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite(.temporaryDirectory) struct GateProgressTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct GateProgressTests {
     let folder = TemporaryDirectory.current.path
 
     @Test func `the fraction begins at nothing, never falls, and ends at one`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrations
 
 /// The lock's holder, the processes that wait for it, and the one that an error names; `ContentionTests` has the crowds.
-@Suite(.temporaryDirectory) struct LockTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct LockTests {
     let folder = TemporaryDirectory.current
 
     @Test func `who waits finds nothing left to do`() throws {

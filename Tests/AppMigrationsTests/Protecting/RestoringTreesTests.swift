@@ -5,7 +5,7 @@ import Testing
 /// Trees are put back whatever rights the closure left them.
 ///
 /// As another user, since root may write into every folder.
-@Suite struct RestoringTreesTests {
+@Suite(.watchdog) struct RestoringTreesTests {
     @Test func `folders without rights come back with theirs, and those that the closure shut go`() async {
         await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()

@@ -6,7 +6,7 @@ import Testing
 /// A closure is recorded only after the files that it wrote are synced to disk.
 ///
 /// The script `Tests/Torture/power-cuts` shows that they are there after a power cut.
-@Suite(.temporaryDirectory) struct SynchronizingTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct SynchronizingTests {
     let scratch = TemporaryDirectory.current
 
     private static func fail(_ scratch: TemporaryDirectory, _ paths: String...) throws -> MigrationError {

@@ -48,7 +48,8 @@ extension MigrationGate {
 
         /// True if another try was requested while no task was sleeping.
         ///
-        /// The running try may end with an error from before the request. Then the next try follows at once.
+        /// If the running try finds the device locked, it may have looked before the request. So the next try
+        /// follows at once.
         private var isRetryRequested = false
 
         /// The error that each call of `ready()` throws until the start begins again.

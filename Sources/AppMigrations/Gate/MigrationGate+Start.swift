@@ -70,8 +70,8 @@ extension MigrationGate {
         /// version without a weight has the weight 1.
         ///
         /// - Throws: ``RequiresAppVersion`` if a newer app excluded this one. The errors of
-        ///   `MigrationManager.plan`. The error of a row that is refused, so that no other manager migrates
-        ///   before. `invalidVersion` for a version in `weights`.
+        ///   `MigrationManager.plan`. The error of the first refused row, which is thrown here so that it
+        ///   comes before any migration runs. `invalidVersion` for a version in `weights`.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,
@@ -118,7 +118,7 @@ extension MigrationGate {
         /// progress bar; each of these steps has the weight 1.
         ///
         /// A later call doesn't move the bar back: the steps that aren't finished share the rest of it. Call
-        /// it between two steps, because it counts the progress within a step as none.
+        /// it between two steps: during a step it would discard the progress of that step.
         public func expect(steps: Int) {
             changeContents { $0.addSteps(weights: Array(repeating: 1, count: max(0, steps))) }
         }

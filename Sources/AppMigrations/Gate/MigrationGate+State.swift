@@ -13,8 +13,8 @@ extension MigrationGate {
         ///
         /// The gate tries again by itself.
         ///
-        /// The system does so on a device that wasn't unlocked since it was started: with `EPERM`, on Apple's
-        /// systems also with `EACCES`, and on Linux with `ENOKEY`.
+        /// The system denies access on a device that wasn't unlocked since it was started: with `EPERM`, on
+        /// Apple's systems also with `EACCES`, and on Linux with `ENOKEY`.
         case waitingForUnlock(any Error)
 
         /// The start has begun, and no migration runs yet.

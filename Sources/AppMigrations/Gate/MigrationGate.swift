@@ -53,9 +53,7 @@ public final class MigrationGate: Sendable {
 
     /// Waits until the data is ready.
     ///
-    /// The first call begins the start.
-    ///
-    /// Don't call it in the start itself, which would wait for itself.
+    /// The first call begins the start. Don't call it in the start itself, which would wait for itself.
     ///
     /// - Throws: The error of the start. After ``cancel()`` that is an error with the code `cancelled`, or
     ///   `CancellationError`. If the waiting task is cancelled, `CancellationError`: then the start
@@ -78,10 +76,9 @@ public final class MigrationGate: Sendable {
 
     /// The current state and each later one, for a screen.
     ///
-    /// The first use begins the start.
-    ///
-    /// The states end with ``State-enum/ready``, or when the gate is released. They don't end with
-    /// ``State-enum/failed(_:)``, because ``retry()`` may follow. A slow reader gets the newest state only.
+    /// The first use begins the start. The states end with ``State-enum/ready``, or when the gate is
+    /// released. They don't end with ``State-enum/failed(_:)``, because ``retry()`` may follow. A slow reader
+    /// gets the newest state only.
     public var states: AsyncStream<State> {
         open()
         let observer = Observer(of: contents)
@@ -90,9 +87,8 @@ public final class MigrationGate: Sendable {
 
     /// Begins the start again after an error.
     ///
-    /// If the gate waits for the device to be unlocked, it tries again at once.
-    ///
-    /// Call it when the user asks for it, or when the system says that protected data is available.
+    /// Call it when the user asks for it, or when the system says that protected data is available. If the
+    /// gate waits for the device to be unlocked, it tries again at once.
     ///
     /// If the start is running, a call has an effect only if the start finds the device locked: then it tries
     /// again without a pause. Once the data is ready, a call does nothing.
@@ -103,11 +99,10 @@ public final class MigrationGate: Sendable {
 
     /// Cancels the task of the start, for a button "Later".
     ///
-    /// A start that stops for it ends in ``State-enum/cancelled``.
-    ///
-    /// No further migration begins. A migration that saves checkpoints stops at its next one. Another closure
-    /// runs to its end, unless it calls `try Task.checkCancellation()`. If that throws, the protected files
-    /// of the migration are restored. Before the start, a call does nothing.
+    /// A start that stops for it ends in ``State-enum/cancelled``. No further migration begins. A migration
+    /// that saves checkpoints stops at its next one. Another closure runs to its end, unless it calls `try
+    /// Task.checkCancellation()`. If that throws, the protected files of the migration are restored. Before
+    /// the start, a call does nothing.
     public func cancel() { contents.change { $0.cancelStart() } }
 
     private func open() {
@@ -143,7 +138,7 @@ public final class MigrationGate: Sendable {
     /// The state is `nil` if unlocking the device may help.
     private static func end(after error: any Error) -> (State?, any Error) {
         var reason = error
-        // The app's `firstRun:` can throw the errors of this gate. The manager wraps them.
+        // The app's `firstRun:` may have thrown one of the errors below. The manager wraps its error.
         if let error = error as? MigrationError, error.code == .firstRunFailed {
             reason = error.underlyingError ?? error
         }

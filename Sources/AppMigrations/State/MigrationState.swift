@@ -1,7 +1,7 @@
 /// Everything that a manager keeps between starts.
 ///
-/// `StateCoding.swift` reads and writes its text. Only the functions of this file change a state, wherever it
-/// is stored.
+/// Only the functions of this file make a state from an older one, whether it is stored in a file or by the
+/// hosts of a fleet. `StateCoding.swift` reads and writes its text.
 package final class MigrationState: Sendable {
     static var format: Int { 1 }
 
@@ -151,13 +151,13 @@ extension MigrationState {
         return with(raised.with(launched: launched), fence: intent.lease?.fence)
     }
 
-    /// Returns the state with a checkpoint of the running attempt.
+    /// Returns the state with a checkpoint of the running attempt, which was `initial` when it began.
     ///
-    /// A checkpoint that differs from the last one is progress, so the count of deaths starts again. A
-    /// closure that always starts from the beginning saves the same checkpoint again before it dies. To count
-    /// that as a crash loop, the checkpoint is compared with that of the attempt's beginning.
+    /// If the checkpoint differs from that of `initial`, the closure has made progress, and the count of
+    /// deaths starts again. It must not be compared with the previous checkpoint: a closure that starts from
+    /// the beginning in each attempt, saves the same checkpoints and dies is in a crash loop.
     ///
-    /// If `progress` is `nil`, that of the last checkpoint is kept. `initial` is the attempt when it began.
+    /// If `progress` is `nil`, that of the previous checkpoint is kept.
     package func withCheckpoint(
         _ text: String,
         progress: Double?,
@@ -174,9 +174,9 @@ extension MigrationState {
         return with(current.with(attempt: attempt, failure: current.failure, lease: current.lease))
     }
 
-    /// Returns the state after the attempt failed.
+    /// Returns the state after the attempt failed with an error.
     ///
-    /// Its lease ends.
+    /// If it had a lease, that ends.
     package func withFailure(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)
@@ -188,7 +188,7 @@ extension MigrationState {
 
     /// Returns the state after the protected files were restored, or their restore was abandoned.
     ///
-    /// No start looks for copies any more.
+    /// Later starts don't look for copies of them.
     func endingRestore() -> MigrationState {
         let ended = marks.interruption.map { interruption in
             Interruption(
@@ -215,7 +215,7 @@ extension MigrationState {
         with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
-    /// Returns the state without the deaths in pending migrations.
+    /// Returns the state with no deaths in pending migrations.
     ///
     /// The numbers of attempts stay.
     package func resettingAttempts() -> MigrationState {

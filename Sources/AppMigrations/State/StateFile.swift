@@ -16,8 +16,8 @@ struct StateFile: Sendable {
     ///
     /// - Returns: `nil` if there is no state.
     func readMarks() throws(MigrationError) -> StateMarks? {
-        // Swift allocates up to 1,024 bytes on the stack. They hold the path, then the first bytes of the
-        // file.
+        // Swift takes up to 1,024 bytes from the stack and not from the heap. They hold the path, then the
+        // first bytes of the file.
         let marks = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
         return if let marks { marks } else { try readState()?.marks }
     }

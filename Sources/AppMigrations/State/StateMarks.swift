@@ -17,8 +17,8 @@ package final class StateMarks: Sendable {
     /// The version of the app that made the state as a fresh install; `nil` once a first start got through
     /// its declarations.
     ///
-    /// While it is set, the sub-migrations that an app of this version declares join the baseline if they
-    /// belong to its release.
+    /// While it is set, the sub-migrations of that version's release join the baseline, if an app of exactly
+    /// that version declares them.
     package let freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
@@ -27,7 +27,7 @@ package final class StateMarks: Sendable {
     /// The latest attempt, if its migration is not recorded yet.
     package let interruption: Interruption?
 
-    /// The attempts at other pending versions than that of the interruption.
+    /// The attempts at other migrations that are not recorded yet.
     let attempted: [AttemptedMigration]
 
     /// Makes marks.
@@ -59,11 +59,11 @@ package final class StateMarks: Sendable {
 extension StateMarks {
     /// True if a newer release than `current` ran migrations here, was started, or excluded `current`.
     ///
-    /// The app is told so at its start. No declaration is refused for it, because a release that was only
-    /// started has changed nothing.
+    /// The app learns it by ``MigrationManager/launch-property``. No declaration is refused because of it: a
+    /// release that was only started has changed nothing.
     ///
-    /// The minimum app version is compared as well. It is saved with the intent, so if the newer release died
-    /// in its closure, it may be the only trace.
+    /// The minimum app version is compared as well. It is saved with the intent. If the newer release died in
+    /// its first closure, nothing else of it may have been saved.
     package func isDowngrade(to current: AppVersion) -> Bool {
         lastRun.exceeds(current) || launched.exceeds(current) || minimumAppVersion.exceeds(current)
     }
@@ -111,7 +111,7 @@ extension StateMarks {
 
     /// The attempts at a pending version.
     ///
-    /// If the version is interrupted, the death of its process is counted.
+    /// If it was interrupted, the process is counted as dead.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interruption, interruption.version == version { return interruption.outcome }
         return attempted.first { $0.version == version }

@@ -42,7 +42,7 @@ extension MigrationError {
         return location.error(.stateCorrupted, nil, text)
     }
 
-    static func fromNewerFormat(_ format: Int, _ location: StateLocation) -> MigrationError {
+    static func fromNewerFormat(_ format: Int, at location: StateLocation) -> MigrationError {
         let text: Message = """
             The state of \(location) has format \(format); this release of the library reads up to \(MigrationState.format). \
             Nothing was run or written. Start a newer release of the app.

@@ -96,11 +96,11 @@ extension MigrationState {
         return with(raised.with(baseline: version))
     }
 
-    /// Returns the state after a reset to `marks`, with the old minimum app version, and the history up to the
-    /// last-run version.
+    /// Returns the state after a reset to `marks`, with the old minimum app version, and the history up to
+    /// the last-run version.
     ///
-    /// The versions above it are pending again, so no row may say that they have run. All below it belong to the
-    /// baseline.
+    /// The versions above it are pending again, so no row may say that they have run. All below it belong to
+    /// the baseline.
     func resetting(to marks: StateMarks) -> MigrationState {
         with(
             marks.raisingMinimumAppVersion(to: self.marks.minimumAppVersion),
@@ -134,8 +134,8 @@ extension MigrationState {
 
     /// True if a version up to the last-run version has run here, or counts as run.
     ///
-    /// The data at the baseline has the work of each version up to it. A version that isn't above the rows that
-    /// the history has lost may be one of these.
+    /// The data at the baseline has the work of each version up to it. A version that isn't above the rows
+    /// that the history has lost may be one of these.
     package func hasRun(_ version: AppVersion) -> Bool {
         version <= marks.baseline || version <= droppedVersion
             || history.contains { $0.version == version }

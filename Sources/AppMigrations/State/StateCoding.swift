@@ -21,7 +21,7 @@ extension MigrationState {
         } catch {
             throw .corrupted(location, because: error)
         }
-        if format > Self.format { throw .fromNewerFormat(format, location) }
+        if format > Self.format { throw .fromNewerFormat(format, at: location) }
         do throws(JSONError) {
             try self.init(json, of: document, named: location.name)
         } catch {
@@ -89,8 +89,8 @@ extension MigrationState {
         ]
         let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // These are written after the unknown members. So `StateHead` doesn't accept a text that has any,
-        // and it is read in full.
+        // These are written after the unknown members. So `StateHead` doesn't accept a text that has any, and
+        // it is read in full.
         let lastMembers: [(String, String?)] = [
             ("fence", fence > 0 ? JSON.count(fence) : nil),
             ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),

@@ -85,11 +85,11 @@ import Testing
             ("CREATE TABLE schema_migrations(name)", "The table schema_migrations has no column version"),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES ('one')",
-                "The table schema_migrations has a version that is no number: the text \"one\""
+                "The table schema_migrations has a version that is not a number: the text \"one\""
             ),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (NULL)",
-                "The table schema_migrations has a version that is no number: NULL"
+                "The table schema_migrations has a version that is not a number: NULL"
             ),
         ]
     )

@@ -129,7 +129,7 @@ import Testing
         if let cause {
             #expect(
                 cause.message
-                    == "A batch of version 1.4 ended at a cursor of 4097 bytes, and 4096 are the most"
+                    == "A batch of version 1.4 ended at a cursor of 4097 bytes, and at most 4096 are allowed"
             )
             #expect(try library.rows.isEmpty)
         }

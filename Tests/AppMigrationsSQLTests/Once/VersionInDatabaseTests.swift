@@ -107,7 +107,7 @@ import Testing
             let cause = error?.underlyingError as? SQLError
             #expect(
                 cause?.description == "\(library.db.path): The connection is in a transaction already."
-                    + " Nothing was run. Commit first, or pass insideTransaction: true."
+                    + " No migration was run. Commit first, or pass insideTransaction: true."
             )
             try library.db.query("ROLLBACK")
         }
@@ -172,7 +172,7 @@ import Testing
         #expect(
             (error?.underlyingError as? SQLError)?.description
                 == "\(library.db.path): The table app_migrations is another tool's: it has a column x."
-                + " Nothing was run. Give this migrator a ledger of its own (ledger:)."
+                + " No migration was run. Give this migrator a ledger of its own (ledger:)."
         )
         #expect(try library.log.isEmpty)
     }

@@ -45,7 +45,7 @@ import Testing
         hint: String,
         answer: String
     ) throws {
-        let hints = "The hint \"\(hint)\" gives none to a row without a value."
+        let hints = "The hint \"\(hint)\" returns no value for a row that has none."
         let value = "values: [\"t\": [\"e\": \"coalesce(\(answer), 0)\"]]."
         for (column, question) in [
             (", e INTEGER", "becomes NOT NULL. \(hints) Say what rows without a value get: \(value)"),

@@ -145,7 +145,7 @@ import Testing
                 error.description
                     == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \(path): "
                     + "Permission denied (open, errno 13). It is not recorded in \(scratch.state.stateFile), and will run again with the "
-                    + "next manager. The protected files are what they were before it.",
+                    + "next manager. The protected files are as they were before the migration.",
                 "\(error)"
             )
             #expect(try scratch.read("closed/data/file") == "old")

@@ -36,8 +36,8 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         (#"{"x":"\ud800\u0041"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":"\u+123"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":1}}"#, "expected the end of the text at byte 7"),
-        ("{\"x\":\"\n\"}", "expected a character that may stand in a string at byte 6"),
-        ("{\"x\":\"", "expected a character that may stand in a string at byte 6"),
+        ("{\"x\":\"\n\"}", "expected a character that is allowed in a string at byte 6"),
+        ("{\"x\":\"", "expected a character that is allowed in a string at byte 6"),
         ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
     ])
     func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {
@@ -46,11 +46,11 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(error.code == .stateCorrupted)
         #expect(
             error.description
-                == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or not a state of this manager: "
-                + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
-                + "from a backup, or move it away: the next manager is a first run then."
-                + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "
-                + "\"interruption\", or put that folder aside before: copies that no state lists are removed."
+                == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or is not a state of this manager: "
+                + "\(reason). It was left as it is. Nothing was run. Repair the file, restore it from a backup, or move it away. "
+                + "Once it is moved away, the next manager is a first run. Copies of protected files may be in \(folder.snapshot). "
+                + "A first run keeps them in another folder. If you repair the file by hand, keep its \"interruption\" member: "
+                + "without it, the next start deletes the copies."
         )
         #expect(try folder.stateText() == text)
         #expect(try folder.names() == ["Library.migrations.json"])

@@ -35,13 +35,13 @@ import Testing
                 try MigrationManager.abandonRestore(named: name, stateDirectory: folder.path)
             },
         ]
-        for error in errors {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was given up."]) {
             #expect(error.code == .invalidName)
             #expect(error.managerName == name)
             #expect(
                 error.description
                     == "The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and "
-                    + "underscores, at most 200 of them, and doesn't begin with a dot. Nothing was run. Pass another name."
+                    + "underscores, at most 200 of them, and doesn't begin with a dot. \(unchanged) Pass another name."
             )
         }
         #expect(try folder.names() == [])
@@ -109,7 +109,7 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(directory)\" of manager \"Library\" can't be used: ~ at its beginning means the "
-                + "home folder to a shell only; give the whole path, or ./~ for that name. Nothing was run or written. "
+                + "home folder to a shell only; give the whole path, or ./~ for that name. Nothing was run. "
                 + "Pass the path of a folder as stateDirectory:."
         )
     }
@@ -131,7 +131,7 @@ import Testing
             error.description
                 == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it has the escapes of "
                 + "a URL, and \(folder.path)/\(part) isn't there: take path(percentEncoded: false) of the URL, or make that "
-                + "folder first. Nothing was run or written. Pass the path of a folder as stateDirectory:."
+                + "folder first. Nothing was run. Pass the path of a folder as stateDirectory:."
         )
         #expect(try folder.names() == ["Application Support"])
     }

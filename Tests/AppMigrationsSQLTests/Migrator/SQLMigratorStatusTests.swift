@@ -145,7 +145,7 @@ import Testing
         let db = try memory()
         let error = try sqlError { try Migrator(migrations(1)).baseline(db, at: 2) }
         #expect(error.code == .unknownTarget)
-        #expect(error.description.hasSuffix("is a newer release's, and needs an update of the app."))
+        #expect(error.description.hasSuffix("belongs to a newer release, and needs an update of the app."))
         #expect(try db.query("SELECT * FROM sqlite_master").isEmpty)
     }
 }

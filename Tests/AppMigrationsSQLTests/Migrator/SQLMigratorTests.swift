@@ -116,8 +116,8 @@ import Testing
         let error = try sqlError { try Migrator(migrations(1, 5)).migrate(db, to: 4) }
         #expect(
             error.description == "No migration has the version 4. No migration was run."
-                + " Pass the version of a migration; a database above all of them is a newer release's, and needs an update of"
-                + " the app."
+                + " Pass the version of a migration. A database above all of them belongs to a newer release, and needs an"
+                + " update of the app."
         )
         #expect(try tables(in: db).isEmpty)
     }

@@ -37,7 +37,7 @@ import Testing
         #expect(error.code == .invalidCursor)
         #expect(
             error.description
-                == "The cursor \"7\" of version 1.4 is no Bool. The batch was rolled back, and those"
+                == "The cursor \"7\" of version 1.4 can't be read as Bool. The batch was rolled back, and the batches"
                 + " before it stay. Correct the closure."
         )
     }

@@ -136,7 +136,7 @@ import Testing
         #expect(error.code == .invalidScript)
         #expect(
             error.message
-                == "COPY from or to the client moves rows over the connection, which has no way for them here; write"
+                == "COPY from or to the client needs a connection that can transfer rows, which this one can't; write"
                 + " INSERT, or copy the rows in a closure with the database's own library"
         )
     }

@@ -24,7 +24,7 @@ import Testing
         #expect(
             asked.questions.map(\.description) == [
                 "The column e of the table t gets a type that can change its values. The hint \"0\" does not use the"
-                    + " column, and would replace what is there. Say how; SQLite's own conversion,"
+                    + " column, and would replace its values. Say how; SQLite's own conversion,"
                     + " which leaves what it can't convert, is values: [\"t\": [\"e\": \"coalesce(e, 0)\"]]."
             ]
         )

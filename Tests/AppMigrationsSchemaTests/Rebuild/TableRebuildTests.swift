@@ -57,7 +57,7 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table p: It leaves rows that refer to missing rows: c (rowid 1) refers to"
-                + " no row of p. The table and its rows are as they were."
+                + " a missing row of p. The table and its rows are as they were."
                 + " It was rolled back. Delete or fix these rows in it."
         )
     }

@@ -75,7 +75,7 @@ final class MigrationAttempt {
             files?.remove()
             let failure = location.protectionError(.copying, of: version, because: error)
             if locked.note(before) == nil { throw failure }
-            throw failure.adding("That could not be noted either, and the attempt counts as a death.")
+            throw failure.adding("The failure could not be saved either, so the attempt counts as a death.")
         }
     }
 
@@ -180,21 +180,20 @@ extension MigrationAttempt {
     ///
     /// Where the closure protects files, the state may list them, so the error is one that forbids writing to them.
     private func lost(_ loss: MigrationError, _ failure: (any Error)?) -> MigrationError {
-        let ending: Message = failure == nil ? "ran" : "failed"
-        var text: Message = "Migration \(version) \(ending) and that was not recorded"
+        let ending: Message = failure == nil ? "ran, but" : "failed, and that"
+        var text: Message = "Migration \(version) \(ending) was not recorded."
         if files != nil {
             text = """
-                \(text), and the files it protects were left as they are. The next start puts them back if the state lists them. \
-                Don't write to those files before it succeeded
+                \(text) The files that it protects were left as they are. The next start puts them back if the state lists them. \
+                Don't write to those files before that start has succeeded.
                 """
         }
         let cause = failure.map { " The migration itself had failed: " + MigrationError.sentence($0) } ?? ""
-        return location.error(
-            files != nil ? .protectionFailed : .stateNotSaved,
-            version,
-            at: loss.path,
-            because: failure ?? loss.underlyingError,
-            "\(loss.description) \(text).\(cause)"
+        return loss.adding(
+            "\(text)\(cause)",
+            code: files != nil ? .protectionFailed : .stateNotSaved,
+            version: version,
+            underlying: failure
         )
     }
 
@@ -203,7 +202,7 @@ extension MigrationAttempt {
         let ended = intent.withFailure(cause)
         if files == nil {
             if locked.note(ended) == nil { return failure }
-            return failure.adding("The attempt could not be noted either and counts as a death.")
+            return failure.adding("The failure could not be saved either, so the attempt counts as a death.")
         }
         do throws(MigrationError) {
             try locked.restore(version)
@@ -213,7 +212,7 @@ extension MigrationAttempt {
         }
         do throws(MigrationError) {
             try locked.finishRestore(ended)
-            return failure.adding("The protected files are what they were before it.")
+            return failure.adding("The protected files are as they were before the migration.")
         } catch {
             return error.following(cause)
         }
@@ -233,7 +232,8 @@ extension MigrationAttempt {
             }
             end =
                 second == nil
-                ? "It was taken back: migration \(version) was not run." : "Migration \(version) was not run."
+                ? "Then the previous state was saved again, and migration \(version) was not run."
+                : "Migration \(version) was not run."
             if files != nil { locked.discardSnapshot(version) }
         } else if files != nil {
             // First the copies, which may be what fills the disk: the state says that they are being made.
@@ -242,7 +242,7 @@ extension MigrationAttempt {
             end =
                 isNoted
                 ? "Migration \(version) was not run."
-                : "Migration \(version) was not run, and counts as a death."
+                : "Migration \(version) was not run, but the attempt counts as a death."
         } else {
             end = "Migration \(version) was not run."
         }

@@ -145,7 +145,8 @@ import Testing
         }
         #expect(error?.code == .stateNotSaved)
         #expect(
-            error?.description.hasSuffix("Migration 1.1 was not run, and counts as a death.") == true,
+            error?.description.contains("Migration 1.1 was not run, but the attempt counts as a death.")
+                == true,
             "\(error as Any)"
         )
         #expect(!scratch.exists("state/Library.migrations.snapshot"))

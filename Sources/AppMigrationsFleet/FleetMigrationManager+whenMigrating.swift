@@ -86,8 +86,9 @@ extension FleetMigrationManager {
             let state = try await known(stored.read())
             declarations.withLock { $0.know(state) }
         } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
+            let refusal = error.completed(declaring: AppVersion(text))
+            declarations.withLock { $0.close(refusal) }
+            throw refusal
         }
     }
 

@@ -1,8 +1,11 @@
 extension MigrationManager {
-    /// Saves that a first start of a fresh install got through its declarations: what is added to its release later will run.
+    /// Saves that a first start of a fresh install got through its declarations.
     ///
-    /// It is called when the manager is released. So it doesn't wait and throws nothing: if the lock isn't free, or the save fails,
-    /// the next start that gets through does it. It puts no files back and makes nothing where the state is gone.
+    /// A sub-migration that is added to its release later will run then.
+    ///
+    /// It is called when the manager is released. So it doesn't wait, and throws nothing. If the lock isn't
+    /// free or the save fails, the next start that gets through saves it. It restores no files, and makes no
+    /// new state if the state is gone.
     func endFreshInstall() {
         if file.location.isReadOnly { return }
         do throws(MigrationError) {
@@ -12,7 +15,7 @@ extension MigrationManager {
             guard let state = locked.state, state.marks.isFreshInstall(of: currentVersion) else { return }
             try locked.save(state.endingFreshInstall())
         } catch {
-            // The fresh install goes on until the next start.
+            // The state stays a fresh install until the next start.
         }
     }
 }

@@ -4,8 +4,8 @@ extension MigrationManager {
     /// Says that the data is at `version`, whatever happened before.
     ///
     /// Everything after it is pending again, and an interruption is cleared, also one that had reached the limit of
-    /// attempts. The version becomes the baseline, the app's version the newest launched. A closed manager is opened and
-    /// its declarations begin again. What ``requiredAppVersion`` asks for stays, since it is only ever raised. For recovery and
+    /// attempts. The version becomes the baseline, the app's version the newest launched, and the rows above it leave the history. A closed
+    /// manager is opened and its declarations begin again. What ``requiredAppVersion`` asks for stays, since it is only ever raised. For recovery and
     /// for tests; waits for the lock. Make other managers of the state anew.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`,
@@ -35,15 +35,36 @@ extension MigrationManager {
         if state != before { try locked.save(state, nil, else: "No death was forgotten.") }
     }
 
-    /// Removes the state: this manager is blocked then, and the next one is a first run.
+    /// Moves the state aside: the next manager is a first run.
     ///
-    /// Waits for the lock. Make other managers of the state anew.
+    /// For a recovery screen or a tool's command, when the state is damaged, of a newer format, or not to be trusted any more. It needs
+    /// no manager, so it works when none can be made. Nothing is deleted. Protected files that wait to be put back are put back first.
+    /// If the state can't be read, nobody knows which files these are: their copies are moved next to the state then, to
+    /// `<name>.migrations.kept-<time>`, and this library doesn't touch them again.
     ///
-    /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
-    public func forgetState() throws(MigrationError) {
-        try lock().remove()
-        declarations.withLock { $0.forget() }
+    /// It waits for a migration that is running, and makes nothing if there is no state. Managers that exist go on with what they know
+    /// until they have something to run, and throw `stateUnreadable` then: make them anew, and let `firstRun:` say which data is there.
+    /// What ran in a database stays recorded there.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the manager.
+    ///   - stateDirectory: The absolute path of the folder for the state, as for the manager.
+    ///   - lockTimeout: How long to wait for the lock; `nil` waits as long as it takes.
+    /// - Returns: The path to which the state was moved, `<name>.migrations.forgotten-<time>` in the same folder; `nil` if there was
+    ///   none.
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`, `lockTimeout`, `cancelled`,
+    ///   `stateUnreadable` (the folder can't be read, or the device hasn't been unlocked yet), `protectionFailed` (files can't be put
+    ///   back: ``abandonRestore(named:stateDirectory:lockTimeout:)`` gives them up), or `stateNotSaved`. The state is where it was then,
+    ///   unless the text says otherwise.
+    public static func forgetState(
+        named name: String = "default",
+        stateDirectory: String? = nil,
+        lockTimeout: Duration? = nil
+    ) throws(MigrationError) -> String? {
+        let location = try DefaultLocation.of(name, in: stateDirectory)
+        // A first look without the lock: to take it would make its folder, also if there is nothing to forget.
+        guard try StateFile(location: location).exists() else { return nil }
+        return try LockedState.takeToForget(Reporter(location), timeout: lockTimeout).moveStateAside()
     }
 
     /// Gives up putting protected files back: they stay as they are, and their copies are kept.
@@ -58,7 +79,7 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - name: The name of the manager.
-    ///   - stateDirectory: The path of the folder for the state, as for the manager.
+    ///   - stateDirectory: The absolute path of the folder for the state, as for the manager.
     ///   - lockTimeout: How long to wait for the lock; `nil` waits as long as it takes.
     /// - Returns: The folder with the copies: `0/item` is what the first path of `protecting:` named, `1/item` the second,
     ///   of those that stood in no other; `0/absent` says that nothing was there. Where the restore had begun, an item that is
@@ -79,12 +100,12 @@ extension MigrationManager {
         else { return nil }
         do {
             let time = interrupted.startedAt
-            let files = try SavedFiles(location, for: interrupted.version)
-            let kept = try files?.keep(from: time) ?? SavedFiles.lastKept(location, from: time)
+            let files = try SavedFiles(in: location, of: interrupted.version)
+            let kept = try files?.keep(asOf: time) ?? SavedFiles.lastKept(of: location, asOf: time)
             try locked.save(state.endingRestore())
             return kept
         } catch {
-            throw location.protection(.abandoning, interrupted.version, error)
+            throw location.protectionError(.abandoning, of: interrupted.version, because: error)
         }
     }
 

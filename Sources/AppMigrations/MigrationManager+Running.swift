@@ -65,21 +65,20 @@ struct MigrationRun: ~Copyable {
 
     /// Returns how long to wait before the next step, or `nil` once it is decided what ``attempt`` is.
     mutating func step() throws(MigrationError) -> Duration? {
-        do throws(MigrationError) {
-            guard let lock = try wait.step() else { return wait.pause }
-            try begin(LockedState(lock, manager.reporter))
-        } catch {
-            if error.code != .readOnly { throw error }
+        if manager.file.location.isReadOnly {
             try look()
+            return nil
         }
+        guard let lock = try wait.step() else { return wait.pause }
+        try begin(LockedState(lock, manager.reporter))
         return nil
     }
 
     /// Ends the declaration of a manager that only looks.
     private func look() throws(MigrationError) {
-        let marks = try manager.known(manager.file.readState()).marks
+        let state = try manager.known(manager.file.readState())
         try manager.declarations.withLock { declarations throws(MigrationError) in
-            try declarations.look(at: declaration, marks)
+            try declarations.look(at: declaration, in: state)
         }
     }
 
@@ -87,7 +86,12 @@ struct MigrationRun: ~Copyable {
     private mutating func begin(_ locked: LockedState) throws(MigrationError) {
         let (version, state) = (declaration.version, try locked.existing())
         let decision = try manager.declarations.withLock { declarations throws(MigrationError) in
-            try declarations.decide(declaration, state.marks, limit: manager.options.attemptLimit)
+            try declarations.decide(
+                declaration,
+                state.marks,
+                hasRun: state.hasRun(declaration),
+                limit: manager.options.attemptLimit
+            )
         }
         defer { know(locked) }
         guard case .run(let known) = decision else {
@@ -127,6 +131,6 @@ struct MigrationRun: ~Copyable {
     }
 
     private func know(_ locked: LockedState) {
-        if let state = locked.state { manager.declarations.withLock { $0.learn(state.marks) } }
+        if let state = locked.state { manager.declarations.withLock { $0.learn(state) } }
     }
 }

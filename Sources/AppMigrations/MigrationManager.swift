@@ -19,7 +19,7 @@
 /// try database.migrate()
 /// ```
 ///
-/// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:minimumAppVersion:protecting:run:)-6fwig``
+/// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9``
 /// throws the code `managerClosed` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
 /// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
 /// nothing. Concurrent callers make a manager each.
@@ -49,7 +49,7 @@ public final class MigrationManager: Sendable {
     ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names files.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
     ///   - firstRun: The data that is there when there is no state; asked only then, and under the lock.
-    ///   - stateDirectory: The path of the folder for the state, which is made where there is none. `nil` is
+    ///   - stateDirectory: The absolute path of the folder for the state, which is made if it doesn't exist. `nil` is
     ///     `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems; a program without a bundle has
     ///     to name its folder, and so has an app on tvOS, which may write to its caches only. Of a `URL` take
     ///     `path(percentEncoded: false)`: on the first run, escapes in the name of a folder that isn't there are refused, and so

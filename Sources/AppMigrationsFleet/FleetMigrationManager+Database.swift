@@ -25,22 +25,24 @@ extension FleetMigrationManager {
     /// its locks.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
+    ///   - outOfOrder: True if the version also runs below the last-run version, once, as there.
     ///   - minimumAppVersion: The oldest app that can still use the data, as there.
     ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
     ///   - run: The work, with the connection and its context. It must not end the transaction.
     /// - Returns: True if the closure ran here.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:minimumAppVersion:run:)`, with the closure's error, or an
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`, with the closure's error, or an
     ///   `SQLError` of the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store
     ///   can't be asked: the next manager finds out whether it happened.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.run(in: FleetConnection(attempt.deadline) { try await connect() }, run)
         }
     }
@@ -60,10 +62,11 @@ extension FleetMigrationManager {
     /// PostgreSQL ends a batch that sends no statement for `lockTimeout`, and for at least 60 seconds. A statement of this library that
     /// isn't answered for so long and half a lease ends with its connection. `ledger` is for a database in which another program
     /// has a table of that name. The other parameters, the result and the errors are those of
-    /// `whenMigrating(toVersion:minimumAppVersion:in:run:)`; the batches before a failure stay.
+    /// `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:run:)`; the batches before a failure stay.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         ledger: String = "app_migrations",
@@ -72,7 +75,7 @@ extension FleetMigrationManager {
             nonisolated(nonsending) (Connection, MigrationBatch, FleetMigrationContext) async throws ->
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
             let context = attempt.context
             let db = FleetConnection(attempt.deadline, waiting: lockTimeout) { try await connect() }
             // It is the database that makes each batch run once: a host that has lost its lease and goes on for a moment begins where

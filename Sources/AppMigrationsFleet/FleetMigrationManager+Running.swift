@@ -3,13 +3,17 @@ internal import AppMigrations
 extension FleetMigrationManager {
     nonisolated(nonsending) func perform(
         _ text: String,
+        _ outOfOrder: Bool,
         _ floor: String?,
         _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
-        if floor == nil, let version = AppVersion(text), declarations.withLock({ $0.passes(version) }) {
+        if floor == nil, !outOfOrder, let version = AppVersion(text),
+            declarations.withLock({ $0.passes(version) })
+        {
             return false
         }
-        guard let declaration = try await declare(text, floor) else { return false }
+        let declaration = try await declare(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
+        guard let declaration else { return false }
         defer { declarations.withLock { $0.end() } }
         var attempt: FleetAttempt?
         do throws(MigrationError) {
@@ -70,7 +74,12 @@ extension FleetMigrationManager {
             // While its lease stands, an attempt is no death.
             let limit = found.isHeld ? nil : options.attemptLimit
             let decision = try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.decide(declaration, state.marks, limit: limit)
+                try declarations.decide(
+                    declaration,
+                    state.marks,
+                    hasRun: state.hasRun(declaration),
+                    limit: limit
+                )
             }
             guard case .run(let known) = decision else {
                 let settled = declarations.withLock { $0.settling(state, declaration, decision) } ?? state
@@ -101,7 +110,7 @@ extension FleetMigrationManager {
         return begun
     }
 
-    func know(_ state: MigrationState) { declarations.withLock { $0.learn(state.marks) } }
+    func know(_ state: MigrationState) { declarations.withLock { $0.learn(state) } }
 
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }

@@ -13,13 +13,15 @@ extension FleetMigrationManager {
     /// - Parameters:
     ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
     ///     not after the app's. A sub-migration counts by its release.
+    ///   - outOfOrder: True if the version also runs below the last-run version, once, where it hasn't run: for one that a hotfix
+    ///     brought after a later version was released. If the version lies above the baseline, the store is read once more.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is saved before the
     ///     closure runs, and apps below it have a ``requiredAppVersion`` from then on. At most `toVersion`; `nil` says nothing about
     ///     older apps. In a rolling deploy these go on running.
     ///   - run: The work. It can be run again after a death, a throw or a lost lease, so make it repeatable.
     /// - Returns: True if the closure ran here. `false` means that the version has run already, on whichever host, belongs to
-    ///   the baseline, or was missed: it lies below the last-run version and never ran. ``plan(_:)`` says which. A version that a
-    ///   newer release has begun to go beyond is the error `usedByNewerApp`.
+    ///   the baseline, or was missed: it lies below the last-run version, never ran, and isn't declared with `outOfOrder: true`.
+    ///   ``plan(_:)`` says which. A version that a newer release has begun to go beyond is the error `usedByNewerApp`.
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`, `nested`,
     ///   `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
@@ -28,10 +30,11 @@ extension FleetMigrationManager {
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
         }
     }
@@ -43,10 +46,11 @@ extension FleetMigrationManager {
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { try await run(attempt.context) })
         }
     }
@@ -54,20 +58,34 @@ extension FleetMigrationManager {
     /// Decides about a declaration by what is known; `nil` when there is nothing to run.
     nonisolated(nonsending) func declare(
         _ text: String,
-        _ minimumAppVersion: String?
+        outOfOrder: Bool,
+        minimumAppVersion: String?
     ) async throws(MigrationError) -> Declarations.Declaration? {
         let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.plan(text, minimumAppVersion: minimumAppVersion)
+            try declarations.plan(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
         // The manager that was asked for a plan is not the one that the plan hands out.
         if try RunToken.enclosing(place.token) != nil { throw .nested(location, AppVersion(text)) }
+        if outOfOrder { try await readWholeState(for: text) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.declare(text, minimumAppVersion: minimumAppVersion)
+            try declarations.declare(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
         }
         guard let declaration, options.isReadOnly else { return declaration }
         try await look(at: declaration)
         return nil
+    }
+
+    /// Reads the state once more, if only its history says whether a version that is declared out of order has run.
+    nonisolated(nonsending) private func readWholeState(for text: String) async throws(MigrationError) {
+        guard declarations.withLock({ $0.needsState(for: text) }) else { return }
+        do throws(MigrationError) {
+            let state = try await known(stored.read())
+            declarations.withLock { $0.know(state) }
+        } catch {
+            declarations.withLock { $0.close(error) }
+            throw error
+        }
     }
 
     /// Ends a declaration of a manager that only looks.
@@ -75,9 +93,9 @@ extension FleetMigrationManager {
         at declaration: Declarations.Declaration
     ) async throws(MigrationError) {
         do throws(MigrationError) {
-            let marks = try await known(stored.read()).marks
+            let state = try await known(stored.read())
             try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.look(at: declaration, marks)
+                try declarations.look(at: declaration, in: state)
             }
         } catch {
             declarations.withLock { $0.close(error) }

@@ -4,6 +4,8 @@ import AppMigrations
 final class LaunchRecorder: RehearsalHook {
     struct Record: Sendable {
         var declared: [AppVersion] = []
+        /// The versions that also run below the last-run version.
+        var outOfOrder: Set<AppVersion> = []
         var ran: [AppVersion] = []
         var images: [RunImage] = []
         var isStopped = false
@@ -20,25 +22,35 @@ final class LaunchRecorder: RehearsalHook {
 
     /// The migration whose closure is to throw in this start.
     private let failing: AppVersion?
+    /// The migration that the release of this start doesn't have yet.
+    private let missing: AppVersion?
     private let kind: Scenario.Kind
     /// The last migration that the release knows, or `nil` when it is the current one.
     private let limit: AppVersion?
     private let folders: RehearsalFolders
     private let state = Guarded(Record())
 
-    init(_ kind: Scenario.Kind, limit: AppVersion?, failing: AppVersion?, folders: RehearsalFolders) {
+    init(
+        _ kind: Scenario.Kind,
+        limit: AppVersion?,
+        failing: AppVersion?,
+        missing: AppVersion?,
+        folders: RehearsalFolders
+    ) {
         self.kind = kind
         self.failing = failing
+        self.missing = missing
         self.limit = limit
         self.folders = folders
     }
 
     var record: Record { state.withLock { $0 } }
 
-    func declared(_ version: AppVersion) -> RehearsalVerdict {
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict {
         state.withLock { record in
             record.declared.append(version)
-            if kind == .listing { return .passOver }
+            if outOfOrder { record.outOfOrder.insert(version) }
+            if kind == .listing || version == missing { return .passOver }
             guard let limit, version > limit else { return .continue }
             // An older release should not come to the code behind the declarations.
             if case .older = kind { return .passOver }

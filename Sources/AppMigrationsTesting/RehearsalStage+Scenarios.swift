@@ -47,6 +47,9 @@ extension RehearsalStage {
             scenarios.append(Scenario(kind: .lost, point: point, launches: [current], ranBefore: jump.ran))
         }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
+        for version in jump.ran.dropLast() where outOfOrder.contains(version) {
+            scenarios.append(Scenario(kind: .late(version), point: point, launches: [current, current]))
+        }
         for version in jump.ran {
             scenarios += jump.images.filter { $0.moment.version == version }.map { image in
                 let kind = Scenario.Kind.death(image.moment, number: image.number)

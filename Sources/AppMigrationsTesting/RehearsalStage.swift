@@ -27,6 +27,8 @@ final class RehearsalStage {
     private var isListed = false
     /// The versions declared, in their order.
     var declared: [AppVersion] = [] { didSet { report.declaredVersions = declared.map(\.description) } }
+    /// Those that also run below the last-run version.
+    var outOfOrder: Set<AppVersion> = []
 
     init(_ rehearsal: Rehearsal) throws {
         self.rehearsal = rehearsal
@@ -58,8 +60,8 @@ final class RehearsalStage {
         try cleaningUp {
             guard report.versionFindings.isEmpty, isListed, let file = rehearsal.recordFile else { return }
             let record = try VersionRecord(path: file)
-            report.versionFindings = VersionMistakes(declared: declared, current: current)
-                .changes(since: record, upgradesFrom: oldest)
+            let mistakes = VersionMistakes(declared: declared, outOfOrder: outOfOrder, current: current)
+            report.versionFindings = mistakes.changes(since: record, upgradesFrom: oldest)
             if report.versionFindings.isEmpty { try record.append(declared) }
         }
         try FolderFiles.remove(folders.root)
@@ -128,6 +130,7 @@ final class RehearsalStage {
         under.images += record.images
         under.failure = failure
         run = under
+        outOfOrder.formUnion(record.outOfOrder)
         switch under.scenario.kind {
         case .listing: listed(record.declared, first, error)
         case .jump where failure == nil:
@@ -177,6 +180,7 @@ final class RehearsalStage {
     ) throws(MigrationError) -> Launch {
         let isListing = scenario.kind == .listing
         let failing: AppVersion? = if case .failure(let version) = scenario.kind { version } else { nil }
+        let missing: AppVersion? = if case .late(let version) = scenario.kind { version } else { nil }
         let manager = try MigrationManager(
             named: rehearsal.name,
             currentVersion: version.description,
@@ -192,6 +196,7 @@ final class RehearsalStage {
             scenario.kind,
             limit: version == current ? nil : version,
             failing: isFirst ? failing : nil,
+            missing: isFirst ? missing : nil,
             folders: folders
         )
         return Launch(

@@ -49,7 +49,7 @@ extension RehearsalStage {
         let error = failure as? MigrationError
         let isOfClosure =
             switch scenario.kind {
-            case .listing, .jump, .steps, .older: false
+            case .listing, .jump, .steps, .late, .older: false
             case .lost: error?.code == .migrationFailed
             case .answered, .death, .failure: true
             }
@@ -103,7 +103,7 @@ extension RehearsalStage {
                 "step by step (\(scenario.launches.map(\.description).joined(separator: ", ")))"
             case .death, .failure: "\(scenario.title), and started again"
             case .older(let version): "then \(version) started on data that is not for it any more"
-            case .listing, .jump: scenario.title
+            case .listing, .jump, .late: scenario.title
             case .answered, .lost:
                 [
                     scenario.kind == .lost ? scenario.title : nil,

@@ -11,6 +11,8 @@ struct Scenario {
         case death(RehearsalMoment, number: Int)
         /// The closure throws once, after all that it does.
         case failure(AppVersion)
+        /// The migration, declared out of order, is added once all above it have run.
+        case late(AppVersion)
         /// An older release starts on the data of this one, which is not for it any more.
         case older(AppVersion)
         /// The app starts as its own `firstRun:` answers.
@@ -37,6 +39,7 @@ struct Scenario {
         case .jump: "in one jump"
         case .steps: "step by step"
         case .failure(let version): "after \(version) threw at its end"
+        case .late(let version): "\(version) added after those above it ran"
         case .older(let version): "\(version) started after it"
         case .answered: "as firstRun answers"
         case .lost: "after the state was lost"
@@ -87,6 +90,9 @@ struct Scenario {
         switch kind {
         case .listing, .jump: return (.startsDiffer, "")
         case .steps: return (.stepsDiffer, "")
+        case .late(let version):
+            let way = "let it work on the data of the versions above it, too"
+            return (.stepsDiffer, " Migration \(version) is declared out of order: \(way).")
         case .older: return (.olderReleaseWrites, older)
         case .answered, .lost: return (.firstRunRepeats, asked)
         case .death, .failure:

@@ -3,6 +3,8 @@ import AppMigrations
 /// The findings about the declared versions alone.
 struct VersionMistakes {
     let declared: [AppVersion]
+    /// Those that also run below the last-run version.
+    var outOfOrder: Set<AppVersion> = []
     let current: AppVersion
 
     /// A mistake that keeps every manager from taking the declarations as they are.
@@ -44,11 +46,12 @@ struct VersionMistakes {
             return RehearsalFinding(.disappeared, version: version, text)
         }
         guard let newest = record.versions.max() else { return disappeared }
-        let missed = declared.filter { $0 < newest && !record.versions.contains($0) }.map { version in
+        let new = declared.filter { $0 < newest && !record.versions.contains($0) }
+        let missed = new.filter { !outOfOrder.contains($0) }.map { version in
             let text =
                 "Migration \(version) is new and lies below \(newest), which an earlier rehearsal knew: users at "
-                + "\(newest) never run it. Give it a version after \(newest), or delete the record's line of "
-                + "\(newest) if that was never released."
+                + "\(newest) never run it. Give it a version after \(newest), declare it with outOfOrder: true, or delete "
+                + "the record's line of \(newest) if that was never released."
             return RehearsalFinding(.missed, version: version, text)
         }
         return disappeared + missed

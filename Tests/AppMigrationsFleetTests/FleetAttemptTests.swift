@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// Attempts, deaths and checkpoints across hosts.
-@Suite(.timeLimit(.minutes(1))) struct FleetAttemptTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetAttemptTests {
     let fleet = Fleet()
 
     /// Leaves what a host leaves that dies in a closure: the document as it stood in the middle.

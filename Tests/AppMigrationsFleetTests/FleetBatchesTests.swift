@@ -40,6 +40,26 @@ import Testing
         #expect(fleet.log.lines.count { $0 == "a progressed" } == 2)
     }
 
+    @Test func `batches of a version out of order run once, below the last-run version`() async throws {
+        try await fleet.host(at: "1.5").whenMigrating(toVersion: "1.5") {}
+        for isFirst in [true, false] {
+            db.base.open()
+            let ran = try await fleet.host(at: "1.5").whenMigrating(
+                toVersion: "1.4",
+                outOfOrder: true,
+                in: db
+            ) {
+                db,
+                _,
+                _ in
+                _ = try await db.query("INSERT INTO log VALUES (1)", [])
+                return .done
+            }
+            #expect(ran == isFirst)
+        }
+        #expect(try await numbers == [[1]])
+    }
+
     @Test func `another host goes on where one failed`() async throws {
         let failed = await code {
             _ = try await count(fleet.host()) { if $0 == 3 { throw TestStore.Failure() } }

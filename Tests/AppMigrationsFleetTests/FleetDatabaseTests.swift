@@ -26,6 +26,19 @@ import Testing
         #expect(try await place.manager("c").lastRunVersion == AppVersion("1.1-1"))
     }
 
+    @Test func `a version out of order runs once, below the last-run version`() async throws {
+        #expect(try await place.migrate(place.manager(), to: "1.2"))
+        for isFirst in [true, false] {
+            let manager = try await place.manager("b")
+            let ran = try await manager.whenMigrating(toVersion: "1.1", outOfOrder: true, in: place.db) {
+                _,
+                _ in
+            }
+            #expect(ran == isFirst)
+            #expect(manager.lastRunVersion == AppVersion("1.2"))
+        }
+    }
+
     @Test func `a host with nothing to run makes no connection, nor one without the lease`() async throws {
         let connections = Log()
         func connect() -> PostgresStandIn {

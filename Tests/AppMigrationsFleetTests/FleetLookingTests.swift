@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FleetLookingTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetLookingTests {
     let fleet = Fleet()
 
     /// The declarations of this release, as an app hands it to the migration job and to the pods.

@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FleetMigrationTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetMigrationTests {
     let fleet = Fleet()
 
     @Test func `what is declared runs once for the fleet, in order`() async throws {
@@ -27,6 +27,47 @@ import Testing
         let migrations = try await fleet.host("b")
         for version in ["1.1", "1.4"] { #expect(try await !migrations.whenMigrating(toVersion: version) {}) }
         #expect(fleet.store.reads == reads + 1)
+        #expect(fleet.store.writes == writes)
+    }
+
+    @Test func `a version that is declared out of order runs once for the fleet, below the last-run version`()
+        async throws
+    {
+        try await fleet.host().whenMigrating(toVersion: "1.4") {}
+        for host in ["b", "c"] {
+            let migrations = try await fleet.host(host)
+            let plan = try await migrations.plan {
+                try await $0.whenMigrating(toVersion: "1.2", outOfOrder: true) {}
+            }
+            #expect(plan.map(\.description) == ["1.2 \(host == "b" ? "willRun" : "alreadyRun")"])
+            let isMigrated = try await migrations.isMigrated {
+                try await $0.whenMigrating(toVersion: "1.2", outOfOrder: true) {}
+            }
+            #expect(isMigrated == (host == "c"))
+            let ran = try await migrations.whenMigrating(toVersion: "1.2", outOfOrder: true) { context in
+                #expect(context.previousVersion == AppVersion("1.4"))
+            }
+            #expect(ran == (host == "b"))
+            #expect(migrations.lastRunVersion == AppVersion("1.4"))
+        }
+        let look = try await fleet.host("d") { $0.isReadOnly = true }
+        let refused = await code { try await look.whenMigrating(toVersion: "1.3", outOfOrder: true) {} }
+        #expect(refused == .readOnly)
+        let versions = try await fleet.host("e").status.history.map(\.version)
+        #expect(versions == [AppVersion("1.4"), AppVersion("1.2")])
+    }
+
+    @Test func `a start with a version out of order reads the store once more, and writes nothing`()
+        async throws
+    {
+        try await fleet.host().whenMigrating(toVersion: "1.4") {}
+        try await fleet.host().whenMigrating(toVersion: "1.2", outOfOrder: true) {}
+        let (reads, writes) = (fleet.store.reads, fleet.store.writes)
+        let migrations = try await fleet.host("b")
+        for version in ["1.2", "1.4"] {
+            #expect(try await !migrations.whenMigrating(toVersion: version, outOfOrder: true) {})
+        }
+        #expect(fleet.store.reads == reads + 2)
         #expect(fleet.store.writes == writes)
     }
 

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// The readiness of hosts where a migration failed, a host died, or a newer release was started.
-@Suite(.timeLimit(.minutes(1))) struct FleetReadyTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetReadyTests {
     let fleet = Fleet()
 
     @Sendable private func declare(_ migrations: FleetMigrationManager) async throws {

@@ -4,10 +4,11 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// Deaths where a closure has made something durable and isn't at its end.
-@Suite struct DeathTests {
+@Suite(.watchdog) struct DeathTests {
     private static func killed(_ report: RehearsalReport) -> [String] {
         report.runs.filter { !$0.findings.isEmpty }.map(\.title)
     }
@@ -159,7 +160,7 @@ import Testing
 }
 
 /// Closures that save checkpoints, and are begun again at each of them.
-struct CheckpointTests {
+@Suite(.watchdog) struct CheckpointTests {
     static let items = ["a", "b", "c"]
     static let advice =
         "Migration 1.1 doesn't go on at its checkpoint: begin behind it, save it after the work that it stands for, and let "

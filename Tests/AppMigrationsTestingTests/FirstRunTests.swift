@@ -1,10 +1,11 @@
 import AppMigrations
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 
 /// The app's own answer to `firstRun:`, asked on the data of each starting point.
-@Suite struct FirstRunTests {
+@Suite(.watchdog) struct FirstRunTests {
     private static let points: [StartingPoint] = [
         list("3.0\n", at: "3.0"), list("3.0\n3.2\n", at: "3.2"),
         .freshInstall { try write("3.0\n3.2\n3.3\n", to: "list.txt", in: $0) },

@@ -1,9 +1,10 @@
 import AppMigrations
 import AppMigrationsTesting
 import Foundation
+import TestSupport
 import Testing
 
-struct RehearsalTests {
+@Suite(.watchdog) struct RehearsalTests {
     static let notRepeatable =
         "Migration 1.1 is not repeatable: let it find out what is done already, or name what it changes in protecting:."
 

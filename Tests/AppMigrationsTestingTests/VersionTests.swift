@@ -117,11 +117,35 @@ import Testing
         #expect(
             report.texts == [
                 "Migration 1.3 is new and lies below 1.4, which an earlier rehearsal knew: users at 1.4 never run "
-                    + "it. Give it a version after 1.4, or delete the record's line of 1.4 if that was never "
+                    + "it. Give it a version after 1.4, declare it with outOfOrder: true, or delete the record's line of 1.4 if that was never "
                     + "released."
             ]
         )
         #expect(report.findings.map(\.kind) == [.missed])
+    }
+
+    @Test func `a version that comes late out of order is none that comes too late`() throws {
+        try write("1.1\n1.4\n", to: "versions.txt", in: folder)
+        let file = path("versions.txt", in: folder)
+        let report = try Rehearsal(currentVersion: "2.0", from: [list()], recordingVersionsIn: file).run {
+            try declare(["1.1"], $0, in: $1)
+            let folder = $1
+            try $0.whenMigrating(toVersion: "1.3", outOfOrder: true) { try addLine("1.3", in: folder) }
+            try declare(["1.4"], $0, in: $1)
+        }
+        // It ran before 1.4 in one jump, and after it where it was added.
+        #expect(report.findings.map(\.kind) == [.stepsDiffer])
+        #expect(
+            report.texts.first?.hasSuffix(
+                "Migration 1.3 is declared out of order: let it work on the data of the versions above it, too."
+            ) == true
+        )
+        #expect(
+            report.runs.contains {
+                $0.title == "1.3 added after those above it ran" && $0.ran == ["1.1", "1.4", "1.3"]
+            }
+        )
+        #expect(try read("versions.txt", in: folder) == "1.1\n1.4\n1.3\n")
     }
 
     @Test func `a record that can't be read ends the rehearsal`() throws {

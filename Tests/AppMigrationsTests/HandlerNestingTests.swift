@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrations
 
 /// Handlers and plans that use a manager of the state that they are told of: refused at once, and never hung or run.
-@Suite(.temporaryDirectory) struct HandlerNestingTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct HandlerNestingTests {
     let folder = TemporaryDirectory.current
 
     @Test(arguments: [true, false])
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "/", "//", "/.", "/../plans", "link", "relative"])
+    @Test(arguments: ["", "/", "//", "/.", "/../plans", "link"])
     func `another manager of the state is nested inside a plan, however its folder is written`(
         spelling: String
     ) throws {
@@ -75,11 +75,9 @@ import Testing
             try scratch.makeFolder("plans")
             try scratch.link("link", to: "plans")
             let folder = scratch.file("plans")
-            let above = String(repeating: "../", count: 64)
             let path =
                 switch spelling {
                 case "link": scratch.file("link")
-                case "relative": above + folder.dropFirst()
                 default: folder + spelling
                 }
             let managers = try [folder, path].map {

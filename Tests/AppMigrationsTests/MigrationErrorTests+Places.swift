@@ -3,33 +3,33 @@
 /// The errors about protected files: what failed, the system's words, and what follows from it.
 extension MigrationErrorTests {
     private static let wayOut =
-        "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they are then"
+        "To give the restore up, call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are"
 
     private static func row(_ stage: ProtectionStage, _ error: any Error, _ text: String) -> Row {
-        Row(.protectionFailed, location.protection(stage, AppVersion("1.2"), error), text)
+        Row(.protectionFailed, location.protectionError(stage, of: AppVersion("1.2"), because: error), text)
     }
 
     static let places: [Row] = [
         row(
-            .taking,
-            Platform.mounted("/data/disk"),
-            "The files that migration 1.2 protects could not be copied by manager \"Library\": /data/disk: Invalid "
-                + "cross-device link (rename, errno 18). Nothing was run and nothing changed. Mend that and make a new manager."
+            .copying,
+            SystemCallError.mounted("/data/disk"),
+            "The files that migration 1.2 protects could not be copied in manager \"Library\" (/d/Library.migrations.json): /data/disk: Invalid "
+                + "cross-device link (rename, errno 18). The migration was not run and no file was changed. Fix that and create a new "
+                + "manager."
         ),
         row(
             .restoring,
             SystemCallError(call: "write", errorNumber: 28, path: "/data/file"),
-            "The files that migration 1.2 protects could not be put back by manager \"Library\": /data/file: No space left "
-                + "on device (write, errno 28). Their copy beside /d/Library.migrations.json is kept, and the next start "
-                + "tries again. Don't write to those files before it succeeded. \(wayOut), and the copy in a folder beside "
-                + "the state."
+            "The files that migration 1.2 protects could not be restored in manager \"Library\" (/d/Library.migrations.json): /data/file: No space left "
+                + "on device (write, errno 28). The copies are kept, and the next start tries again. Don't write to those files before "
+                + "it has succeeded. \(wayOut), and the copies are moved to a folder next to the state."
         ),
         row(
-            .clearing,
+            .cleaningUp,
             full,
-            "The copy beside /d/Library.migrations.json, which nothing needs any more, could not be removed by manager "
-                + "\"Library\": /d/Library.migrations.snapshot: No space left on device (write, errno 28). No data is concerned; the next start that takes "
-                + "the lock tries again."
+            "Copies of protected files that are no longer needed could not be removed in manager \"Library\" (/d/Library.migrations.json): "
+                + "/d/Library.migrations.snapshot: No space left on device (write, errno 28). The protected files are not affected. The "
+                + "next start that takes the lock tries again."
         ),
     ]
 }

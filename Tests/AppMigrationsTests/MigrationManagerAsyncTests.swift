@@ -2,7 +2,7 @@ import AppMigrations
 import Testing
 
 @MainActor
-@Suite(.temporaryDirectory) struct MigrationManagerAsyncTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct MigrationManagerAsyncTests {
     let folder = TemporaryDirectory.current
 
     @MainActor

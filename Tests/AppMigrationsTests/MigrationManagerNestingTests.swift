@@ -1,7 +1,7 @@
 import AppMigrations
 import Testing
 
-@Suite(.temporaryDirectory) struct MigrationManagerNestingTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct MigrationManagerNestingTests {
     let folder = TemporaryDirectory.current
 
     @Test func `the same manager inside its closure is nested, and goes on afterwards`() throws {

@@ -13,7 +13,7 @@ import Testing
         #expect(try manager.declare("1.1", "1.2", "1.4-1") == ["1.2", "1.4-1"])
         try manager.reset(to: "1.2-1")
         #expect(try manager.declare("1.2", "1.3") == ["1.3"])
-        #expect(try manager.status.history.map(\.version.description) == ["1.2", "1.4-1", "1.3"])
+        #expect(try manager.status.history.map(\.version.description) == ["1.2", "1.3"])
         #expect(try folder.stateText().contains("\"baseline\" : \"1.2-1\""))
     }
 
@@ -63,40 +63,20 @@ import Testing
         #expect(try manager.refusal(of: "1.2").code == .managerClosed)
     }
 
-    @Test func `a forgotten state blocks its manager, and the next one is a first run`() throws {
-        let manager = try folder.manager("1.4", after: "1.1")
-        try manager.forgetState()
-        #expect(try folder.names() == ["Library.migrations.lock"])
-        let error = try manager.refusal(of: "1.0")
-        #expect(error.code == .managerClosed)
-        #expect(
-            error.description
-                == "Migration 1.0 was not run. The state of manager \"Library\" (\(folder.stateFile)) was "
-                + "forgotten through this manager. The next manager is a first run."
-        )
-        try manager.forgetState()
-        #expect(throws: MigrationError.self) { try manager.reset(to: "1.1") }
-        #expect(try folder.manager("1.4", firstRun: .everything).launch == .first)
-    }
-
-    @Test func `neither works on a state inside a closure of it`() throws {
+    @Test func `it works on no state inside a closure of it`() throws {
         let manager = try folder.manager("1.4", after: "1.1")
         try manager.whenMigrating(toVersion: "1.2") {
             let reset = #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") }
             #expect(reset?.code == .nested)
-            let forgotten = #expect(throws: MigrationError.self) { try manager.forgetState() }
-            #expect(forgotten?.code == .nested)
         }
         #expect(manager.lastRunVersion == version("1.2"))
     }
 
-    @Test func `neither writes over a state of a newer format`() throws {
+    @Test func `it doesn't write over a state of a newer format`() throws {
         let manager = try folder.manager("1.4")
         try folder.write(#"{ "format" : 2 }"#)
         let reset = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
         #expect(reset.code == .stateFromNewerFormat)
-        let forgotten = try #require(throws: MigrationError.self) { try manager.forgetState() }
-        #expect(forgotten.code == .stateFromNewerFormat)
         #expect(try folder.stateText() == #"{ "format" : 2 }"#)
     }
 }

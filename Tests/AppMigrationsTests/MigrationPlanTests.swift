@@ -106,7 +106,7 @@ import Testing
         }
         #expect(throws: MigrationError.self) { try manager.plan { _ in try manager.reset(to: "1.1") } }
         #expect(throws: MigrationError.self) { try manager.plan { try $0.reset(to: "1.1") } }
-        #expect(throws: MigrationError.self) { try manager.plan { try $0.forgetState() } }
+        #expect(throws: MigrationError.self) { try manager.plan { try $0.resetAttempts() } }
         #expect(try manager.declare("1.2") == ["1.2"])
         #expect(try other.declare("1.3") == ["1.3"])
     }
@@ -145,7 +145,7 @@ import Testing
             )
         }
         #expect(throws: MigrationError.self) { try kept?.reset(to: "1.0") }
-        #expect(throws: MigrationError.self) { try kept?.forgetState() }
+        #expect(throws: MigrationError.self) { try kept?.resetAttempts() }
         #expect(try manager.declare("1.2") == ["1.2"])
     }
 

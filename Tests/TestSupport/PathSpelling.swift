@@ -15,7 +15,7 @@ package enum PathSpelling {
         if spelling == "link" { return folder }
         let folder = try resolved(folder)
         switch spelling {
-        case "relative":
+        case "climbing":
             let depth = here.split(separator: "/").count
             return here + String(repeating: "../", count: depth) + folder.dropFirst()
         case "dots": return folder.replacing("/", with: "/./", maxReplacements: 2)
@@ -31,10 +31,9 @@ package enum PathSpelling {
         return String(cString: resolved)
     }
 
-    /// The path of a state directory as a manager gets it: relative to where the tests run, or with a slash at its end.
+    /// The path of a state directory as a manager gets it: as it is, or with a slash at its end.
     package static func spelledFolder(_ folder: String) -> String {
         switch spelling {
-        case "relative" where folder.hasPrefix(here): String(folder.dropFirst(here.count))
         case "slash": folder + "/"
         default: folder
         }

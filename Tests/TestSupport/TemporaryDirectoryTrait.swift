@@ -1,6 +1,8 @@
 package import Testing
 
 /// Gives each test of a suite a folder of its own, ``TemporaryDirectory/current``, which is gone after the test.
+///
+/// It also ends the process if a test doesn't end, as ``WatchdogTrait`` does.
 package struct TemporaryDirectoryTrait: SuiteTrait, TestTrait, TestScoping {
     package var isRecursive: Bool { true }
 
@@ -9,8 +11,10 @@ package struct TemporaryDirectoryTrait: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing function: @Sendable () async throws -> Void
     ) async throws {
-        try await withTemporaryDirectory { directory async throws in
-            try await TemporaryDirectory.$ofTest.withValue(directory) { try await function() }
+        try await Watchdog.watch(test) {
+            try await withTemporaryDirectory { directory async throws in
+                try await TemporaryDirectory.$ofTest.withValue(directory) { try await function() }
+            }
         }
     }
 }

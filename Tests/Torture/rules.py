@@ -303,12 +303,14 @@ class Manager:
             raise Problem("usedByNewerApp")
         state.last_run = state.baseline = mark
         state.launched, state.fresh = self.app, None
+        state.history = [row for row in state.history if row[0] <= mark]
         state.counts = {}
         state.cursors = {}
         self.look()
         self.previous, self.closed = ZERO, None
 
     def forget(self):
+        if self.world.state is None:
+            return
         self.world.lock()
         self.world.state = None
-        self.closed = "managerClosed"

@@ -8,6 +8,8 @@ package struct Declarations {
         package let version: AppVersion
         /// Zero where every app may go on reading.
         package let minimumAppVersion: AppVersion
+        /// True if it also runs below the last-run version, once.
+        var isOutOfOrder = false
     }
 
     private enum Standing {
@@ -19,6 +21,8 @@ package struct Declarations {
 
     package let release: AppRelease
     package private(set) var marks: StateMarks
+    /// The whole state that the marks are of, once a declaration out of order has asked for it.
+    package private(set) var state: MigrationState?
     /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
     private var isObserved = false
     /// The plan that is made of the declarations, while it is, and its rows, which outlive it.
@@ -76,16 +80,18 @@ extension Declarations {
     /// is under way: a manager is one sequence of declarations.
     package mutating func declare(
         _ text: String,
+        outOfOrder: Bool = false,
         minimumAppVersion floor: String?,
         isNested: Bool = false
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = standing { throw .nested(location, AppVersion(text)) }
         do throws(MigrationError) {
             if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
-            let declaration = try read(text, minimumAppVersion: floor)
+            let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
             if isNested { throw .nested(location, declaration.version) }
             // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
-            let decision = try decide(declaration, marks, after: previous, limit: nil)
+            let hasRun = state?.hasRun(declaration) ?? true
+            let decision = try decide(declaration, marks, after: previous, hasRun: hasRun, limit: nil)
             previous = declaration.version
             switch decision {
             case .alreadyRun where !mustRaiseFloor(marks, declaration): return nil
@@ -108,44 +114,80 @@ extension Declarations {
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     package mutating func plan(
         _ text: String,
+        outOfOrder: Bool = false,
         minimumAppVersion floor: String?
     ) throws(MigrationError) -> Bool {
         guard let plan else { return false }
-        let declaration = try read(text, minimumAppVersion: floor)
+        let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
         let (version, marks) = (declaration.version, plan.state.marks)
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
         do throws(MigrationError) {
             if let firstFailure { throw .managerClosed(version, by: firstFailure, in: release.location) }
-            let decision = try decide(declaration, marks, after: previous, limit: plan.limit)
+            let hasRun = plan.state.hasRun(declaration)
+            let decision = try decide(
+                declaration,
+                marks,
+                after: previous,
+                hasRun: hasRun,
+                limit: plan.limit
+            )
             kind = plan.kind(of: decision, version)
         } catch {
             refusal = error
             close(error)
         }
         previous = max(previous, version)
-        let done = version > marks.lastRun ? marks.attempts(at: version)?.checkpoint?.progress : nil
+        let isPending = version > marks.lastRun || !plan.state.hasRun(declaration)
+        let done = isPending ? marks.attempts(at: version)?.checkpoint?.progress : nil
         rows?.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
         return true
     }
 
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    func read(_ text: String, minimumAppVersion floor: String?) throws(MigrationError) -> Declaration {
+    func read(
+        _ text: String,
+        outOfOrder: Bool = false,
+        minimumAppVersion floor: String?
+    ) throws(MigrationError) -> Declaration {
         let version = try AppVersion(text, manager: location.name)
-        guard let floor else { return Declaration(version: version, minimumAppVersion: .zero) }
+        guard let floor else {
+            return Declaration(version: version, minimumAppVersion: .zero, isOutOfOrder: outOfOrder)
+        }
         let minimumAppVersion = try AppVersion(floor) { problem in
             let end: Message =
                 "It is the minimumAppVersion: of migration \(version) in \(location). The migration was not run."
             return location.error(.invalidVersion, version, "\(problem) \(end)")
         }
-        return Declaration(version: version, minimumAppVersion: minimumAppVersion)
+        return Declaration(
+            version: version,
+            minimumAppVersion: minimumAppVersion,
+            isOutOfOrder: outOfOrder
+        )
     }
+
+    /// True if only the whole state says whether a version that is declared out of order has run, and it isn't known yet.
+    package func needsState(for text: String) -> Bool {
+        guard case .open = standing, state == nil, let version = AppVersion(text) else { return false }
+        return version > marks.baseline && version <= marks.lastRun
+    }
+
+    /// Takes over the whole state, which a declaration out of order needs.
+    package mutating func know(_ state: MigrationState) { self.state = state }
 
     /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.
     ///
     /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
-    package mutating func look(at declaration: Declaration, _ marks: StateMarks) throws(MigrationError) {
-        if case .run = try decide(declaration, marks, limit: nil) {
+    package mutating func look(
+        at declaration: Declaration,
+        in state: MigrationState
+    ) throws(MigrationError) {
+        if case .run = try decide(
+            declaration,
+            state.marks,
+            hasRun: state.hasRun(declaration),
+            limit: nil
+        ) {
             throw .readOnly(location, version: declaration.version)
         }
         end()
@@ -153,8 +195,12 @@ extension Declarations {
 
     /// Takes over what the state says, except marks that were set back, or that a newer app has recorded: those refuse the next
     /// declaration that was pending when the manager was made.
-    package mutating func learn(_ new: StateMarks) {
-        if new.lastRun >= marks.lastRun, new.recorded(above: release.version) == nil { marks = new }
+    package mutating func learn(_ new: MigrationState) {
+        guard new.marks.lastRun >= marks.lastRun, new.marks.recorded(above: release.version) == nil else {
+            return
+        }
+        marks = new.marks
+        if state != nil { state = new }
     }
 
     package mutating func end() {
@@ -165,13 +211,6 @@ extension Declarations {
     /// Ends the declarations, if no earlier failure did: later errors go on naming the first.
     package mutating func close(_ error: MigrationError) {
         if firstFailure == nil { standing = .closed(error) }
-    }
-
-    /// Ends the declarations of a state that was forgotten, whatever failed before.
-    package mutating func forget() {
-        let message: Message =
-            "The state of \(location) was forgotten through this manager. The next manager is a first run."
-        standing = .closed(location.error(.managerClosed, nil, message))
     }
 
     /// Ends the declarations where a rehearsal stops; gives what is thrown.
@@ -186,6 +225,7 @@ extension Declarations {
         // A declaration that is under way is refused by the mark: versions that were declared before may be pending again.
         if case .declaring = standing { return }
         self.marks = marks
+        state = nil
         previous = .zero
         standing = .open
     }

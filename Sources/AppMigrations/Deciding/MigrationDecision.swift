@@ -17,7 +17,8 @@ extension Declarations {
     /// Decides about a declaration by the state's own marks; knows no clock, disk or lock.
     ///
     /// `known`, the manager's own marks, are those of the state before this declaration. The version declared before, `previous`, is
-    /// zero where the order was looked at already.
+    /// zero where the order was looked at already. `hasRun` says of a version up to the last-run version whether it is done: only one
+    /// that is declared out of order can be pending there.
     ///
     /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`, `managerClosed` or
     ///   `attemptLimitReached`.
@@ -25,6 +26,7 @@ extension Declarations {
         _ declaration: Declaration,
         _ marks: StateMarks,
         after previous: AppVersion = .zero,
+        hasRun: Bool = true,
         limit: Int?
     ) throws(MigrationError) -> MigrationDecision {
         let (version, floor) = (declaration.version, declaration.minimumAppVersion)
@@ -47,11 +49,12 @@ extension Declarations {
             throw location.error(.declaredOutOfOrder, version, "\(reason), in \(location). \(advice)")
         }
         if version.exceeds(current) { throw release.newer(version) }
-        if version <= known.lastRun { return .alreadyRun }
-        // It was pending when this manager was made. A version that was recorded since has run, unless a newer app came further.
-        let newer =
-            version > marks.lastRun ? marks.begun(above: current) : marks.recorded(above: current)
-        if let newer { throw release.usedByNewerApp(version, begun: newer, in: marks) }
+        let isLate = version <= marks.lastRun && !hasRun
+        if version <= known.lastRun, hasRun { return .alreadyRun }
+        // It is pending, or was when this manager was made. A version that was recorded since has run, unless a newer app came further.
+        if let newer = newerApp(than: current, at: version, in: marks, isLate: isLate) {
+            throw release.usedByNewerApp(version, begun: newer, in: marks)
+        }
         if marks.lastRun < known.lastRun {
             // Versions that were declared before may be pending again, and to run this one now would skip them.
             let text: Message = """
@@ -60,9 +63,9 @@ extension Declarations {
                 """
             throw location.error(.managerClosed, version, text)
         }
-        if version <= marks.lastRun { return .alreadyRun }
+        if version <= marks.lastRun, !isLate { return .alreadyRun }
         guard let next = marks.attempts(at: version)?.nextAttempt(by: current) else {
-            return marks.isFreshInstall(of: current)
+            return marks.isFreshInstall(of: current) && !isLate
                 ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
         if let limit, next.deaths >= max(1, limit) {
@@ -75,6 +78,25 @@ extension Declarations {
             throw location.error(.attemptLimitReached, version, text)
         }
         return .run(next)
+    }
+
+    /// The newer app that keeps `current` from running a version, or from going on as if it had run; `nil` if there is none.
+    ///
+    /// A late version lies below the last-run version. So whether a newer app has begun it isn't told by the version, but by the app that
+    /// made the last attempt. It is refused too if a newer app has recorded a version: its closure was written for older data.
+    private func newerApp(
+        than current: AppVersion,
+        at version: AppVersion,
+        in marks: StateMarks,
+        isLate: Bool
+    ) -> AppVersion? {
+        if version > marks.lastRun { return marks.begun(above: current) }
+        let recorded = marks.recorded(above: current)
+        guard isLate, recorded == nil else { return recorded }
+        if let attempt = marks.attempts(at: version), attempt.hasBegun, attempt.appVersion.exceeds(current) {
+            return attempt.appVersion
+        }
+        return marks.begun(above: current)
     }
 
     /// The state to save where nothing runs; `nil` where it stands already.
@@ -96,5 +118,12 @@ extension Declarations {
     func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
         marks.minimumAppVersion < declaration.minimumAppVersion
             && marks.begun(above: release.version) == nil && marks.recorded(above: release.version) == nil
+    }
+}
+
+extension MigrationState {
+    /// True if a declared version up to the last-run version is done: unless it is declared out of order, each of them is.
+    package func hasRun(_ declaration: Declarations.Declaration) -> Bool {
+        !declaration.isOutOfOrder || hasRun(declaration.version)
     }
 }

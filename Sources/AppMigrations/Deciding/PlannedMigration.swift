@@ -48,7 +48,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// Its closure would run.
         public static var willRun: Kind { Kind("willRun") }
 
-        /// It ran here.
+        /// It ran here, or isn't above the rows that the history has lost, and counts as run.
         public static var alreadyRun: Kind { Kind("alreadyRun") }
 
         /// The data was at this version, or beyond it, when the state was made or reset.
@@ -58,6 +58,8 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         public static var noState: Kind { Kind("noState") }
 
         /// It lies below the last-run version and isn't in the history: it was declared too late, and isn't run.
+        ///
+        /// With `outOfOrder: true` it is ``willRun``.
         public static var missed: Kind { Kind("missed") }
 
         /// Declaring it would throw ``PlannedMigration/error``.
@@ -83,6 +85,7 @@ package final class Plan: Sendable {
         default: break
         }
         if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
-        return version > state.marks.baseline ? .missed : isPresumed ? .noState : .baseline
+        if version <= state.marks.baseline { return isPresumed ? .noState : .baseline }
+        return version <= state.droppedVersion ? .alreadyRun : .missed
     }
 }

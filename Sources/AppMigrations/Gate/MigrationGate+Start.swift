@@ -1,42 +1,50 @@
 extension MigrationGate {
-    /// One start of the app: makes the gate follow its managers, and tells how far it is.
+    /// One try to start the app.
+    ///
+    /// It lets the gate follow the managers, and reports progress.
     public struct Start: Sendable {
         let gate: MigrationGate
         private let number: Int
 
-        /// True if ``MigrationGate/retry()`` asked for this start after an error, as the user does with "Try again".
+        /// True if ``MigrationGate/retry()`` requested this try after an error, for example by a button "Try
+        /// again".
         ///
-        /// Then `resetAttempts()` lets a migration run again that `attemptLimit` had refused. A gate that tries again by itself
-        /// asks for nothing of the kind.
+        /// Call `resetAttempts()` then, so that a migration that `attemptLimit` refused can run again. It is
+        /// false if the gate tries again by itself.
         public let isRetry: Bool
 
         init(_ gate: MigrationGate) {
             self.gate = gate
-            (number, isRetry) = gate.contents.change { ($0.beginTry(), $0.isRetry) }
+            let start = gate.contents.change { (number: $0.beginTry(), isRetry: $0.isRetry) }
+            number = start.number
+            isRetry = start.isRetry
         }
 
-        /// Changes the gate's contents while this try runs: an end is an end.
-        private func tell(_ change: (inout Contents) -> Void) {
+        /// Changes the gate's contents, unless this try has ended.
+        private func changeContents(_ change: (inout Contents) -> Void) {
             gate.contents.change { if $0.runningTry == number { change(&$0) } }
         }
 
-        /// Options of a manager whose events the gate follows; the handler that `options` has is called after it.
+        /// Returns options for a manager, so that the gate follows its events.
+        ///
+        /// The handler of `options` is called after the gate's.
         public func options(_ options: MigrationManager.Options = .init()) -> MigrationManager.Options {
             var followed = options
             let handler = options.onEvent
             followed.onEvent = { event in
-                tell { $0.apply(event) }
+                changeContents { $0.apply(event) }
                 handler?(event)
             }
             return followed
         }
 
-        /// Plans the declarations, tells the gate how many are pending, and runs them.
+        /// Plans the declarations, reports to the gate how many are pending, and runs them.
         ///
-        /// Where several managers migrate, plan each of them first, so that the bar begins with all of their work, and
-        /// then call the declarations yourself.
+        /// If several managers migrate, plan each of them first, so that the progress bar begins with all of
+        /// their work. Then call the declarations yourself.
         ///
-        /// - Throws: The errors of ``plan(_:weights:_:)-7z4eb``, and nothing is run; the errors of the declarations.
+        /// - Throws: The errors of ``plan(_:weights:_:)-7z4eb``, before anything is run; then the errors of
+        ///   the declarations.
         public func migrate(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],
@@ -56,12 +64,14 @@ extension MigrationGate {
             try await declarations(migrations)
         }
 
-        /// Plans the declarations of one manager, and tells the gate how many are pending.
+        /// Plans the declarations of one manager, and reports to the gate how many are pending.
         ///
-        /// With `weights`, `["3.4": 30]`, 3.4 has the part of thirty others in the bar. A version that isn't named weighs 1.
+        /// With the `weights` `["3.4": 30]`, 3.4 gets as much of the progress bar as thirty other versions. A
+        /// version without a weight has the weight 1.
         ///
-        /// - Throws: ``RequiresAppVersion`` where a newer app shut this one out; what `MigrationManager.plan` throws; the error of
-        ///   a row that is refused, so that nothing migrates before a manager that is; `invalidVersion` for a weight's.
+        /// - Throws: ``RequiresAppVersion`` if a newer app excluded this one. The errors of
+        ///   `MigrationManager.plan`. The error of the first refused row, which is thrown here so that it
+        ///   comes before any migration runs. `invalidVersion` for a version in `weights`.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,
@@ -69,7 +79,7 @@ extension MigrationGate {
             _ declarations: (MigrationManager) throws -> Void
         ) throws -> [PlannedMigration] {
             try refuseOlderApp(migrations)
-            return try expect(migrations, migrations.plan(declarations), weights)
+            return try addSteps(of: migrations.plan(declarations), manager: migrations.name, weights: weights)
         }
 
         /// Plans declarations with closures that are awaited.
@@ -80,41 +90,46 @@ extension MigrationGate {
             _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
         ) async throws -> [PlannedMigration] {
             try refuseOlderApp(migrations)
-            return try expect(migrations, await migrations.plan(declarations), weights)
+            let plan = try await migrations.plan(declarations)
+            return try addSteps(of: plan, manager: migrations.name, weights: weights)
         }
 
-        private func expect(
-            _ migrations: MigrationManager,
-            _ plan: [PlannedMigration],
-            _ weights: [String: UInt]
+        private func addSteps(
+            of plan: [PlannedMigration],
+            manager: String,
+            weights: [String: UInt]
         ) throws -> [PlannedMigration] {
-            let known = try weights.map { (try AppVersion($0, manager: migrations.name), Double($1)) }
-            let weights = Dictionary(known, uniquingKeysWith: max)
+            let namedWeights = try weights.map { (try AppVersion($0, manager: manager), Double($1)) }
+            let weights = Dictionary(namedWeights, uniquingKeysWith: max)
             if let error = plan.lazy.compactMap(\.error).first { throw error }
             let steps = plan.filter { $0.kind == .willRun }.map { row in
-                (row.version, (weight: weights[row.version] ?? 1, progress: row.progress ?? 0))
+                (row.version, Contents.Step(weight: weights[row.version] ?? 1, progress: row.progress ?? 0))
             }
-            tell {
-                $0.steps[migrations.name] = Dictionary(steps) { first, _ in first }
-                $0.expect(steps.map(\.1.weight))
+            changeContents {
+                $0.steps[manager] = Dictionary(steps) { first, _ in first }
+                $0.addSteps(weights: steps.map(\.1.weight))
             }
             return plan
         }
 
-        /// Tells the gate of steps that no manager tells of, such as the pending files of an SQL migrator.
+        /// Reports to the gate steps that no manager reports, such as the pending files of an SQL migrator.
         ///
-        /// Call it as soon as the number is known, best before anything runs: then the bar is shared among all steps, each
-        /// of which weighs 1 here. A later call doesn't move the bar back. What is left of it is shared anew among the steps that
-        /// aren't done. Call it between two steps: one that is under way would begin its share anew.
-        public func expect(steps: Int) { tell { $0.expect(Array(repeating: 1, count: max(0, steps))) } }
-
-        /// Tells how much of such a step is done, from 0 to 1.
-        public func reportProgress(_ fraction: Double, note: String? = nil) {
-            tell { $0.report(fraction, note) }
+        /// Call it as soon as the number is known, if possible before anything runs. Then all steps share the
+        /// progress bar; each of these steps has the weight 1.
+        ///
+        /// A later call doesn't move the bar back: the steps that aren't finished share the rest of it. Call
+        /// it between two steps: during a step it would discard the progress of that step.
+        public func expect(steps: Int) {
+            changeContents { $0.addSteps(weights: Array(repeating: 1, count: max(0, steps))) }
         }
 
-        /// Tells that such a step is done.
-        public func finishStep() { tell { $0.finishStep() } }
+        /// Reports how much of such a step is done, from 0 to 1.
+        public func reportProgress(_ fraction: Double, note: String? = nil) {
+            changeContents { $0.reportProgress(fraction, note: note) }
+        }
+
+        /// Reports that such a step is finished.
+        public func finishStep() { changeContents { $0.finishStep() } }
 
         private func refuseOlderApp(_ migrations: MigrationManager) throws {
             guard let version = migrations.requiredAppVersion else { return }

@@ -1,6 +1,7 @@
-/// One gate for all the doors of an app: the first that comes starts the migrations, and all wait until the data is ready.
+/// Runs the migrations of an app once, and lets all parts of the app wait until the data is ready.
 ///
-/// An app has many doors: a scene, an intent, an extension's request, a background task. Each of them asks the same gate.
+/// An app can be entered at many places: by a scene, an intent, a request of an extension, a background task.
+/// Each of them waits for the same gate. The first one starts the migrations.
 ///
 /// ```swift
 /// let gate = MigrationGate { start in
@@ -18,22 +19,25 @@
 /// try await gate.ready()
 /// ```
 ///
-/// The first question begins the start, which runs off the main actor. Where it throws `stateUnreadable` because the device
-/// is still locked, or ``RequiresUnlock``, the gate tries again by itself. After any other error each question throws it, until
-/// ``retry()``.
+/// The first call of ``ready()`` begins the start, which runs off the main actor. If the start throws
+/// ``RequiresUnlock``, or `stateUnreadable` because the device is still locked, the gate tries again by
+/// itself. After any other error each call throws that error, until ``retry()`` is called.
 public final class MigrationGate: Sendable {
     private let start: @Sendable (Start) async throws -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
     let contents = GuardedContents()
 
-    /// Makes a gate that nobody has asked yet; nothing runs before ``ready()`` or ``states``.
+    /// Makes a gate.
     ///
-    /// - Parameter start: Makes the managers, declares the migrations, opens the database. It can run several times, so that it
-    ///   makes its managers anew each time.
+    /// Nothing runs before ``ready()`` or ``states`` is used.
+    ///
+    /// - Parameter start: Makes the managers, declares the migrations, opens the database. It can run several
+    ///   times, so it must make new managers each time.
     public convenience init(_ start: @escaping @Sendable (Start) async throws -> Void) {
         self.init(sleep: { try await Task.sleep(for: $0) }, start)
     }
 
+    /// Makes a gate that sleeps with another function, for tests.
     package init(
         sleep: @escaping @Sendable (Duration) async throws -> Void,
         _ start: @escaping @Sendable (Start) async throws -> Void
@@ -47,12 +51,13 @@ public final class MigrationGate: Sendable {
     /// How far the start is.
     public var state: State { contents.read { $0.state } }
 
-    /// Waits until the data is ready; the first call begins the start.
+    /// Waits until the data is ready.
     ///
-    /// The start itself must not ask its gate, since it would wait for itself.
+    /// The first call begins the start. Don't call it in the start itself, which would wait for itself.
     ///
-    /// - Throws: The error of the start, after ``cancel()`` the code `cancelled` or `CancellationError`; the latter also where the task
-    ///   that waits is cancelled, while the start goes on and ``state-property`` isn't ``State-enum/cancelled``.
+    /// - Throws: The error of the start. After ``cancel()`` that is an error with the code `cancelled`, or
+    ///   `CancellationError`. If the waiting task is cancelled, `CancellationError`: then the start
+    ///   continues, and ``state-property`` isn't ``State-enum/cancelled``.
     public func ready() async throws {
         open()
         let observer = Observer(of: contents)
@@ -60,7 +65,8 @@ public final class MigrationGate: Sendable {
             switch state {
             case .ready: return
             case .requiresAppVersion, .cancelled, .failed:
-                // There is no failure if the start was begun again since: then its new end counts.
+                // If there is no failure, the start has begun again since this state was read. Wait for its
+                // new end.
                 if let failure = contents.read({ $0.failure }) { throw failure }
             default: continue
             }
@@ -68,41 +74,47 @@ public final class MigrationGate: Sendable {
         throw CancellationError()
     }
 
-    /// The state now and each later one, up to `ready` or the gate's own end, for a screen; the first look begins the start.
+    /// The current state and each later one, for a screen.
     ///
-    /// They don't end with ``State-enum/failed(_:)``, after which ``retry()`` may come. A slow reader gets the newest state only.
+    /// The first use begins the start. The states end with ``State-enum/ready``, or when the gate is
+    /// released. They don't end with ``State-enum/failed(_:)``, because ``retry()`` may follow. A slow reader
+    /// gets the newest state only.
     public var states: AsyncStream<State> {
         open()
         let observer = Observer(of: contents)
         return AsyncStream { await observer.next() }
     }
 
-    /// Begins the start again after an error, and tries at once where the gate waits for the device to be unlocked.
+    /// Begins the start again after an error.
     ///
-    /// Call it when the user asks for it, or while the gate waits for the unlock and the system says that protected data is
-    /// available. Where the start runs and ends with `stateUnreadable` or ``RequiresUnlock``, it is begun again without a pause. Else
-    /// a call does nothing while the start runs, and once the data is ready.
+    /// Call it when the user asks for it, or when the system says that protected data is available. If the
+    /// gate waits for the device to be unlocked, it tries again at once.
+    ///
+    /// If the start is running, a call has an effect only if the start finds the device locked: then it tries
+    /// again without a pause. Once the data is ready, a call does nothing.
     public func retry() {
-        contents.change { $0.forgetFailure() }
+        contents.change { $0.requestRetry() }
         open()
     }
 
-    /// Cancels the task of the start, for a button "Later"; a start that heeds it ends in ``State-enum/cancelled``.
+    /// Cancels the task of the start, for a button "Later".
     ///
-    /// A migration that saves checkpoints stops at its next one, and no migration begins. Another closure runs to its end unless it
-    /// calls `try Task.checkCancellation()`: what it protects is put back then. Before the start a call does nothing.
+    /// A start that stops for it ends in ``State-enum/cancelled``. No further migration begins. A migration
+    /// that saves checkpoints stops at its next one. Another closure runs to its end, unless it calls `try
+    /// Task.checkCancellation()`. If that throws, the protected files of the migration are restored. Before
+    /// the start, a call does nothing.
     public func cancel() { contents.change { $0.cancelStart() } }
 
     private func open() {
         guard contents.change({ $0.beginStart() }) else { return }
-        let (isKept, keeping) = AsyncStream<Never>.makeStream()
+        let (untilKept, continuation) = AsyncStream<Never>.makeStream()
         let task = Task.detached(priority: .userInitiated) { [self] in
-            // A start may cancel itself, through the task that is kept.
-            for await _ in isKept {}
+            // Wait until the task is kept: the start may call `cancel()`, which needs it.
+            for await _ in untilKept {}
             await run()
         }
         contents.change { $0.keep(task) }
-        keeping.finish()
+        continuation.finish()
     }
 
     private func run() async {
@@ -114,17 +126,19 @@ public final class MigrationGate: Sendable {
                 try await start(Start(self))
                 return contents.change { $0.endStart(.ready, failure: nil) }
             } catch {
-                let (end, reason) = Self.end(of: error)
+                let (end, reason) = Self.end(after: error)
                 if let end { return contents.change { $0.endStart(end, failure: reason) } }
                 locked = reason
             }
         }
     }
 
-    /// The state in which an error ends the start, and the error to tell; no state where an unlock may help.
-    private static func end(of error: any Error) -> (State?, any Error) {
+    /// The state in which an error ends the start, and the error to report.
+    ///
+    /// The state is `nil` if unlocking the device may help.
+    private static func end(after error: any Error) -> (State?, any Error) {
         var reason = error
-        // The app's `firstRun:` looks at the data before any manager is there: its own error is the reason.
+        // The app's `firstRun:` may have thrown one of the errors below. The manager wraps its error.
         if let error = error as? MigrationError, error.code == .firstRunFailed {
             reason = error.underlyingError ?? error
         }
@@ -138,7 +152,9 @@ public final class MigrationGate: Sendable {
         }
     }
 
-    /// Lets time pass until the next try, or until ``retry()``, which cancels the task that sleeps.
+    /// Waits until the next try.
+    ///
+    /// ``retry()`` ends the wait early by cancelling the task that sleeps.
     private func wait(_ pause: inout Duration, for error: any Error) async throws {
         let length = pause
         pause = min(pause * 2, .seconds(4))
@@ -156,7 +172,9 @@ public final class MigrationGate: Sendable {
 }
 
 extension MigrationError {
-    /// True if the system denied the state, as it does on a locked device; no unlock helps against any other cause.
+    /// True if the system denied access to the state as on a locked device.
+    ///
+    /// After other errors, unlocking doesn't help.
     fileprivate var isDenied: Bool {
         guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
         return cause.isOfLockedDevice

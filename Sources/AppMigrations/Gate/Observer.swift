@@ -1,18 +1,25 @@
 extension MigrationGate {
-    /// Waits for each new state of a gate, and reads it: a door, or a screen.
+    /// Waits for each new state of a gate, for a caller of `ready()` or a screen.
     ///
-    /// Nobody hands a state to an observer. Two threads that change the state one after the other may wake it up in the other
-    /// order, and still it reads the newest state, never an older one after it.
+    /// An observer reads the state itself when it is woken. Two threads that change the state one after the
+    /// other may wake it in the other order. It still reads the newest state, and never an older one after a
+    /// newer one.
     final class Observer: Sendable {
         private let contents: GuardedContents
-        /// The revision of the state that was read last; a gate begins with 0.
+
+        /// The revision of the state that was read last.
+        ///
+        /// A gate begins with revision 0.
         private let knownRevision = Guarded(-1)
 
         init(of contents: GuardedContents) { self.contents = contents }
 
-        /// The newest state, as soon as it is one that this observer hasn't read; `nil` if no other can come, or the task is cancelled.
+        /// Waits for a state that this observer hasn't read, and returns it.
         ///
-        /// The first call returns the state of now, in a cancelled task too.
+        /// The first call returns the current state at once.
+        ///
+        /// - Returns: `nil` if no other state can follow, or if the task is cancelled. The first call returns
+        ///   a state in a cancelled task too.
         func next() async -> State? {
             while true {
                 let known = knownRevision.withLock { $0 }
@@ -29,7 +36,7 @@ extension MigrationGate {
         }
 
         private func waitForChange(after known: Int) async {
-            let number = contents.change { $0.beginObserving() }
+            let number = contents.change { $0.makeWaitNumber() }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { observer in
                     contents.change { $0.wait(observer, number: number, knownRevision: known) }

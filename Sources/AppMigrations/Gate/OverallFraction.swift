@@ -1,65 +1,89 @@
-/// The fraction of all steps that is done; it never falls, also when more steps become known.
+/// The fraction of all steps of a start that is done.
+///
+/// It never falls, even if more steps become known.
 struct OverallFraction {
-    /// The fraction when the last steps became known; the work that was left then is the rest up to 1.
+    /// The fraction at the moment when the last steps became known.
+    ///
+    /// The steps left at that moment share the rest, up to 1.
     private var base = 0.0
-    private var expected = 0.0
-    private var done = 0.0
-    /// How much of the step that is under way is done, from 0 to 1.
-    private var share = 0.0
-    /// The part of that step beside the others.
-    private var weight = 1.0
-    /// How many steps are known that aren't done.
+
+    /// The weight of the steps that share the rest.
+    private var expectedWeight = 0.0
+
+    /// The weight of those steps that are finished.
+    private var finishedWeight = 0.0
+
+    /// How much of the current step is done, from 0 to 1.
+    private var stepFraction = 0.0
+
+    /// The weight of the current step, compared with the other steps.
+    private var stepWeight = 1.0
+
+    /// The number of known steps that aren't finished.
     private(set) var pending = 0
-    /// True while a closure runs: a report of an ended one doesn't count for the next step.
+
+    /// True while a closure runs.
+    ///
+    /// A late report of a closure that has ended doesn't count for the next step.
     private var isRunning = false
-    /// True if files were copied before the closure began, which counts as half of its step.
+
+    /// True if files were copied before the closure began.
+    ///
+    /// Copying counts as half of the step.
     private var hasCopied = false
 
     var value: Double {
-        if expected == 0 { return base }
-        return base + (1 - base) * min((done + share * weight) / expected, 1)
+        if expectedWeight == 0 { return base }
+        let done = (finishedWeight + stepFraction * stepWeight) / expectedWeight
+        return base + (1 - base) * min(done, 1)
     }
 
-    /// Adds steps while none is under way: files that were copied before belong to none of them.
-    mutating func expect(_ weights: [Double]) {
+    /// Adds steps.
+    ///
+    /// No step may be running. If files were already copied, that counts for none of the steps.
+    mutating func addSteps(weights: [Double]) {
         pending += weights.count
-        go(onWith: expected - done + weights.reduce(0, +))
+        shareRest(amongWeight: expectedWeight - finishedWeight + weights.reduce(0, +))
     }
 
-    /// Begins a further try of the start, which plans the rest anew.
+    /// Begins another try of the start, which plans the remaining steps again.
     mutating func beginAgain() {
         pending = 0
-        go(onWith: 0)
+        shareRest(amongWeight: 0)
     }
 
-    private mutating func go(onWith rest: Double) {
+    private mutating func shareRest(amongWeight weight: Double) {
         base = value
-        expected = rest
-        done = 0
+        expectedWeight = weight
+        finishedWeight = 0
         leaveStep()
     }
 
-    private mutating func leaveStep() { (share, isRunning, hasCopied) = (0, false, false) }
-
-    /// Counts files that are copied for the next closure, or were put back.
-    mutating func copy(_ fraction: Double, _ weight: Double) {
-        self.weight = weight
-        hasCopied = true
-        share = max(share, fraction / 2)
+    private mutating func leaveStep() {
+        stepFraction = 0
+        isRunning = false
+        hasCopied = false
     }
 
-    mutating func begin(_ weight: Double) {
-        self.weight = weight
+    /// Reports how many of the next closure's protected files are copied, or how many files are restored.
+    mutating func reportCopying(_ fraction: Double, weight: Double) {
+        stepWeight = weight
+        hasCopied = true
+        stepFraction = max(stepFraction, fraction / 2)
+    }
+
+    mutating func beginStep(weight: Double) {
+        stepWeight = weight
         isRunning = true
     }
 
-    mutating func reach(_ fraction: Double) {
-        if isRunning { share = max(share, hasCopied ? 0.5 + fraction / 2 : fraction) }
+    mutating func reportProgress(_ fraction: Double) {
+        if isRunning { stepFraction = max(stepFraction, hasCopied ? 0.5 + fraction / 2 : fraction) }
     }
 
-    mutating func finish() {
+    mutating func finishStep() {
         pending = max(pending - 1, 0)
-        done = min(done + weight, expected)
+        finishedWeight = min(finishedWeight + stepWeight, expectedWeight)
         leaveStep()
     }
 }

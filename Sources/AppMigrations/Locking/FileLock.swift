@@ -24,8 +24,8 @@ final class FileLock: Sendable {
     /// Takes the descriptor over, also to close it where this throws.
     private init(_ descriptor: Int32, _ location: StateLocation) throws(SystemCallError) {
         do throws(SystemCallError) {
-            let file = try FileStatus(descriptor)
-            if file.kind != .file { throw Platform.unsupported(location.lock) }
+            let file = try FileStatus(ofOpen: descriptor)
+            if file.kind != .file { throw SystemCallError.unsupported(location.lock) }
             identity = file.identity
             let folder = Platform.isOwn(file) ? nil : try Platform.status(location.directory, following: true)
             isOurs = file.links == 1 && file.owner == (folder?.owner ?? file.owner)
@@ -43,7 +43,7 @@ final class FileLock: Sendable {
         if location.isReadOnly { throw .readOnly(location) }
         do throws(SystemCallError) {
             let (path, folder) = (location.lock, location.directory)
-            let opened = try Platform.unless([Platform.noEntry], Platform.openLock(path, in: folder))
+            let opened = try Platform.ignoring([Platform.noEntry], Platform.openLock(path, in: folder))
             if let opened { return try FileLock(opened, location) }
             try Platform.makeDirectories(folder)
             return try FileLock(Platform.openLock(path, in: folder), location)
@@ -118,6 +118,13 @@ final class FileLock: Sendable {
         try descriptor.withLock { descriptor throws(SystemCallError) in
             guard let descriptor else { return false }
             return try Platform.flushFileSystem(of: descriptor)
+        }
+    }
+
+    /// The flush of the file system that the lock's file is on.
+    var flush: FileSystemFlush {
+        FileSystemFlush(device: identity.device) { [self] () throws(SystemCallError) in
+            try flushFileSystem()
         }
     }
 

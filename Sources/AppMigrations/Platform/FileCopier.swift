@@ -2,7 +2,8 @@ import AppMigrationsSystem
 
 /// Copies files, one after the other, as clones if the file system can do that.
 ///
-/// A clone shares its blocks with the original. A file system that can't is asked only once by each copier: a protected folder may hold ten thousand files.
+/// A clone shares its blocks with the original. A file system that can't is asked only once by each copier: a
+/// protected folder may hold ten thousand files.
 final class FileCopier {
     /// Makes an empty file share the blocks of an original; returns 0 or the error number.
     typealias Clone = (_ original: Int32, _ copy: Int32) -> Int32
@@ -17,16 +18,17 @@ final class FileCopier {
 
     deinit { buffer.deallocate() }
 
-    /// Copies a file to a path where nothing exists, with its owner, permissions, extended attributes and times.
+    /// Copies a file to a path where nothing exists, with its owner, permissions, extended attributes and
+    /// times.
     ///
     /// `didCopy` gets the number of bytes after each part.
     func copy(_ path: String, to target: String, didCopy: (_ count: Int) throws -> Void) throws {
         let original = try Platform.openEntry(path)
         defer { Platform.closeAfterReading(original) }
-        let status = try FileStatus(original, path)
-        if status.kind != .file { throw Platform.unsupported(path) }
+        let status = try FileStatus(ofOpen: original, path: path)
+        if status.kind != .file { throw SystemCallError.unsupported(path) }
         #if canImport(Darwin)
-        try Platform.copyFile(path, original, to: target)
+        try Platform.copyFile(path, opened: original, to: target)
         try didCopy(status.size)
         #else
         let copy = try Platform.createExclusively(target)
@@ -35,11 +37,11 @@ final class FileCopier {
                 try didCopy(status.size)
             } else {
                 while case let count = try Platform.fill(buffer, of: original), count > 0 {
-                    try Platform.writeAll(copy, buffer.baseAddress, count, target)
+                    try Platform.writeAll(buffer.baseAddress, count: count, to: copy, at: target)
                     try didCopy(count)
                 }
             }
-            try Platform.copyAttributes(original, to: copy, status, path)
+            try Platform.copyAttributes(of: original, status, to: copy, path: path)
         } catch {
             Platform.closeAfterReading(copy)
             throw error

@@ -1,13 +1,21 @@
-/// Paths as bytes: a slash can be part of a `Character`, and equal strings can be the names of two files.
+/// Operations on paths.
+///
+/// They compare bytes: a slash can be a part of a `Character`, and two equal strings can be the names of two
+/// files.
 package enum FilePaths {
+    /// The path as seen from a folder, for example `../data/file`.
+    ///
+    /// Both must be absolute and without links.
     static func relative(_ path: String, to folder: String) -> String {
-        let (path, folder) = (components(path), components(folder))
+        let path = components(path)
+        let folder = components(folder)
         var shared = 0
         while shared < min(folder.count, path.count - 1), isSame(path[shared], folder[shared]) { shared += 1 }
-        return (Array(repeating: "..", count: folder.count - shared) + path[shared...]).joined(separator: "/")
+        let upward = Array(repeating: "..", count: folder.count - shared)
+        return (upward + path[shared...]).joined(separator: "/")
     }
 
-    /// Where a listed path leads from a state directory without links.
+    /// The absolute path of a path that is seen from a folder without links.
     static func absolute(_ relative: String, from folder: String) -> String {
         var parts = components(folder)
         for component in components(relative) {
@@ -20,17 +28,18 @@ package enum FilePaths {
         split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
     }
 
-    /// The texts between the bytes of this value.
+    /// The texts between the separators.
     static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {
         bytes.split(separator: separator, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
     }
 
-    /// The reason why a path has the escapes of a `URL`, `%` and two hexadecimal digits, by mistake; `nil` where it can be meant.
+    /// The reason to refuse a path with the escapes of a `URL`, such as `%20`; `nil` if it has none, or if
+    /// the folder with them exists.
     ///
-    /// A `URL` writes `Application%20Support` for a folder whose name has a space. Only a person who made a folder under such a
-    /// name can mean it, so it stands there.
+    /// A `URL` writes `Application%20Support` for a folder whose name has a space. Almost always, such a path
+    /// is a mistake. So it is accepted only if a folder of that name already exists.
     static func escapes(_ path: String) throws(SystemCallError) -> Message? {
         let bytes = Array(path.utf8)
         let isDigit = { (index: Int) in Character(Unicode.Scalar(bytes[index])).isHexDigit }
@@ -40,19 +49,19 @@ package enum FilePaths {
         let part = String(decoding: bytes[..<end], as: UTF8.self)
         if try Platform.exists(at: part) { return nil }
         return """
-            it has the escapes of a URL, and \(part) isn't there: take path(percentEncoded: false) of the URL, or make that \
+            it has the escapes of a URL, and \(part) doesn't exist: pass path(percentEncoded: false) of the URL, or create that \
             folder first
             """
     }
 
-    /// The reason why a text can't be meant as a path; `nil` where it can.
+    /// The reason to refuse a text that can't be a path; `nil` if it can be one.
     static func refusal(_ text: String) -> Message? {
         if text.isEmpty { return "it is empty" }
-        if text.utf8.contains(0) { return "a path has no NUL character" }
-        if text.hasPrefix("file:") { return "it is a URL; give its path(percentEncoded: false)" }
+        if text.utf8.contains(0) { return "a path can't contain a NUL character" }
+        if text.hasPrefix("file:") { return "it is a URL; pass its path(percentEncoded: false)" }
         if text.utf8.first != 0x7E { return nil }
         return """
-            ~ at its beginning means the home folder to a shell only; give the whole path, or ./~ for that name
+            only a shell replaces ~ by the home folder; pass the whole path
             """
     }
 
@@ -70,19 +79,20 @@ package enum FilePaths {
         return String(decoding: bytes[(slash + 1)...], as: UTF8.self)
     }
 
-    static func joined(_ folder: String, _ name: String) -> String {
+    static func joined(_ folder: String, name: String) -> String {
         (folder == "/" ? "/" : folder + "/") + name
     }
 
-    static func contains(_ folder: String, _ path: String) -> Bool {
-        isSame(path, folder) || begins(path, joined(folder, ""))
+    /// True if a path is that of the folder, or of something in it.
+    static func contains(_ folder: String, path: String) -> Bool {
+        isSame(path, folder) || begins(path, with: joined(folder, name: ""))
     }
 
     @inline(never)
     package static func isSame(_ one: String, _ two: String) -> Bool { Array(one.utf8) == Array(two.utf8) }
 
     @inline(never)
-    static func begins(_ text: String, _ start: String) -> Bool {
+    static func begins(_ text: String, with start: String) -> Bool {
         Array(Array(text.utf8).prefix(start.utf8.count)) == Array(start.utf8)
     }
 }

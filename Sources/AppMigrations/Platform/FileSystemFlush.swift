@@ -1,34 +1,29 @@
 import AppMigrationsSystem
 
-/// A way to sync all of one file system to disk, and to learn what could not be written to it since this value was made.
+/// Syncs a whole file system to disk, and reports every error of writing to it since this value was made.
 ///
-/// An open file of that file system witnesses its errors.
+/// It does that by an open file of that file system: the kernel reports errors to the files that were open
+/// when they happened.
 struct FileSystemFlush {
     let device: UInt64
 
-    /// Syncs everything; false if that can't be relied on.
+    /// Syncs everything; false if that isn't reliable on this file system.
     let run: () throws(SystemCallError) -> Bool
 }
 
 extension FileSystemFlush {
-    /// Calls `body` with the flush of the file system that a folder is on, which is kept open meanwhile.
+    /// Calls `body` with the flush of the file system that a folder is on.
+    ///
+    /// It ends when `body` returns.
     static func opening<Result>(_ folder: String, _ body: (FileSystemFlush) throws -> Result) throws -> Result
     {
         let descriptor = try Platform.openDirectory(folder)
         defer { Platform.closeAfterReading(descriptor) }
-        let device = try FileStatus(descriptor, folder).identity.device
+        let device = try FileStatus(ofOpen: descriptor, path: folder).identity.device
         return try body(
             FileSystemFlush(device: device) { () throws(SystemCallError) in
                 try Platform.flushFileSystem(of: descriptor)
             }
         )
-    }
-}
-
-extension FileLock {
-    /// The flush of the file system that the lock's file is on.
-    var flush: FileSystemFlush {
-        FileSystemFlush(device: identity.device) { [self] () throws(SystemCallError) in try flushFileSystem()
-        }
     }
 }

@@ -1,6 +1,7 @@
 import AppMigrationsSystem
 
-/// A copy of a file takes its bytes or blocks, its rights, its times, and what else the file system keeps with it.
+/// Copying files, links, and the owners, permissions, extended attributes and times of files and folders.
+/// ``FileCopier`` copies the bytes.
 extension Platform {
     /// Makes an empty file share the blocks of an original; returns 0 or the error number.
     static func clone(_ original: Int32, to copy: Int32) -> Int32 {
@@ -12,29 +13,30 @@ extension Platform {
         #endif
     }
 
-    /// True if the error of a clone holds for every file of the same two file systems, and not for this file alone.
+    /// True if the error of a clone holds for every file of the same two file systems, and not for this file
+    /// alone.
     ///
-    /// ioctl_ficlone(2): these mean that a file system has no clones, or that the copy is on another one. Kernels without the call
-    /// return `ENOTTY`, and sandboxes that refuse it `EPERM` or `ENOSYS`. `EINVAL` is about one file: Btrfs returns it if only one of
-    /// the two files has checksums.
+    /// ioctl_ficlone(2): these mean that a file system has no clones, or that the copy is on another one.
+    /// Kernels without the call return `ENOTTY`, and sandboxes that refuse it `EPERM` or `ENOSYS`. `EINVAL`
+    /// is about one file: Btrfs returns it if only one of the two files has checksums.
     static func refusesAllClones(_ number: Int32) -> Bool {
         [EOPNOTSUPP, EXDEV, EBADF, ENOTTY, EPERM, ENOSYS].contains(number)
     }
 
     #if canImport(Darwin)
     /// Copies a file, whose original is open, as a clone if the file system can do that.
-    static func copyFile(_ path: String, _ original: Int32, to target: String) throws(SystemCallError) {
+    static func copyFile(_ path: String, opened original: Int32, to target: String) throws(SystemCallError) {
         try copy(path, to: target, COPYFILE_ALL | COPYFILE_CLONE | COPYFILE_EXCL)
         // A clone has its original's protection class; a copy gets its folder's (fcntl(2)).
         let made = try openEntry(target)
         defer { closeAfterReading(made) }
         let protection = fcntl(original, F_GETPROTECTIONCLASS)
         if protection > 0, fcntl(made, F_GETPROTECTIONCLASS) != protection {
-            _ = try retrying("fcntl", target) { fcntl(made, F_SETPROTECTIONCLASS, protection) }
+            _ = try retrying("fcntl", at: target) { fcntl(made, F_SETPROTECTIONCLASS, protection) }
         }
     }
 
-    static func copyLink(_ source: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
+    static func copyLink(_ source: String, to target: String, status: FileStatus) throws(SystemCallError) {
         try copy(source, to: target, COPYFILE_ALL | COPYFILE_EXCL)
     }
 
@@ -43,7 +45,7 @@ extension Platform {
     }
 
     private static func copy(_ source: String, to target: String, _ flags: Int32) throws(SystemCallError) {
-        _ = try retrying("copyfile", source) {
+        _ = try retrying("copyfile", at: source) {
             copyfile(source, target, nil, copyfile_flags_t(flags | COPYFILE_NOFOLLOW))
         }
     }
@@ -53,56 +55,63 @@ extension Platform {
         defer { closeAfterReading(source) }
         let copy = try openEntry(target)
         defer { closeAfterReading(copy) }
-        try copyAttributes(source, to: copy, FileStatus(source, path), path)
+        try copyAttributes(of: source, FileStatus(ofOpen: source, path: path), to: copy, path: path)
     }
 
-    static func copyLink(_ path: String, to target: String, _ status: FileStatus) throws(SystemCallError) {
-        // One byte stays zero, so that the content ends with it.
+    static func copyLink(_ path: String, to target: String, status: FileStatus) throws(SystemCallError) {
+        // One byte more than is read stays zero, and ends the text.
         var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        _ = try retrying("readlink", path) { readlink(path, &content, Int(PATH_MAX)) }
-        _ = try retrying("symlink", target) { symlink(content, target) }
+        _ = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
+        _ = try retrying("symlink", at: target) { symlink(content, target) }
         if status.owner != geteuid() {
-            _ = try retrying("lchown", target) { lchown(target, status.owner, status.group) }
+            _ = try retrying("lchown", at: target) { lchown(target, status.owner, status.group) }
         }
         let times = [status.accessed, status.modified]
-        _ = try retrying("utimensat", target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
+        _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
-    /// Gives an open copy the owner, the rights, the extended attributes and the times of its open model.
+    /// Gives an open copy the owner, the permissions, the extended attributes and the times of its open
+    /// original.
     ///
-    /// No right gets wider. An owner that can't be kept is an error: the copy is to take the place of the original, which is the one
-    /// that an error names.
-    static func copyAttributes(_ source: Int32, to copy: Int32, _ status: FileStatus, _ path: String)
+    /// The copy never gets more permissions than the original has. It throws if the owner can't be kept,
+    /// because the copy will replace the original. `path` is the original's, for errors.
+    static func copyAttributes(of source: Int32, _ status: FileStatus, to copy: Int32, path: String)
         throws(SystemCallError)
     {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
-            if status.owner != geteuid() || !refusals.contains(errno) { throw failure("fchown", path) }
-            if try FileStatus(copy).group != status.group { permissions &= ~0o2070 }
+            if status.owner != geteuid() || !refusals.contains(errno) { throw lastError("fchown", at: path) }
+            // If the group can't be kept, the permissions for a group would be given to other people.
+            if try FileStatus(ofOpen: copy).group != status.group { permissions &= ~0o2070 }
         }
-        // A new file has the list that the folder above hands on, by which others could get rights to it (acl(5)).
+        // A new file inherits the access control list of its folder, which could give permissions to other
+        // users (acl(5)).
         for list in ["system.posix_acl_access", "system.posix_acl_default"] {
-            _ = try unless(refusals + [ENODATA], retrying("fremovexattr", path) { fremovexattr(copy, list) })
+            _ = try ignoring(
+                refusals + [ENODATA],
+                retrying("fremovexattr", at: path) { fremovexattr(copy, list) }
+            )
         }
-        // Linux takes lists of names, and values, of 64 KiB (xattr(7)).
+        // On Linux, a list of names has at most 64 KiB, and so has a value (xattr(7)).
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         let names = buffer.assumingMemoryBound(to: CChar.self)
         let list = { flistxattr(source, names.baseAddress, UInt(names.count)) }
-        let count = try unless(refusals, retrying("flistxattr", path, list)) ?? 0
+        let count = try ignoring(refusals, retrying("flistxattr", at: path, list)) ?? 0
         for name in FilePaths.split(Array(buffer[..<count]), at: 0) where !name.isEmpty {
-            let size = try retrying("fgetxattr", path) {
+            let size = try retrying("fgetxattr", at: path) {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
-            // A label that only the system may set says nothing about the data; an access list does. SELinux says EACCES.
+            // Labels that only the system may set are left out, because they say nothing about the data.
+            // SELinux refuses them with EACCES. An access control list is never left out.
             if name.hasPrefix("system.posix_acl") || errno != EACCES && !refusals.contains(errno) {
-                throw failure("fsetxattr", path)
+                throw lastError("fsetxattr", at: path)
             }
         }
-        _ = try retrying("fchmod", path) { fchmod(copy, mode_t(permissions)) }
+        _ = try retrying("fchmod", at: path) { fchmod(copy, mode_t(permissions)) }
         let times = [status.accessed, status.modified]
-        _ = try retrying("futimens", path) { futimens(copy, times) }
+        _ = try retrying("futimens", at: path) { futimens(copy, times) }
     }
     #endif
 }

@@ -1,81 +1,99 @@
 import AppMigrationsSystem
 
-/// The calls of the C library that a start and a save make, and what a process knows of itself and of the time.
+/// The calls of the C library that a start and a save make.
 ///
-/// The files `Platform+….swift` beside it have the rest: locks, folders, syncs and copies. Nothing else names the C library.
+/// The other files of this folder have the rest: locks, folders, syncs and copies.
 ///
-/// Each call is tried again on `EINTR` but `close`, whose descriptor is gone on Linux by then.
+/// Nothing else in this module names the C library. Each call is repeated after `EINTR`, except `close`: on
+/// Linux, `close` has released the descriptor even then, so another thread may have got the number.
 package enum Platform {
     static var noEntry: Int32 { ENOENT }
-    /// The numbers of calls on what isn't there.
-    static var absent: [Int32] { [ENOENT, ENOTDIR] }
-    /// The numbers of calls that fail for want of rights, or are refused by a sandbox.
+
+    /// The `errno` values that mean "no such file".
+    static var missingFile: [Int32] { [ENOENT, ENOTDIR] }
+
+    /// The `errno` values of calls for which permissions are missing, or that a sandbox refuses.
     static var forbidden: [Int32] { [EACCES, EPERM] }
+
+    /// The `errno` value for bytes that are not UTF-8.
     package static var notText: Int32 { EILSEQ }
-    // The errors of opening a locked device's file. Elsewhere EACCES means missing rights, ENOKEY a folder without its key.
-    #if canImport(Darwin)
-    fileprivate static var locked: [Int32] { [EPERM, EACCES] }
-    #else
-    fileprivate static var locked: [Int32] { [EPERM, ENOKEY] }
-    #endif
 
-    static func isDenied(_ number: Int32) -> Bool { number == EACCES }
+    /// The `errno` values of opening a file while the device is locked.
+    static var lockedDevice: [Int32] {
+        #if canImport(Darwin)
+        [EPERM, EACCES]
+        #else
+        // Here, EACCES means that permissions are missing. ENOKEY is about an encrypted folder without its
+        // key.
+        [EPERM, ENOKEY]
+        #endif
+    }
 
-    static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
-
-    package static func failure(_ call: StaticString, _ path: String? = nil) -> SystemCallError {
+    /// The error of the call that has just failed, from `errno`.
+    package static func lastError(_ call: StaticString, at path: String? = nil) -> SystemCallError {
         let number = errno
         return SystemCallError(call: call.description, errorNumber: number, path: path)
     }
 
-    /// After a call that returned -1: throws, unless a signal interrupted it.
+    /// Throws the error of a call that returned -1, unless a signal interrupted the call.
     @inline(never)
-    static func refuse(_ call: StaticString, _ path: String?) throws(SystemCallError) {
-        if errno != EINTR { throw failure(call, path) }
+    static func throwUnlessInterrupted(_ call: StaticString, at path: String?) throws(SystemCallError) {
+        if errno != EINTR { throw lastError(call, at: path) }
     }
 
+    /// Makes a call until it returns something other than -1, or fails with something other than `EINTR`.
     @inline(__always)
     package static func retrying<Value: SignedInteger>(
         _ call: StaticString,
-        _ path: String? = nil,
+        at path: String? = nil,
         _ body: () -> Value
     ) throws(SystemCallError) -> Value {
         while true {
             let value = body()
             if value != -1 { return value }
-            try refuse(call, path)
+            try throwUnlessInterrupted(call, at: path)
         }
     }
 
-    /// Gives `nil` where a call fails with one of these numbers.
-    package static func unless<Value>(
-        _ expected: [Int32],
+    /// Returns `nil` if a call fails with one of these `errno` values.
+    package static func ignoring<Value>(
+        _ numbers: [Int32],
         _ body: @autoclosure () throws(SystemCallError) -> Value
     ) throws(SystemCallError) -> Value? {
         do throws(SystemCallError) {
             return try body()
         } catch {
-            if expected.contains(error.errorNumber) { return nil }
+            if numbers.contains(error.errorNumber) { return nil }
             throw error
         }
     }
 
-    /// Opens a file, on a descriptor above those of the standard streams.
+    /// Returns `nil` if a call fails because there is no such file.
+    static func ignoringMissing<Value>(
+        _ body: @autoclosure () throws(SystemCallError) -> Value
+    ) throws(SystemCallError) -> Value? {
+        try ignoring(missingFile, body())
+    }
+
+    /// Opens a file, with a descriptor above those of the standard streams.
     ///
-    /// In a process that was started without them, what anybody prints or logs would be written into the file.
+    /// If a process was started without the standard streams, the first files that it opens get their
+    /// descriptors. Everything that is printed or logged would be written into those files.
     package static func opening(_ path: String? = nil, _ body: () -> Int32) throws(SystemCallError) -> Int32 {
-        let descriptor = try retrying("open", path, body)
-        return descriptor > STDERR_FILENO ? descriptor : try raised(descriptor)
+        let descriptor = try retrying("open", at: path, body)
+        return descriptor > STDERR_FILENO ? descriptor : try movedAboveStandardStreams(descriptor)
     }
 
     @inline(never)
-    static func raised(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
+    static func movedAboveStandardStreams(_ descriptor: Int32) throws(SystemCallError) -> Int32 {
         defer { closeAfterReading(descriptor) }
         return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
     }
 
-    /// Opens what should be a regular file, without waiting for a FIFO's writer, following no link and never
-    /// becoming the owner of a terminal.
+    /// Opens a file that should be a regular one.
+    ///
+    /// If it isn't, the call doesn't wait for the writer of a FIFO, doesn't follow a link, and doesn't make a
+    /// terminal the one that controls this process.
     static func openToRead(_ path: UnsafePointer<CChar>, at: String? = nil) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
         #if canImport(Darwin)
@@ -85,16 +103,20 @@ package enum Platform {
         #endif
     }
 
+    /// Opens a file as ``openToRead(_:at:)`` does; an error names the path.
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 { try openToRead(path, at: path) }
 
-    package static func openDirectory(_ path: String, _ more: Int32 = 0) throws(SystemCallError) -> Int32 {
-        try opening(path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | more) }
+    package static func openDirectory(_ path: String, adding flags: Int32 = 0) throws(SystemCallError)
+        -> Int32
+    {
+        try opening(path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags) }
     }
 
+    /// Makes an empty file that only this user can read, and opens it to write.
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
         let made = try opening(path) { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         do throws(SystemCallError) {
-            try setPermissions(made, 0o600)
+            try setPermissions(ofNew: made, 0o600)
             return made
         } catch {
             closeAfterReading(made)
@@ -102,7 +124,9 @@ package enum Platform {
         }
     }
 
-    /// Makes an empty file, whose name is all that it says.
+    /// Makes an empty file.
+    ///
+    /// Its name is all that it says.
     static func makeMark(_ path: String) throws(SystemCallError) {
         try closeAfterWriting(createExclusively(path))
     }
@@ -111,121 +135,94 @@ package enum Platform {
         try opening { open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600) }
     }
 
+    /// Reads once; returns the number of bytes, which is 0 at the end of the file.
     static func fill(_ bytes: UnsafeMutableRawBufferPointer, of file: Int32) throws(SystemCallError) -> Int {
         try retrying("read") { read(file, bytes.baseAddress, bytes.count) }
     }
 
-    static func writeAll(_ file: Int32, _ bytes: UnsafeRawPointer?, _ count: Int, _ path: String? = nil)
-        throws(SystemCallError)
-    {
+    static func writeAll(
+        _ bytes: UnsafeRawPointer?,
+        count: Int,
+        to file: Int32,
+        at path: String? = nil
+    ) throws(SystemCallError) {
         var done = 0
         while done < count {
-            let part = try retrying("write", path) { write(file, bytes?.advanced(by: done), count - done) }
-            // POSIX gives 0 only when nothing was asked for; trying again for ever would hang.
+            let part = try retrying("write", at: path) {
+                write(file, bytes?.advanced(by: done), count - done)
+            }
+            // POSIX returns 0 only if nothing was to be written. Trying again for ever would hang.
             if part == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
             done += part
         }
     }
 
-    /// Replaces a file in one step: another one is written, locked if asked for, synced and renamed; gives its descriptor, which is
-    /// open.
+    /// Replaces a file in one step: a temporary file is written, locked if asked for, synced and renamed.
     ///
     /// The caller syncs the folder.
+    ///
+    /// - Returns: The descriptor of the new file, which is open.
     static func save(_ content: [UInt8], to path: String, in folder: String, isLocked: Bool = false)
         throws(SystemCallError) -> Int32
     {
         let new = path + ".tmp"
-        let made = try unless([EEXIST], createExclusively(new))
-        // The state's lock is held, so nobody is writing what stands there: a process was killed.
-        if made == nil { try remove(new) }
-        let descriptor = if let made { made } else { try createExclusively(new) }
+        let descriptor: Int32
+        if let made = try ignoring([EEXIST], createExclusively(new)) {
+            descriptor = made
+        } else {
+            // This process holds the state's lock, so nobody is writing that file. A process that was writing
+            // it was killed.
+            try remove(new)
+            descriptor = try createExclusively(new)
+        }
         do throws(SystemCallError) {
-            try writeAll(descriptor, content, content.count)
-            try own(descriptor, in: folder, replacing: path)
-            if isLocked, try !tryLock(descriptor) { throw failure("flock", new) }
+            try writeAll(content, count: content.count, to: descriptor)
+            try giveOwnership(of: descriptor, toOwnerOf: folder, replacing: path)
+            if isLocked, try !tryLock(descriptor) { throw lastError("flock", at: new) }
             try synchronize(descriptor)
             try replace(path, with: new)
             return descriptor
         } catch {
             closeAfterReading(descriptor)
-            // Where this fails, the next one that is written does it.
+            // If this fails, the next save removes the file.
             _ = unlink(new)
             throw error
         }
     }
 
-    /// Closes a descriptor that was only read: nothing can be lost by an error here.
+    /// Closes a descriptor that was only read.
+    ///
+    /// An error of that can lose nothing.
     package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
 
     static func closeAfterWriting(_ descriptor: Int32) throws(SystemCallError) {
-        if close(descriptor) == -1, errno != EINTR { throw failure("close") }
+        if close(descriptor) == -1, errno != EINTR { throw lastError("close") }
     }
 
-    /// Renames; the error names the new path, unless `failing` is the one that says more.
+    /// Renames `new` to `path`.
+    ///
+    /// An error names `path`, or `failing` if that says more.
     package static func replace(_ path: String, with new: String, failing: String? = nil)
         throws(SystemCallError)
     {
-        _ = try retrying("rename", failing ?? path) { rename(new, path) }
+        _ = try retrying("rename", at: failing ?? path) { rename(new, path) }
     }
 
-    /// Renames a thing whose path may be any bytes, with a NUL at their end; the error names `text`.
-    static func move(_ old: [CChar], to path: String, failing text: String) throws(SystemCallError) {
-        _ = try retrying("rename", text) { rename(old, path) }
+    /// Renames an item.
+    ///
+    /// Its path is any bytes, and a NUL. An error names `failing`.
+    static func move(_ old: [CChar], to path: String, failing: String) throws(SystemCallError) {
+        _ = try retrying("rename", at: failing) { rename(old, path) }
     }
 
     package static func remove(_ path: String) throws(SystemCallError) {
-        _ = try retrying("unlink", path) { unlink(path) }
+        _ = try retrying("unlink", at: path) { unlink(path) }
     }
 
+    /// Makes a folder for this user alone.
     static func makeDirectory(_ path: String) throws(SystemCallError) {
-        _ = try retrying("mkdir", path) { mkdir(path, 0o700) }
-        // Another thread may have set a strange umask, as is done around the `bind` of a socket.
-        try makeWritable(path, FileStatus(ofEntry: path))
-    }
-}
-
-/// A call of the operating system that failed: which one, on what, and its error number.
-///
-/// It comes as the ``MigrationError/underlyingError`` of errors that have to do with files.
-public final class SystemCallError: Error, Sendable, CustomStringConvertible {
-    /// The call's name, for instance `open`.
-    public let call: String
-
-    /// The error number the call left, POSIX's `errno`.
-    public let errorNumber: Int32
-
-    /// The file or folder that the call was about, where one was named.
-    public let path: String?
-
-    package init(call: String, errorNumber: Int32, path: String? = nil) {
-        (self.call, self.errorNumber, self.path) = (call, errorNumber, path)
-    }
-
-    /// The path, the system's text for the error, the call and the number.
-    public var description: String {
-        let place = path.map { $0 + ": " } ?? ""
-        return place + "\(String(cString: strerror(errorNumber))) (\(call), errno \(errorNumber))"
-    }
-}
-
-extension SystemCallError {
-    var isAbsent: Bool { Platform.absent.contains(errorNumber) }
-
-    /// True if the system may have denied the file because the device is locked.
-    package var isOfLockedDevice: Bool { Platform.locked.contains(errorNumber) }
-
-    /// True if rights are missing, which the owner can give; not for what is immutable.
-    var isDenied: Bool { Platform.isDenied(errorNumber) }
-
-    /// This error with a path below another folder, if its path is below `old`.
-    func moved(from old: String, to new: String) -> SystemCallError {
-        guard let path, FilePaths.contains(old, path) else { return self }
-        let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
-        return SystemCallError(call: call, errorNumber: errorNumber, path: place)
-    }
-
-    /// This error with its path, where that isn't said.
-    func at(_ place: String) -> SystemCallError {
-        SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)
+        _ = try retrying("mkdir", at: path) { mkdir(path, 0o700) }
+        // Another thread may have set a strange umask, as some do around the `bind` of a socket.
+        try makeWritable(path, status: FileStatus(ofEntry: path))
     }
 }

@@ -1,117 +1,154 @@
-/// The copies of a snapshot, once no closure needs them: put back, given up or removed, under the state's lock.
+/// The copies in a snapshot whose closure has ended: they are restored, given up or removed, under the
+/// state's lock.
 ///
-/// An item, or a mark of something absent, that isn't spent is one that isn't restored yet: that is the whole bookkeeping. A restore
-/// that is repeated touches nothing that is spent, since the app may have written there meanwhile.
+/// A copy that is still in the snapshot isn't restored yet, and there is no other record of the progress. A
+/// restore that is repeated touches nothing that was restored before, because the app may have written to it
+/// since. ``PathRestore`` restores one path.
 struct SavedFiles {
     let location: StateLocation
     let version: AppVersion?
     private let folder: String
 
-    /// `nil` if there are no copies.
-    init?(_ location: StateLocation, for version: AppVersion?) throws(SystemCallError) {
+    /// The copies of a state; `nil` if there is no snapshot.
+    ///
+    /// `version` is that of the migration that protected the files, for errors.
+    init?(in location: StateLocation, of version: AppVersion?) throws(SystemCallError) {
         guard let folder = try location.existingSnapshot() else { return nil }
         self.location = location
         self.version = version
         self.folder = folder
     }
 
-    /// The error of a state that asks for copies which aren't there.
-    static func missing(_ location: StateLocation, _ version: AppVersion) -> MigrationError {
-        let reason: Message =
-            "the state says that files are to be put back, and \(location.snapshot) is not there"
-        return location.protection(.missing, version, at: location.snapshot, reason)
+    /// The error for a state that asks for copies if there is no snapshot.
+    static func missingError(in location: StateLocation, of version: AppVersion) -> MigrationError {
+        location.protectionError(
+            .findingCopies,
+            of: version,
+            at: location.snapshot,
+            reason: "the state says that files are to be restored, and \(location.snapshot) is missing"
+        )
     }
 
-    /// Puts everything back to what it was, durably; `report` gets how much is done while files are copied to another file system.
+    /// Restores every path, durably.
     ///
-    /// - Returns: What was replaced there and could neither be removed nor moved into the snapshot.
+    /// `report` gets the progress if files have to be copied to another file system.
+    ///
+    /// - Returns: The paths of replaced files that must be kept and could not be moved into the snapshot.
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
-    func putBack(_ report: @escaping CopyReport) throws -> [String] {
-        let base = try Platform.resolved(location.directory)
+    func restore(reportingTo report: @escaping CopyReport) throws -> [String] {
+        let stateFolder = try Platform.resolved(location.directory)
+        let list = try trustedList()
+        let places = list.places(from: stateFolder)
+        let isStateMoved = !FilePaths.isSame(list.stateFolder, stateFolder)
+        if isStateMoved { try refuseSeparated(list, restoredTo: places) }
+        // Everything is checked before anything is changed.
+        for (index, place) in places.enumerated() {
+            try requireFolders(above: place, copies: "\(folder)/\(index)")
+            if try ProtectedPaths.holdsState(place, of: location, in: stateFolder) {
+                throw refusal(at: place, because: "the state directory is in \(place)")
+            }
+            if try ProtectedPaths.mountDistance(of: place, upTo: stateFolder)
+                != list.paths[index].mountDistance
+            {
+                throw refusal(
+                    at: place,
+                    because:
+                        "a file system was mounted or unmounted there since the copies were made; undo that"
+                )
+            }
+            try refuseIncompleteCopies("\(folder)/\(index)", of: place)
+        }
+        // The process that saved the intent may have died before the state was durable. Without this sync, a
+        // power failure during the restore could bring back a state that doesn't ask for it.
+        try Platform.synchronize(location.directory)
+        var renamedInPlace: [String] = []
+        for (index, place) in places.enumerated() {
+            let count = Double(places.count)
+            var path = PathRestore(
+                of: place,
+                from: "\(folder)/\(index)",
+                keepingReplaced: isStateMoved,
+                reportingTo: { report((Double(index) + $0) / count, $1) }
+            )
+            try path.run()
+            renamedInPlace += path.renamedInPlace
+            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
+            // The caller saves the state next. The replaced files may be what fills the disk, so they are
+            // removed before that.
+            do {
+                try path.removeReplaced()
+            } catch {
+                // The removal of the snapshot reports files that can't be removed.
+            }
+        }
+        return renamedInPlace
+    }
+
+    /// The list, if it is this user's and this manager's.
+    private func trustedList() throws -> SnapshotList {
         try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else {
             let isThere = try Platform.exists(at: folder + "/list")
-            throw lost(
-                "\(folder)/list is \(isThere ? "damaged, or written by another release" : "not there")"
+            throw copiesMissing(
+                "\(folder)/list is \(isThere ? "damaged, or was written by another release" : "missing")"
             )
         }
         if !FilePaths.isSame(list.manager, location.name) {
-            throw lost("\(folder)/list is that of manager \(list.manager.quoted)")
+            throw copiesMissing("\(folder)/list belongs to manager \(list.manager.quoted)")
         }
-        let places = list.places(from: base)
-        let isElsewhere = !FilePaths.isSame(list.stateFolder, base)
-        if isElsewhere { try refuseSeparated(list, places) }
-        // Everything is looked at before anything is changed.
-        for (index, place) in places.enumerated() {
-            // A folder whose entries are being put back has to be one still.
-            var above = try Platform.exists(at: "\(folder)/\(index)/item.entries") ? place + "/" : place
-            while above != "/" {
-                above = FilePaths.parent(above)
-                guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-                let reason: Message =
-                    "\(above) was a folder when the copy was made; put that back in its place"
-                throw refusal(above, reason)
-            }
-            if try ProtectedPaths.holdsState(place, location, base) {
-                throw refusal(place, "the state directory is in \(place)")
-            }
-            if try ProtectedPaths.mount(above: place, upTo: base) != list.paths[index].mount {
-                let reason: Message =
-                    "a file system was mounted or unmounted there since the copy was made; undo that"
-                throw refusal(place, reason)
-            }
-            try refuseEmptied("\(folder)/\(index)", place)
-        }
-        // The process that saved the intent may have died before it was durable: after a power cut the state would not ask for what is
-        // half put back.
-        try Platform.synchronize(location.directory)
-        var kept: [String] = []
-        for (index, place) in places.enumerated() {
-            let count = Double(places.count)
-            var path = PutBack(place, from: "\(folder)/\(index)", keepingReplaced: isElsewhere) {
-                fraction,
-                note in
-                report((Double(index) + fraction) / count, note)
-            }
-            try path.run()
-            kept += path.keptBeside
-            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: base)
-            // Before the save that comes next, since the files that were set aside can be what fills the disk.
-            do throws(SystemCallError) {
-                try path.removeSetAside()
-            } catch {
-                // The removal of the snapshot reports what can't be removed.
-            }
-        }
-        return kept
+        return list
     }
 
-    /// Files that this library neither puts back nor removes.
+    /// Refuses a path if something other than a folder, for example a file or a link, is at the path of a
+    /// folder above it.
+    private func requireFolders(above place: String, copies: String) throws {
+        // If a folder's entries are restored one by one, the folder itself has to be one too.
+        var above = try Platform.exists(at: copies + "/item.entries") ? place + "/" : place
+        while above != "/" {
+            above = FilePaths.parent(above)
+            guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
+            throw refusal(
+                at: above,
+                because: "\(above) was a folder when the copies were made; put that folder back in its place"
+            )
+        }
+    }
+
+    /// Files that this library neither restores nor removes.
     struct Kept {
-        /// Their folder, or their own path.
-        let folder: String
+        /// The folder that contains them, or the path of the one that was kept.
+        let path: String
+
         let reason: Reason
     }
 
     enum Reason {
-        /// Copies whose state was lost.
+        /// They are copies, and the state that asked for them was lost.
         case stateLost
-        /// The state of a manager is in what was replaced.
+
+        /// They were replaced by a restore, and contain the state of a manager.
         case holdsState
-        /// It can't be moved into the snapshot, which is on another file system.
-        case besideItsPlace
-        /// The state directory came from the named place, so nobody knows what was replaced.
+
+        /// They had to be kept for one of these reasons, and could not be moved into the snapshot, which is
+        /// on another file system.
+        case notMovable
+
+        /// They were replaced by a restore after the state directory was moved from this path. So nobody
+        /// knows what they are.
         case stateMoved(from: String)
     }
 
-    /// Removes the copies, and what was replaced by a restore; moves all aside and returns that folder if it must not be removed.
+    /// Removes the snapshot, or moves it aside if it contains replaced files that must be kept.
+    ///
+    /// - Returns: The folder that was moved aside.
     func discard() throws(SystemCallError) -> Kept? {
-        // This library didn't make a thing that is no folder. A user could lead root out of a folder of their own.
+        // If this isn't a folder, this library didn't make it. In a folder of another user, that user could
+        // lead root elsewhere.
         try Snapshot.refuseForeign(folder)
-        // The state that asks for them no more may stand in memory only.
+        // The state that no longer asks for the copies may not be durable yet.
         try Platform.synchronize(location.directory)
         if let reason = try reasonToKeep() {
-            return try keep(from: Platform.now).map { Kept(folder: $0, reason: reason) }
+            return try keep(asOf: Platform.now).map { Kept(path: $0, reason: reason) }
         }
         try Platform.removeTree(folder)
         return nil
@@ -120,43 +157,46 @@ struct SavedFiles {
     private func reasonToKeep() throws(SystemCallError) -> Reason? {
         var replaced: [String] = []
         for name in try Platform.names(in: folder) where name.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
-            replaced += try PutBack.setAside(in: folder + "/" + name)
+            replaced += try PathRestore.replacedPaths(in: folder + "/" + name)
         }
-        for path in replaced where try StateRecognition.isStateIn(path) { return .holdsState }
         if replaced.isEmpty { return nil }
-        let base = try Platform.resolved(location.directory)
-        guard let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, base) else {
-            return nil
-        }
+        for path in replaced where try StateRecognition.isStateIn(path) { return .holdsState }
+        let stateFolder = try Platform.resolved(location.directory)
+        guard let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, stateFolder)
+        else { return nil }
         return .stateMoved(from: list.stateFolder)
     }
 
-    /// Moves the copies to a folder of their own, durably; gives that folder, or `nil` where there are no copies.
+    /// Moves the snapshot to a folder that no later call restores or removes, durably.
     ///
-    /// The folder has its name from the interruption. So where a call was killed before the state was saved, the next call
-    /// finds that folder and continues with it. Where it can't be moved, a mark in it says that nothing of it is to be removed, and the next
-    /// snapshot gets another name.
-    func keep(from time: Int64) throws(SystemCallError) -> String? {
+    /// If it can't be moved, a mark in it says so, and the next snapshot gets another name.
+    ///
+    /// The folder's name contains `time`. A caller that also saves the state passes the start of the
+    /// interruption: if it was killed in between, the next call finds the same folder and continues.
+    ///
+    /// - Returns: That folder; `nil` if there are no copies.
+    func keep(asOf time: Int64) throws(SystemCallError) -> String? {
+        guard try Platform.status(folder)?.kind == .directory else {
+            return try Self.lastKept(of: location, asOf: time)
+        }
         var number = 1
         while try Platform.exists(at: location.kept(time, number)) { number += 1 }
-        let next = location.kept(time, number)
-        guard try Platform.status(folder)?.kind == .directory else {
-            return try Self.lastKept(location, from: time)
-        }
+        let kept = location.kept(time, number)
         do throws(SystemCallError) {
-            try Platform.replace(next, with: folder)
+            try Platform.replace(kept, with: folder)
         } catch {
             try Platform.makeDirectory(folder + "/" + StateLocation.keptMark)
             try Platform.synchronize(folder)
             return folder
         }
-        // The new place has to be durable before a state says nothing of the copies: at their old place they would be removed then.
+        // This has to be durable before a state is saved that no longer asks for the copies. At their old
+        // path they would be removed then.
         try Platform.synchronize(location.directory)
-        return next
+        return kept
     }
 
-    /// The folder that copies were moved to before, by a call that was killed then; `nil` if there is none.
-    static func lastKept(_ location: StateLocation, from time: Int64) throws(SystemCallError) -> String? {
+    /// The folder to which an earlier call, which was killed then, moved the copies; `nil` if there is none.
+    static func lastKept(of location: StateLocation, asOf time: Int64) throws(SystemCallError) -> String? {
         var kept: String?
         var number = 1
         while try Platform.exists(at: location.kept(time, number)) {
@@ -166,44 +206,63 @@ struct SavedFiles {
         return kept
     }
 
-    /// Refuses a copy that has lost files: programs that clear away old files may have removed them.
-    private func refuseEmptied(_ copies: String, _ place: String) throws {
-        if try Platform.exists(at: copies + PutBack.begun) { return }
+    /// Refuses copies from which entries are missing: programs that clean up old files may have removed them.
+    private func refuseIncompleteCopies(_ copies: String, of place: String) throws {
+        if try Platform.exists(at: copies + PathRestore.begun) { return }
         if try !Platform.exists(at: copies + "/item"), try !Platform.exists(at: copies + "/absent") {
-            throw lost("the copy of \(place) is not in \(copies)")
+            throw copiesMissing("the copy of \(place) is not in \(copies)")
         }
-        var count = 0
-        for part in Snapshot.companions { count += try FileTree(copies + "/item" + part).entries.count }
+        let count = try Snapshot.companions.reduce(0) { count, companion in
+            try count + FileTree(at: copies + "/item" + companion).entries.count
+        }
         if try !Platform.exists(at: "\(copies)/entries-\(count)") {
-            throw lost("files of the copy of \(place) were removed from \(copies), or added to it")
+            throw copiesMissing("files of the copy of \(place) were removed from \(copies), or added to it")
         }
     }
 
-    /// Refuses to put files back if the state directory is at another place than the list says, and the files didn't come along.
+    private func refusal(at path: String, because reason: Message) -> MigrationError {
+        location.protectionError(.restoring, of: version, at: path, reason: reason)
+    }
+
+    private func copiesMissing(_ reason: Message) -> MigrationError {
+        location.protectionError(
+            .findingCopies,
+            of: version,
+            at: folder,
+            reason: "the state says that files are to be restored, and \(reason)"
+        )
+    }
+}
+
+/// A state directory that is at another place than the list says.
+extension SavedFiles {
+    /// Refuses a restore if the state directory was moved or copied and the protected files were not.
     ///
-    /// An app's folders can move as a whole, so the list gives the files' paths from the state. If state and files went different
-    /// ways, those paths lead to places where the files never were, and where something else may be. So what decides is the
-    /// identity of the snapshot's folder, and of the folder above each path. If both are the same as before, everything was moved.
-    /// If both are others, everything was copied. If only one is, state and files were separated.
-    private func refuseSeparated(_ list: SnapshotList, _ places: [String]) throws {
+    /// An app's folders can move as a whole, so the list has the paths as seen from the state directory. If
+    /// the state and the files went different ways, these paths lead to places where the files never were,
+    /// and where other files may be. So identities decide: that of the snapshot's folder, and that of the
+    /// folder above each path. If both are unchanged, everything was moved. If both are new, everything was
+    /// copied. If only one of them is new, state and files were separated.
+    private func refuseSeparated(_ list: SnapshotList, restoredTo places: [String]) throws {
         let isMoved = try Platform.identity(ofFolder: folder) == list.snapshot
         for (path, place) in zip(list.paths, places) {
-            let came = try isMoved ? hasMoved(path, to: place) : mayBeCopied(path, to: place)
-            if came { continue }
+            let isTogether = try isMoved ? wasMoved(path, to: place) : mayBeCopy(of: path, at: place)
+            if isTogether { continue }
             let former = FilePaths.absolute(path.relative, from: list.stateFolder)
             throw refusal(
-                place,
-                """
-                the state was moved or copied from \(list.stateFolder) to \(location.directory) without \(former), which would be \
-                put back to \(place); move the state back, or the files after it
-                """
+                at: place,
+                because: """
+                    the state was moved or copied from \(list.stateFolder) to \(location.directory) without \(former), which would be \
+                    restored to \(place); move the state back, or move the files too
+                    """
             )
         }
     }
 
-    /// True if the folder above a path, or the nearest one of those above it that the closure left, is the one that the list
-    /// names, or if the path itself is.
-    private func hasMoved(_ path: SnapshotList.Path, to place: String) throws -> Bool {
+    /// True if the nearest folder above the path is the listed one, or if the item at the path itself is.
+    ///
+    /// The closure may have removed the nearest folder. Then the next one above that exists is compared.
+    private func wasMoved(_ path: SnapshotList.Path, to place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         if let level = found.firstIndex(where: { $0 != nil }), found[level] == path.folders[level] {
             return true
@@ -212,23 +271,15 @@ struct SavedFiles {
         return try Platform.statusIfPresent(place)?.identity == identity
     }
 
-    /// True if every folder above a path is there that was there when the list was written, and none of them is the listed one.
+    /// True if the nearest folder above the path that existed when the list was written exists here too, and
+    /// isn't the listed one.
     ///
-    /// A copy without the folder above isn't a copy of everything.
-    private func mayBeCopied(_ path: SnapshotList.Path, to place: String) throws -> Bool {
+    /// If it doesn't exist, not everything was copied.
+    private func mayBeCopy(of path: SnapshotList.Path, at place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         guard let level = path.folders.firstIndex(where: { $0 != nil }), let folder = found[level] else {
             return false
         }
         return folder != path.folders[level]
-    }
-
-    private func refusal(_ path: String, _ reason: Message) -> MigrationError {
-        location.protection(.restoring, version, at: path, reason)
-    }
-
-    private func lost(_ reason: Message) -> MigrationError {
-        let reason: Message = "the state says that files are to be put back, and \(reason)"
-        return location.protection(.missing, version, at: folder, reason)
     }
 }

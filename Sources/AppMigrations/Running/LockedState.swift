@@ -26,11 +26,18 @@ final class LockedState {
     /// Takes over a lock that is held.
     ///
     /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up.
-    init(_ lock: FileLock, _ reporter: Reporter, recovering: Bool = true) throws(MigrationError) {
-        (self.reporter, self.lock) = (reporter, lock)
+    convenience init(_ lock: FileLock, _ reporter: Reporter, recovering: Bool = true) throws(MigrationError) {
         // Knowledge of the state from before the lock was taken may be outdated.
-        state = try StateFile(location: reporter.location).readState()
+        let state = try StateFile(location: reporter.location).readState()
+        self.init(lock, reporter, holding: state)
         if recovering { try recover() }
+    }
+
+    /// Takes over a lock that is held, with the state that was read under it.
+    init(_ lock: FileLock, _ reporter: Reporter, holding state: MigrationState?) {
+        self.reporter = reporter
+        self.lock = lock
+        self.state = state
     }
 
     // A context that outlived its closure has the lock too.
@@ -87,20 +94,6 @@ final class LockedState {
         throw isUncertain ? failure : failure.adding(consequence, version: version)
     }
 
-    func remove() throws(MigrationError) {
-        try confirm()
-        do throws(SystemCallError) {
-            try StateFile(location: location).remove()
-        } catch {
-            let text: Message = """
-                The state of \(location) could not be removed for good: \(error). Make the folder writable for this process \
-                and try again.
-                """
-            throw location.error(.stateNotSaved, because: error, text)
-        }
-        state = nil
-    }
-
     /// The state, which was there when the manager was made.
     func existing() throws(MigrationError) -> MigrationState {
         if let state { return state }
@@ -136,11 +129,14 @@ extension LockedState {
         timeout: Duration?,
         recovering: Bool = true
     ) throws(MigrationError) -> LockedState {
+        try LockedState(lock(reporter, timeout: timeout), reporter, recovering: recovering)
+    }
+
+    /// Takes the lock, and reads nothing yet.
+    static func lock(_ reporter: Reporter, timeout: Duration?) throws(MigrationError) -> FileLock {
         var wait = LockWait(reporter, nil, timeout: timeout, .synchronous)
         while true {
-            if let lock = try wait.step() {
-                return try LockedState(lock, reporter, recovering: recovering)
-            }
+            if let lock = try wait.step() { return lock }
             Platform.pause(wait.pause)
         }
     }
@@ -181,9 +177,9 @@ extension LockedState {
     ///
     /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. If they can be neither
     /// moved nor marked they stay, and the first save reports the error of the folder.
-    func keepUnlisted() {
+    func keepUnlisted(at time: Int64 = Platform.now) {
         cleanUpSnapshot(of: nil) { files in
-            try files.keep(from: Platform.now).map { SavedFiles.Kept(folder: $0, reason: .stateLost) }
+            try files.keep(asOf: time).map { SavedFiles.Kept(path: $0, reason: .stateLost) }
         }
     }
 
@@ -200,12 +196,12 @@ extension LockedState {
     {
         var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
         do {
-            guard let files = try SavedFiles(location, for: version), let kept = try cleanUp(files) else {
+            guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
                 return
             }
-            event.error = location.keeping(kept)
+            event.error = location.keptFilesError(kept)
         } catch {
-            event.error = location.protection(.clearing, version, error)
+            event.error = location.protectionError(.cleaningUp, of: version, because: error)
         }
         send(event)
     }
@@ -214,10 +210,10 @@ extension LockedState {
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
             try confirm()
-            guard let files = try SavedFiles(location, for: version) else {
-                throw SavedFiles.missing(location, version)
+            guard let files = try SavedFiles(in: location, of: version) else {
+                throw SavedFiles.missingError(in: location, of: version)
             }
-            keptBeside += try files.putBack { [self] fraction, note in
+            keptBeside += try files.restore { [self] fraction, note in
                 var event = MigrationEvent(.progressed, location.name, version: version)
                 event.fraction = fraction
                 event.note = note
@@ -225,7 +221,7 @@ extension LockedState {
                 send(event)
             }
         } catch {
-            throw location.protection(.restoring, version, error)
+            throw location.protectionError(.restoring, of: version, because: error)
         }
     }
 
@@ -234,12 +230,14 @@ extension LockedState {
     /// While the state asks for them, the next start looks again for what is left to be put back.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         let (next, version) = (restored.endingRestore(), restored.marks.interruption?.version)
-        if let failure = note(next) { throw location.protection(.noting, version, failure) }
+        if let failure = note(next) {
+            throw location.protectionError(.savingRestored, of: version, because: failure)
+        }
         // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
         send(MigrationEvent(.restored, location.name, version: version))
         for path in keptBeside {
             var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
-            event.error = location.keeping(SavedFiles.Kept(folder: path, reason: .besideItsPlace))
+            event.error = location.keptFilesError(SavedFiles.Kept(path: path, reason: .notMovable))
             send(event)
         }
         keptBeside = []

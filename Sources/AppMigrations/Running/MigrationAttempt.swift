@@ -54,7 +54,7 @@ final class MigrationAttempt {
         do {
             protected = try ProtectedPaths(paths, of: version, in: location)
         } catch {
-            throw location.protection(.taking, version, error)
+            throw location.protectionError(.copying, of: version, because: error)
         }
         let began = context.writer.began
         let copying = began.attempt.copying(after: before.marks.attempts(at: version))
@@ -66,7 +66,7 @@ final class MigrationAttempt {
             let files = try Snapshot(of: protected, under: locked.lock)
             self.files = files
             try protected.refuseConflict()
-            try files.fill { [self] done, note in
+            try files.copy { [self] done, note in
                 var event = context.event(.progressed)
                 event.fraction = done
                 event.note = note
@@ -75,7 +75,7 @@ final class MigrationAttempt {
             }
         } catch {
             files?.remove()
-            let failure = location.protection(.taking, version, error)
+            let failure = location.protectionError(.copying, of: version, because: error)
             if locked.note(before) == nil { throw failure }
             throw failure.adding("That could not be noted either, and the attempt counts as a death.")
         }
@@ -146,7 +146,13 @@ extension MigrationAttempt {
             try files?.synchronizeWork()
         } catch {
             let path = error.path ?? location.directory
-            let lost = MigrationError.unsynchronized(path, "\(error)", location, version, because: error)
+            let lost = MigrationError.unsynchronized(
+                at: path,
+                reason: "\(error)",
+                in: location,
+                of: version,
+                because: error
+            )
             throw undo(lost, because: lost)
         }
         try record()
@@ -224,7 +230,9 @@ extension MigrationAttempt {
         let end: Message
         if locked.isUncertain {
             let second = locked.note(before)
-            if let second, files != nil { return location.protection(.noting, version, second) }
+            if let second, files != nil {
+                return location.protectionError(.savingRestored, of: version, because: second)
+            }
             end =
                 second == nil
                 ? "It was taken back: migration \(version) was not run." : "Migration \(version) was not run."

@@ -122,7 +122,7 @@ extension MigrationContext {
 
     private func synchronize(one path: String) throws(MigrationError) {
         if let reason = FilePaths.refusal(path) {
-            throw .unsynchronized(path, "\(path.quoted): \(reason)", location, version)
+            throw .unsynchronized(at: path, reason: "\(path.quoted): \(reason)", in: location, of: version)
         }
         do throws(SystemCallError) {
             let stateFolder = try Platform.resolved(location.directory)
@@ -135,7 +135,13 @@ extension MigrationContext {
             try FileTree.synchronizeFolders(from: try Platform.resolved(folder), upTo: stateFolder)
         } catch {
             let failure = error.at(path)
-            throw .unsynchronized(failure.path ?? path, "\(failure)", location, version, because: failure)
+            throw .unsynchronized(
+                at: failure.path ?? path,
+                reason: "\(failure)",
+                in: location,
+                of: version,
+                because: failure
+            )
         }
     }
 }

@@ -98,7 +98,7 @@ extension MigrationEvent {
         ///
         /// For files the fraction is that of the copy alone, told at most at each percent, and the note begins with `copying` and
         /// names the file. A restore renames, and reports itself by ``restored`` alone; if it has to copy to another file system, its
-        /// notes begin with `putting back`.
+        /// notes begin with `restoring`.
         public static var progressed: Kind { Kind("progressed") }
 
         /// A closure returned and its version is recorded.
@@ -160,7 +160,7 @@ extension MigrationContext {
 /// Follows a manager that isn't the app's own, and steps in.
 package protocol RehearsalHook: AnyObject, Sendable {
     /// Called for each declaration before anything is decided.
-    func declared(_ version: AppVersion) -> RehearsalVerdict
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict
 
     /// Called at each moment, under the lock: the disk then has what a crash would leave.
     func reached(_ moment: RehearsalMoment)

@@ -1,7 +1,9 @@
 #if canImport(Darwin)
 public import Foundation
 
-/// The app as Apple's systems know it: the only file that needs Foundation.
+/// The bundle of the app on Apple's systems.
+///
+/// This is the only file of the core that imports Foundation.
 enum AppBundle {
     static var version: String? {
         Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String
@@ -21,7 +23,7 @@ enum AppBundle {
 }
 
 extension MigrationError: LocalizedError {
-    /// The text of ``description``, for code that shows `localizedDescription`.
+    /// The ``description`` of the error, for code that shows `localizedDescription`.
     public var errorDescription: String? { description }
 }
 #endif

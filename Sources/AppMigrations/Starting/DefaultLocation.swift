@@ -1,4 +1,5 @@
-/// The state's folder and the app's version, where the app gives none, and which folders are refused.
+/// The defaults for the app's version and the state directory, and the check of a directory that the app
+/// names.
 enum DefaultLocation {
     static func version(of manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
@@ -11,21 +12,27 @@ enum DefaultLocation {
         throw MigrationError(.unknownCurrentVersion, manager: manager, text)
     }
 
-    /// The place of a manager's state, as an absolute path, so that it stays true when the process changes its working directory.
+    /// The location of a manager's state.
+    ///
+    /// Its path is absolute. A relative one would be another folder in another working directory, and look like a
+    /// fresh install.
     static func of(
         _ manager: String,
         in directory: String?,
         isReadOnly: Bool = false
     ) throws(MigrationError) -> StateLocation {
         try StateLocation.check(manager)
-        let directory = if let directory { directory } else { try Self.directory(manager) }
-        let path = try absolute(directory, manager)
-        return StateLocation(name: manager, directory: path, isReadOnly: isReadOnly)
+        let directory = if let directory { directory } else { try defaultDirectory(for: manager) }
+        try requireAbsolute(directory, for: manager)
+        return StateLocation(name: manager, directory: directory, isReadOnly: isReadOnly)
     }
 
-    /// A bundle's identifier stays the same in every release, and the name by which a program is started doesn't: at another folder
-    /// the next release would be a fresh install, and skip everything that is pending.
-    private static func directory(_ manager: String) throws(MigrationError) -> String {
+    /// The directory if the app names none: only a bundle has one.
+    ///
+    /// The identifier of a bundle is the same in every release. The name of an executable isn't. If a new
+    /// release looked for its state in another folder, it would be a fresh install and skip everything that
+    /// is pending.
+    private static func defaultDirectory(for manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let directory = AppBundle.stateDirectory { return directory }
         #endif
@@ -36,39 +43,46 @@ enum DefaultLocation {
         throw MigrationError(.unusableDirectory, manager: manager, text)
     }
 
-    static func absolute(_ directory: String, _ manager: String) throws(MigrationError) -> String {
+    static func requireAbsolute(_ directory: String, for manager: String) throws(MigrationError) {
         var directory = directory
-        let isPlain = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
-        return isPlain ? directory : try completed(directory, manager)
+        let isAbsolute = directory.withUTF8 { $0.first == 0x2F && !$0.contains(0) }
+        if !isAbsolute { throw unusable(directory, of: manager, because: reasonAgainst(directory)) }
     }
 
+    /// Why a path that isn't absolute is refused.
     @inline(never)
-    private static func completed(_ directory: String, _ manager: String) throws(MigrationError) -> String {
-        if let reason = FilePaths.refusal(directory) { throw unusable(directory, manager, reason) }
+    private static func reasonAgainst(_ directory: String) -> Message {
+        if let reason = FilePaths.refusal(directory) { return reason }
         do throws(SystemCallError) {
-            return try Platform.workingDirectory() + "/" + directory
+            let path = try Platform.workingDirectory() + "/" + directory
+            return "it is relative, and is \(path) only as long as the working directory stays the same"
         } catch {
-            throw unusable(directory, manager, "it is relative, and \(error)")
+            return "it is relative, and \(error)"
         }
     }
 
-    /// Refuses the path of a `URL` that still has its escapes: the folders of those names would be made, and another start
-    /// that gives the plain path would be a fresh install.
+    /// Refuses the path of a `URL` that still has its percent escapes.
     ///
-    /// Asked only where there is no state.
+    /// Folders with such names would be made. If a later start used the plain path, it would be a fresh
+    /// install. This is only checked if there is no state.
     static func refuseEscapes(_ location: StateLocation) throws(MigrationError) {
         let reason: Message?
-        do throws(SystemCallError) { reason = try FilePaths.escapes(location.directory) } catch {
+        do throws(SystemCallError) {
+            reason = try FilePaths.escapes(location.directory)
+        } catch {
             reason = "\(error)"
         }
-        if let reason { throw unusable(location.directory, location.name, reason) }
+        if let reason { throw unusable(location.directory, of: location.name, because: reason) }
     }
 
-    private static func unusable(_ directory: String, _ manager: String, _ reason: Message) -> MigrationError
-    {
+    private static func unusable(
+        _ directory: String,
+        of manager: String,
+        because reason: Message
+    ) -> MigrationError {
         let text: Message = """
             The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
-            Nothing was run or written. Pass the path of a folder as stateDirectory:.
+            Nothing was run or written. Pass the absolute path of a folder as stateDirectory:.
             """
         return MigrationError(.unusableDirectory, manager: manager, path: directory, text)
     }

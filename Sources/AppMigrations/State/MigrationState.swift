@@ -1,7 +1,7 @@
 /// Everything that a manager keeps between starts.
 ///
-/// `StateCoding.swift` reads and writes its text. Only the functions of this file change a state, wherever it
-/// is stored.
+/// Only the functions of this file make a state from an older one, whether it is stored in a file or by the
+/// hosts of a fleet. `StateCoding.swift` reads and writes its text.
 package final class MigrationState: Sendable {
     static var format: Int { 1 }
 
@@ -14,6 +14,11 @@ package final class MigrationState: Sendable {
     let name: String
     package let marks: StateMarks
     package let history: [AppliedMigration]
+
+    /// The highest version among the rows that the history has lost.
+    ///
+    /// It is zero if the history has lost none.
+    let droppedVersion: AppVersion
 
     /// The text of the members that this release of the library doesn't know.
     ///
@@ -29,12 +34,14 @@ package final class MigrationState: Sendable {
         name: String,
         marks: StateMarks,
         history: [AppliedMigration] = [],
+        droppedVersion: AppVersion = .zero,
         unknownMembers: [UInt8] = [],
         fence: Int = 0
     ) {
         self.name = name
         self.marks = marks
         self.history = history
+        self.droppedVersion = droppedVersion
         self.unknownMembers = unknownMembers
         self.fence = fence
     }
@@ -44,12 +51,14 @@ extension MigrationState {
     private func with(
         _ marks: StateMarks,
         history: [AppliedMigration]? = nil,
+        droppedVersion: AppVersion? = nil,
         fence: Int? = nil
     ) -> MigrationState {
         MigrationState(
             name: name,
             marks: marks,
             history: history ?? self.history,
+            droppedVersion: droppedVersion ?? self.droppedVersion,
             unknownMembers: unknownMembers,
             fence: fence ?? self.fence
         )
@@ -64,6 +73,7 @@ extension MigrationState {
             name: name,
             marks: marks,
             history: history,
+            droppedVersion: droppedVersion,
             unknownMembers: unknownMembers,
             fence: fence
         )
@@ -86,9 +96,17 @@ extension MigrationState {
         return with(raised.with(baseline: version))
     }
 
-    /// Returns the state after a reset to `marks`, with the old minimum app version.
+    /// Returns the state after a reset to `marks`, with the old minimum app version, and the history up to the
+    /// last-run version.
+    ///
+    /// The versions above it are pending again, so no row may say that they have run. All below it belong to the
+    /// baseline.
     func resetting(to marks: StateMarks) -> MigrationState {
-        with(marks.raisingMinimumAppVersion(to: self.marks.minimumAppVersion))
+        with(
+            marks.raisingMinimumAppVersion(to: self.marks.minimumAppVersion),
+            history: history.filter { $0.version <= marks.lastRun },
+            droppedVersion: .zero
+        )
     }
 
     /// Returns the state after the migration of `row` was applied.
@@ -96,8 +114,31 @@ extension MigrationState {
     /// A migration raises the last-run version only here.
     package func recording(_ row: AppliedMigration) -> MigrationState {
         let launched = max(marks.launched, row.appVersion)
-        let rows = (history + [row]).suffix(Self.historyLimit)
-        return with(marks.raisingLastRun(to: row.version).with(launched: launched), history: Array(rows))
+        let recorded = with(
+            marks.raisingLastRun(to: row.version).with(launched: launched),
+            history: history + [row]
+        )
+        return recorded.withoutOldestRows(history.count + 1 - Self.historyLimit)
+    }
+
+    /// Returns the state without the oldest rows of its history.
+    func withoutOldestRows(_ count: Int) -> MigrationState {
+        if count <= 0 { return self }
+        let dropped = history.prefix(count).map(\.version).max() ?? .zero
+        return with(
+            marks,
+            history: Array(history.dropFirst(count)),
+            droppedVersion: max(droppedVersion, dropped)
+        )
+    }
+
+    /// True if a version up to the last-run version has run here, or counts as run.
+    ///
+    /// The data at the baseline has the work of each version up to it. A version that isn't above the rows that
+    /// the history has lost may be one of these.
+    package func hasRun(_ version: AppVersion) -> Bool {
+        version <= marks.baseline || version <= droppedVersion
+            || history.contains { $0.version == version }
     }
 }
 
@@ -110,13 +151,13 @@ extension MigrationState {
         return with(raised.with(launched: launched), fence: intent.lease?.fence)
     }
 
-    /// Returns the state with a checkpoint of the running attempt.
+    /// Returns the state with a checkpoint of the running attempt, which was `initial` when it began.
     ///
-    /// A checkpoint that differs from the last one is progress, so the count of deaths starts again. A
-    /// closure that always starts from the beginning saves the same checkpoint again before it dies. To count
-    /// that as a crash loop, the checkpoint is compared with that of the attempt's beginning.
+    /// If the checkpoint differs from that of `initial`, the closure has made progress, and the count of
+    /// deaths starts again. It must not be compared with the previous checkpoint: a closure that starts from
+    /// the beginning in each attempt, saves the same checkpoints and dies is in a crash loop.
     ///
-    /// If `progress` is `nil`, that of the last checkpoint is kept. `initial` is the attempt when it began.
+    /// If `progress` is `nil`, that of the previous checkpoint is kept.
     package func withCheckpoint(
         _ text: String,
         progress: Double?,
@@ -133,9 +174,9 @@ extension MigrationState {
         return with(current.with(attempt: attempt, failure: current.failure, lease: current.lease))
     }
 
-    /// Returns the state after the attempt failed.
+    /// Returns the state after the attempt failed with an error.
     ///
-    /// Its lease ends.
+    /// If it had a lease, that ends.
     package func withFailure(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)
@@ -147,7 +188,7 @@ extension MigrationState {
 
     /// Returns the state after the protected files were restored, or their restore was abandoned.
     ///
-    /// No start looks for copies any more.
+    /// Later starts don't look for copies of them.
     func endingRestore() -> MigrationState {
         let ended = marks.interruption.map { interruption in
             Interruption(
@@ -174,7 +215,7 @@ extension MigrationState {
         with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
-    /// Returns the state without the deaths in pending migrations.
+    /// Returns the state with no deaths in pending migrations.
     ///
     /// The numbers of attempts stay.
     package func resettingAttempts() -> MigrationState {

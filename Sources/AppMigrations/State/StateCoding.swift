@@ -5,7 +5,7 @@ extension MigrationState {
         [
             "format", "name", "lastRunVersion", "baseline", "launchedVersion", "freshInstall",
             "minimumAppVersion",
-            "interruption", "attempted", "fence", "history",
+            "interruption", "attempted", "fence", "droppedVersion", "history",
         ]
     }
 
@@ -48,16 +48,29 @@ extension MigrationState {
             name: name,
             marks: marks,
             history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
+            droppedVersion: try json.versionIfPresent("droppedVersion") ?? .zero,
             unknownMembers: try json.members(except: Self.knownKeys, in: document),
             fence: try json.member("fence")?.count() ?? 0
         )
     }
 
-    /// The text; `nil` if it is larger than a state may be.
+    /// The text, without the oldest rows of the history if it would be larger than a state may be.
+    ///
+    /// It is `nil` if it would be too large without any row.
     package var writtenDocument: [UInt8]? {
         let document = document
-        return document.count <= StateFile.sizeLimit ? document : nil
+        var excess = document.count - StateFile.sizeLimit
+        if excess <= 0 { return document }
+        var count = 0
+        while excess > 0, count < history.count {
+            excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
+            count += 1
+        }
+        // The highest version that was dropped is a member too, so another row may have to go.
+        return count > 0 ? withoutOldestRows(count).writtenDocument : nil
     }
+
+    private static var betweenRows: String { ",\n    " }
 
     /// The text in the only form that this library writes.
     ///
@@ -74,11 +87,15 @@ extension MigrationState {
             ("interruption", marks.interruption?.json),
             ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
         ]
-        let rows = history.map(\.json).joined(separator: ",\n    ")
+        let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // The fence is written after the unknown members. So `StateHead` doesn't accept a text that has any,
+        // These are written after the unknown members. So `StateHead` doesn't accept a text that has any,
         // and it is read in full.
-        let lastMembers = [("fence", fence > 0 ? JSON.count(fence) : nil), ("history", "[\(history)]")]
+        let lastMembers: [(String, String?)] = [
+            ("fence", fence > 0 ? JSON.count(fence) : nil),
+            ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),
+            ("history", "[\(history)]"),
+        ]
         let start = "{\n  " + JSON.list(members, separator: ",\n  ") + ",\n"
         let end = "  " + JSON.list(lastMembers, separator: ",\n  ") + "\n}\n"
         return Array(start.utf8) + unknownMembers + Array(end.utf8)

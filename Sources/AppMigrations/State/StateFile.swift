@@ -16,8 +16,8 @@ struct StateFile: Sendable {
     ///
     /// - Returns: `nil` if there is no state.
     func readMarks() throws(MigrationError) -> StateMarks? {
-        // Swift allocates up to 1,024 bytes on the stack. They hold the path, then the first bytes of the
-        // file.
+        // Swift takes up to 1,024 bytes from the stack and not from the heap. They hold the path, then the
+        // first bytes of the file.
         let marks = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
         return if let marks { marks } else { try readState()?.marks }
     }
@@ -72,12 +72,27 @@ struct StateFile: Sendable {
     /// The caller holds the lock, which ``LockedState`` makes sure of, and syncs the directory.
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A larger file would be refused when it is read, so the old state is kept.
-        guard let document = state.writtenDocument else { throw Platform.tooLarge }
+        guard let document = state.writtenDocument else { throw SystemCallError.tooLarge }
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
-    func remove() throws(SystemCallError) {
-        _ = try Platform.unless(Platform.absent, Platform.remove(location.state))
-        try Platform.synchronize(location.directory)
+    /// True if something exists at the state's path, whatever it is.
+    func exists() throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            return try Platform.exists(at: location.state)
+        } catch {
+            throw .unreadable(error, at: location)
+        }
+    }
+
+    /// Moves aside what is at the state's path, and returns its new path.
+    ///
+    /// The caller holds the lock, and syncs the directory.
+    func moveAside(at time: Int64) throws(SystemCallError) -> String {
+        var number = 1
+        while try Platform.exists(at: location.forgotten(time, number)) { number += 1 }
+        let path = location.forgotten(time, number)
+        try Platform.replace(path, with: location.state)
+        return path
     }
 }

@@ -20,8 +20,7 @@ package struct StateHead {
         guard isFreshInstall == (freshInstall != nil) else { return nil }
         let hasMinimum = head.skip("  \"minimumAppVersion\" : \"")
         let minimum = hasMinimum ? head.version() : nil
-        guard hasMinimum == (minimum != nil), head.skip("  \"history\" : [") || head.skip("  \"fence\" : ")
-        else { return nil }
+        guard hasMinimum == (minimum != nil), head.skipEnd() else { return nil }
         return StateMarks(
             lastRun: lastRun,
             baseline: baseline,
@@ -29,6 +28,12 @@ package struct StateHead {
             freshInstall: freshInstall,
             minimumAppVersion: minimum ?? .zero
         )
+    }
+
+    /// Skips the end of the head: the history, with the highest version that it has lost, or the fence of a lease.
+    private mutating func skipEnd() -> Bool {
+        if skip("  \"history\" : [") || skip("  \"fence\" : ") { return true }
+        return skip("  \"droppedVersion\" : \"") && version() != nil && skip("  \"history\" : [")
     }
 
     /// Skips a text, or returns false if the next bytes are others.

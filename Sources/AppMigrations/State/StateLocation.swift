@@ -82,9 +82,14 @@ package final class StateLocation: Sendable {
     /// The folder for copies that were abandoned, or whose state was lost.
     ///
     /// The number distinguishes two folders of one second.
-    func kept(_ time: Int64, _ number: Int) -> String {
+    func kept(_ time: Int64, _ number: Int) -> String { aside("kept", time, number) }
+
+    /// The path of a state that was forgotten.
+    func forgotten(_ time: Int64, _ number: Int) -> String { aside("forgotten", time, number) }
+
+    private func aside(_ reason: String, _ time: Int64, _ number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
-        return file(".migrations.kept-\(time)" + (number == 1 ? "" : "-\(number)"))
+        return file(".migrations.\(reason)-\(time)" + (number == 1 ? "" : "-\(number)"))
     }
 
     static var suffix: StaticString { ".migrations.json" }
@@ -92,7 +97,7 @@ package final class StateLocation: Sendable {
 
     /// The longest name of a manager, in bytes.
     ///
-    /// File systems allow names of 255 bytes, and the longest suffix that this library adds has about 35.
+    /// File systems allow names of 255 bytes, and the longest suffix that this library adds has about 40.
     package static var nameLimit: Int { 200 }
 
     private func file(_ suffix: String) -> String {

@@ -17,8 +17,8 @@ package final class StateMarks: Sendable {
     /// The version of the app that made the state as a fresh install; `nil` once a first start got through
     /// its declarations.
     ///
-    /// While it is set, the sub-migrations that an app of this version declares join the baseline if they
-    /// belong to its release.
+    /// While it is set, the sub-migrations of that version's release join the baseline, if an app of exactly
+    /// that version declares them.
     package let freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
@@ -27,7 +27,7 @@ package final class StateMarks: Sendable {
     /// The latest attempt, if its migration is not recorded yet.
     package let interruption: Interruption?
 
-    /// The attempts at other pending versions than that of the interruption.
+    /// The attempts at other migrations that are not recorded yet.
     let attempted: [AttemptedMigration]
 
     /// Makes marks.
@@ -59,11 +59,11 @@ package final class StateMarks: Sendable {
 extension StateMarks {
     /// True if a newer release than `current` ran migrations here, was started, or excluded `current`.
     ///
-    /// The app is told so at its start. No declaration is refused for it, because a release that was only
-    /// started has changed nothing.
+    /// The app learns it by ``MigrationManager/launch-property``. No declaration is refused because of it: a
+    /// release that was only started has changed nothing.
     ///
-    /// The minimum app version is compared as well. It is saved with the intent, so if the newer release died
-    /// in its closure, it may be the only trace.
+    /// The minimum app version is compared as well. It is saved with the intent. If the newer release died in
+    /// its first closure, nothing else of it may have been saved.
     package func isDowngrade(to current: AppVersion) -> Bool {
         lastRun.exceeds(current) || launched.exceeds(current) || minimumAppVersion.exceeds(current)
     }
@@ -111,7 +111,7 @@ extension StateMarks {
 
     /// The attempts at a pending version.
     ///
-    /// If the version is interrupted, the death of its process is counted.
+    /// If it was interrupted, the process is counted as dead.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interruption, interruption.version == version { return interruption.outcome }
         return attempted.first { $0.version == version }
@@ -179,12 +179,18 @@ extension StateMarks {
         return with(interruption: attempt, attempted: others.filter { $0.version != attempt.version })
     }
 
-    /// Returns the marks with `version` or a newer one as the last-run version, without the attempts at
-    /// versions up to it.
+    /// Returns the marks after `version` was recorded, which raises the last-run version to it, or keeps a higher
+    /// one.
+    ///
+    /// The attempts at versions that are passed over are dropped, because these versions don't run any more. An
+    /// attempt at or below the last-run version is out of order, and is kept until its own version is recorded.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
         let raised = max(lastRun, version)
-        let pending = interruption.flatMap { $0.version > raised ? $0 : nil }
+        let isKept = { [lastRun] (attempt: AppVersion) in
+            attempt != version && (attempt > raised || attempt <= lastRun)
+        }
+        let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }
         return with(lastRun: raised)
-            .with(interruption: pending, attempted: attempted.filter { $0.version > raised })
+            .with(interruption: pending, attempted: attempted.filter { isKept($0.version) })
     }
 }

@@ -13,7 +13,7 @@ enum StateRecognition {
     /// are made readable.
     static func isStateIn(_ path: [CChar], _ text: String) throws(SystemCallError) -> Bool {
         var isFound = false
-        try TreeWalk.visit(path, text) { entry, moment throws(SystemCallError) in
+        try TreeWalk.visit(path, path: text) { entry, moment throws(SystemCallError) in
             if isFound { return false }
             if moment == .entering { try Platform.makeWritable(entry) }
             if moment == .file, entry.status.kind == .file, let name = managerName(ofFile: entry.path) {

@@ -39,8 +39,10 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
+    ///   - outOfOrder: True if the version also runs below the last-run version, once, as in
+    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, as in
-    ///     `whenMigrating(toVersion:minimumAppVersion:protecting:run:)`.
+    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
@@ -56,6 +58,7 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
@@ -63,7 +66,11 @@ extension MigrationManager {
         batches: (Connection, MigrationBatch, MigrationContext) throws -> MigrationBatch.Outcome
     ) throws(MigrationError) -> Bool {
         var ran = false
-        try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+        try whenMigrating(
+            toVersion: toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { context in
             let db = try db()
             let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
             let run = BatchRun(table, context.version)
@@ -95,6 +102,7 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
@@ -104,7 +112,11 @@ extension MigrationManager {
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
         var ran = false
-        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+        try await whenMigrating(
+            toVersion: toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { context in
             let db = try await SQLError.telling(Connection.self, db)
             ran = try await BatchRun.run(
                 closing: db,

@@ -21,14 +21,16 @@ extension MigrationManager {
     /// and not the state belongs to an ``SQLMigrator``, whose ledger is in it, or call `reset(to:)` after restoring.
     /// The rows have the name of the manager: one that is renamed finds none of them, and runs everything again.
     ///
-    /// `MigrationManager.reset(to:)` and `forgetState()` know no database. The row stays, and what it stands
+    /// `MigrationManager.reset(to:)` and `forgetState` know no database. The row stays, and what it stands
     /// for, so that a closure does not run again in a database that has its work; in one that has not, a
     /// restored backup for instance, it runs. To run it again in the same database use
     /// `reset(to:in:)`.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:minimumAppVersion:run:)`.
+    ///   - outOfOrder: True if the version also runs below the last-run version, once, as in
+    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
+    ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure may have to
     ///     run: a start that has nothing to do, and a plan, open no database.
     ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
@@ -44,6 +46,7 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
@@ -51,7 +54,11 @@ extension MigrationManager {
         run: (Connection, MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         var ran = false
-        try whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+        try whenMigrating(
+            toVersion: toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { context in
             let db = try db()
             let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
             do throws(SQLError) {
@@ -77,6 +84,7 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
+        outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
@@ -84,7 +92,11 @@ extension MigrationManager {
         run: nonisolated(nonsending) (Connection, MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         var ran = false
-        try await whenMigrating(toVersion: toVersion, minimumAppVersion: minimumAppVersion) { context in
+        try await whenMigrating(
+            toVersion: toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { context in
             let db = try await SQLError.telling(Connection.self, db)
             let table = table(ledger, Connection.dialect.session(SQLConversation(nil)), lockTimeout)
             try await table.session.db.run(closing: db) {

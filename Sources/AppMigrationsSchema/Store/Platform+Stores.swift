@@ -8,7 +8,7 @@ internal import AppMigrationsSystem
 extension Platform {
     /// The status of a path, with links followed; `nil` where there is nothing.
     static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
-        try unless([ENOENT], FileStatus(ofEntry: path, following: true))
+        try ignoring([ENOENT], FileStatus(ofEntry: path, following: true))
     }
 
     /// The path without links of a file that need not be there.
@@ -26,7 +26,7 @@ extension Platform {
     }
 
     private static func resolvedIfThere(_ path: String) throws(SystemCallError) -> String? {
-        try unless([ENOENT], resolved(path))
+        try ignoring([ENOENT], resolved(path))
     }
 
     /// Where a link leads, `nil` for what is no link or isn't there.
@@ -35,7 +35,7 @@ extension Platform {
         var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         if readlink(path, &target, Int(PATH_MAX)) >= 0 { return try text(target, of: "readlink") }
         if errno == EINVAL || errno == ENOENT { return nil }
-        throw failure("readlink")
+        throw lastError("readlink")
     }
 
     static func folder(of path: String) -> String {
@@ -47,18 +47,18 @@ extension Platform {
         let file = try createExclusively(path)
         defer { closeAfterReading(file) }
         guard let original else { return }
-        let made = try FileStatus(file)
+        let made = try FileStatus(ofOpen: file)
         var permissions = original.permissions & 0o777
         if made.owner != original.owner || made.group != original.group {
             // Another owner takes privileges, another group a membership; an owner of `uid_t.max` stays as it is
             // (chown).
             for owner in [original.owner, .max] where fchown(file, owner, original.group) != 0 {
-                if errno != EPERM { throw failure("fchown") }
+                if errno != EPERM { throw lastError("fchown") }
                 // The group of the file that was made has other people in it than the original's.
                 if owner == .max { permissions &= ~0o070 }
             }
         }
-        if fchmod(file, mode_t(permissions)) != 0 { throw failure("fchmod") }
+        if fchmod(file, mode_t(permissions)) != 0 { throw lastError("fchmod") }
     }
 
     /// Makes a file that holds a text, as surely as its folder is synced afterwards.
@@ -72,12 +72,12 @@ extension Platform {
     }
 
     static func removeIfThere(_ path: String) throws(SystemCallError) {
-        _ = try unless([ENOENT], remove(path))
+        _ = try ignoring([ENOENT], remove(path))
     }
 
     /// The first bytes of a file, as many as it has of `count`; none where there is no file.
     static func head(ofFile path: String, _ count: Int) throws(SystemCallError) -> [UInt8] {
-        guard let file = try unless([ENOENT], opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) })
+        guard let file = try ignoring([ENOENT], opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) })
         else { return [] }
         defer { closeAfterReading(file) }
         var bytes = [UInt8](repeating: 0, count: count)

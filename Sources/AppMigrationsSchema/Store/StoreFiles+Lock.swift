@@ -63,7 +63,7 @@ extension StoreFiles {
     /// Each holder removes the file, and the next one makes a new one. A lock on a file without a name guards nothing.
     static func lock(_ file: Int32, openedAt path: String) throws(SystemCallError) -> Bool {
         guard try Platform.tryLock(file) else { return false }
-        return try Platform.status(path)?.identity == FileStatus(file).identity
+        return try Platform.status(path)?.identity == FileStatus(ofOpen: file).identity
     }
 }
 

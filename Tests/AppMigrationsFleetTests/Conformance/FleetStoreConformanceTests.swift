@@ -1,7 +1,7 @@
 import AppMigrationsFleet
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FleetStoreConformanceTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetStoreConformanceTests {
     @Test(arguments: BrokenStore.allCases) func `each broken promise is found`(_ fault: BrokenStore) async {
         let store = StoreWithFault(fault)
         let unreachable: (any FleetStore)? = fault == .silentWithoutServer ? SilentStore() : nil

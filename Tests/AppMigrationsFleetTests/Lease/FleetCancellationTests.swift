@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// A task that is cancelled while its closure runs, on a store that does nothing in a cancelled task.
-@Suite(.timeLimit(.minutes(1))) struct FleetCancellationTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetCancellationTests {
     let fleet = Fleet()
 
     private func manager() async throws -> FleetMigrationManager {

@@ -2,7 +2,7 @@ import AppMigrations
 import AppMigrationsFleet
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct FleetLeaseTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetLeaseTests {
     let fleet = Fleet()
 
     private var isCancelled: Bool { fleet.log.lines.contains("a is cancelled") }
@@ -257,7 +257,7 @@ import Testing
 }
 
 /// A process that stands still, or whose threads are all busy, while its closure runs: no renewal and no watch has its turn.
-@Suite(.timeLimit(.minutes(1))) struct FleetStallTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetStallTests {
     let fleet = Fleet()
 
     private var isCancelled: Bool { fleet.log.lines.contains("a is cancelled") }

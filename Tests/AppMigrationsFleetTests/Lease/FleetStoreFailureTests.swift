@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// A store that fails, loses its answers, or says what isn't so.
-@Suite(.timeLimit(.minutes(1))) struct FleetStoreFailureTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct FleetStoreFailureTests {
     let fleet = Fleet()
 
     private static let answers: [TestStore.Answer] = [.worksAndFails, .worksAndRefuses]

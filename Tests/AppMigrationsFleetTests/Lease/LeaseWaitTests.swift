@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrationsFleet
 
-@Suite(.timeLimit(.minutes(1))) struct LeaseWaitTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct LeaseWaitTests {
     let fleet = Fleet()
 
     @Test func `a bounded wait ends with the name of the holder`() async throws {
@@ -69,7 +69,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct LeaseWatchTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct LeaseWatchTests {
     /// True if the lease has run out after these looks: the revision that each saw, and when it was asked and answered.
     private func hasRunOut(_ looks: [(revision: Int, asked: Int, answered: Int)]) async throws -> Bool {
         let (fleet, turn) = (Fleet(), Log())

@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// A store that never answers: a connection that is half open, a pooler that stands still, a server that is frozen.
-@Suite(.timeLimit(.minutes(1))) struct SilentStoreTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct SilentStoreTests {
     let fleet = Fleet()
 
     /// The error with which a call ends, while the clock moves up to a time; `nil` where it doesn't end, or doesn't throw.
@@ -109,14 +109,21 @@ import Testing
         func set(_ seconds: Int) -> @Sendable () -> Void {
             alarm(.seconds(seconds)) { log.add("\(seconds)") }
         }
-        for seconds in [9, 3, 6, 4] { _ = set(seconds) }
+        // A timer counts from the time at which it begins, so the clock stands still until all have begun.
+        func waits(_ timers: Int) async throws { try await waitUntil { fleet.clock.timers == timers } }
+        for (count, seconds) in [9, 3, 6, 4].enumerated() {
+            _ = set(seconds)
+            try await waits(min(count + 1, 2))
+        }
         set(1)()
         for (count, seconds) in [3, 4, 6, 9].enumerated() {
+            try await waits(count == 0 ? 3 : 2)
             fleet.clock.advance(by: began + .seconds(seconds) - fleet.clock.now)
             try await log.until("\(seconds)")
             #expect(log.lines.count == count + 1)
         }
         _ = set(8)
+        try await waits(1)
         fleet.clock.advance(by: .seconds(8))
         try await log.until("8")
     }

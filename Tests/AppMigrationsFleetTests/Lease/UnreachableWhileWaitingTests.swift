@@ -3,7 +3,7 @@ import AppMigrationsFleet
 import Testing
 
 /// Hosts that wait while the store can't be read, as when its server restarts.
-@Suite(.timeLimit(.minutes(1))) struct UnreachableWhileWaitingTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct UnreachableWhileWaitingTests {
     let fleet = Fleet()
 
     /// A host that waits for one that died in 1.1, as its document says; gives the code with which it ends.

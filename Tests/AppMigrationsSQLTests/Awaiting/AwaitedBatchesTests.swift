@@ -3,7 +3,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// Batches on a connection that is awaited.
-@Suite(.temporaryDirectory) struct AwaitedBatchesTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct AwaitedBatchesTests {
     let library: Library
 
     init() throws { library = try Library() }

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// Connections that take no statement in a cancelled task, or whose answers are lost.
-@Suite struct AwaitedCancellationTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct AwaitedCancellationTests {
     @Test func `a BEGIN that fails may have begun, and is rolled back`() async throws {
         // The answer to it is lost.
         let db = AwaitedPostgres { if $0.hasPrefix("BEGIN") { throw CancellationError() } }

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The migrator on a connection that is awaited.
-@Suite(.temporaryDirectory) struct AwaitedMigratorTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct AwaitedMigratorTests {
     let folder = TemporaryDirectory.current.path
 
     @Test func `migrations run once, in the order of their versions, whatever they are made of`() async throws
@@ -142,7 +142,7 @@ import Testing
 }
 
 /// The thread of its own on which the rules of a connection run that is awaited.
-@Suite struct AwaitedRulesTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct AwaitedRulesTests {
     @TaskLocal static var place = "nowhere"
 
     @Test func `a closure finds the local values of its task`() async throws {

@@ -3,7 +3,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// A closure on a connection that is awaited, exactly once in the life of a database.
-@Suite(.temporaryDirectory) struct AwaitedOnceTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct AwaitedOnceTests {
     let library: Library
 
     init() throws { library = try Library() }
@@ -27,6 +27,27 @@ import Testing
         try await library.manager().manager.reset(to: "1.0", in: AwaitedConnection(library.db))
         #expect(try library.rows == [])
         #expect(try await add("1.1"))
+    }
+
+    @Test func `versions out of order run once, below the last-run version`() async throws {
+        #expect(try library.manager(current: "1.5").manager.whenMigrating(toVersion: "1.5") {})
+        for isFirst in [true, false] {
+            let manager = try library.manager(current: "1.5").manager
+            let db = { AwaitedConnection(library.db) }
+            let first = try await manager.whenMigrating(toVersion: "1.3", outOfOrder: true, in: db()) {
+                _,
+                _ in
+            }
+            let second = try await manager.whenMigrating(toVersion: "1.4", outOfOrder: true, in: db()) {
+                _,
+                _,
+                _ in
+                .done
+            }
+            #expect(first == isFirst && second == isFirst)
+            #expect(manager.lastRunVersion == AppVersion("1.5"))
+        }
+        #expect(try library.rows == [["Library", "1.3"], ["Library", "1.4"]])
     }
 
     @Test func `the closure and its row are one transaction, which a failure rolls back`() async throws {

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import Testing
 
 /// Migrations outside of a transaction, as far as no server is needed to refuse them.
-@Suite struct SQLMigratorAloneTests {
+@Suite(.watchdog) struct SQLMigratorAloneTests {
     private let marked = "-- app-migrations: no transaction\nVACUUM"
 
     private let server = Postgres()

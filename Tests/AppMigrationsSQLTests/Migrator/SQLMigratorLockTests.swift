@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrationsSQLite
 
 /// Locks that could not be had, on the connections of other libraries.
-@Suite struct SQLMigratorLockTests {
+@Suite(.watchdog) struct SQLMigratorLockTests {
     private typealias Other = SQLMigrator<OtherConnection>
 
     @Test(arguments: [

@@ -1,7 +1,7 @@
 import AppMigrationsSQLite
 import Testing
 
-@Suite struct SQLMigratorProgressTests {
+@Suite(.watchdog) struct SQLMigratorProgressTests {
     private func migrator(_ transactions: Migrator.Transactions = .eachMigration) throws -> Migrator {
         try Migrator(
             (1...3).map { Migration(version: $0, name: "n\($0)", sql: "CREATE TABLE t\($0)(x)") },

@@ -28,6 +28,22 @@ import Testing
         #expect(try !library.manager().batches { _, _, _ in throw Failure() })
     }
 
+    @Test func `batches of a version out of order run once, below the last-run version`() throws {
+        #expect(try library.manager(current: "1.5").manager.whenMigrating(toVersion: "1.5") {})
+        for isFirst in [true, false] {
+            let manager = try library.manager(current: "1.5").manager
+            let ran = try manager.whenMigrating(toVersion: "1.4", outOfOrder: true, in: library.db) {
+                _,
+                _,
+                _ in
+                .done
+            }
+            #expect(ran == isFirst)
+            #expect(manager.lastRunVersion == AppVersion("1.5"))
+        }
+        #expect(try library.rows == [["Library", "1.4"]])
+    }
+
     @Test func `a cursor is read as the type that wrote it, and another text is an error`() throws {
         let batch = MigrationBatch(cursor: "7", version: try AppVersion(parsing: "1.4"))
         #expect(try batch.cursor(as: Int64.self) == 7)

@@ -40,7 +40,7 @@ import Testing
         #expect(try library.manager().add("1.4"))
         try library.manager().manager.reset(to: "1.0")
         #expect(try !library.manager().add("1.4"))
-        try library.manager().manager.forgetState()
+        _ = try MigrationManager.forgetState(named: "Library", stateDirectory: library.folder)
         #expect(try !library.manager().add("1.4"))
         #expect(try library.log == [["1.4"]])
     }

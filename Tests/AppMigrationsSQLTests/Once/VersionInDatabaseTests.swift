@@ -22,6 +22,18 @@ import Testing
         #expect(try library.log == [["1.4"]])
     }
 
+    @Test func `a version out of order runs once, below the last-run version`() throws {
+        #expect(try library.manager(current: "1.5").manager.whenMigrating(toVersion: "1.5") {})
+        for isFirst in [true, false] {
+            let manager = try library.manager(current: "1.5").manager
+            let ran = try manager.whenMigrating(toVersion: "1.4", outOfOrder: true, in: library.db) { _, _ in
+            }
+            #expect(ran == isFirst)
+            #expect(manager.lastRunVersion == AppVersion("1.5"))
+        }
+        #expect(try library.rows == [["Library", "1.4"]])
+    }
+
     @Test func `a closure with a context knows its attempt`() throws {
         #expect(throws: MigrationError.self) {
             try library.manager().whenMigrating(toVersion: "1.4") { _ in throw Failure() }

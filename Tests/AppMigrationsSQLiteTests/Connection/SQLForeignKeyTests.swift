@@ -3,7 +3,7 @@ import AppMigrationsSQLite
 import Foundation
 import Testing
 
-@Suite struct SQLForeignKeyTests {
+@Suite(.watchdog) struct SQLForeignKeyTests {
     private let schema = Migration(
         version: 1,
         sql: """

@@ -7,7 +7,7 @@ import Testing
 /// A connection holds its own lock while it calls nothing of SQLite, which may have to wait for another thread.
 ///
 /// A slip would hang, so a process of its own runs each test, and is killed after a minute.
-@Suite struct SQLiteConnectionLockTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct SQLiteConnectionLockTests {
     @Test func `a statement that waits for a database's lock goes on while another thread begins a script`()
         async
     {

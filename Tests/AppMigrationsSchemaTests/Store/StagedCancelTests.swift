@@ -3,7 +3,7 @@ import Testing
 @testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
-@Suite(.temporaryDirectory) struct StagedCancelTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct StagedCancelTests {
     let folder = TemporaryDirectory.current.path
 
     typealias Phase = SQLiteStore.Progress.Phase

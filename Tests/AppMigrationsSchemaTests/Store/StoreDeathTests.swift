@@ -7,7 +7,7 @@ import Testing
 /// Processes that die in the first call that changes the names beside a store, in the second, and so on.
 ///
 /// `Tests/Torture/sql-staged-deaths` kills them at every system call.
-@Suite(.serialized) struct StoreDeathTests {
+@Suite(.serialized, .watchdog) struct StoreDeathTests {
     /// A store and the files beside it.
     ///
     /// Each process gets a copy of them. In memory: a kill leaves what was written, whether or not it is on a disk.

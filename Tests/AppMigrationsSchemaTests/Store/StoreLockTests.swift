@@ -6,7 +6,7 @@ import Testing
 @testable import AppMigrationsSchema
 
 /// The lock beside a store, which one process or thread has at a time.
-@Suite(.temporaryDirectory, .serialized) struct StoreLockTests {
+@Suite(.temporaryDirectory, .serialized, .timeLimit(.minutes(1))) struct StoreLockTests {
     let folder = TemporaryDirectory.current.path
 
     private var files: StoreFiles { get throws { try StoreFiles(of: folder + "/store") } }

@@ -10,7 +10,7 @@ import Glibc
 #endif
 
 /// The calls that wait for others to be done with a store, in a task that is cancelled.
-@Suite(.temporaryDirectory) struct StoreWaitTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct StoreWaitTests {
     /// What waits, with the time for which it does.
     private static let calls: [String: @Sendable (SQLiteStore, Duration) throws -> Void] = [
         "migrateStaged": { store, wait in

@@ -29,6 +29,7 @@ struct MigrationDecisionTests {
         let limit: Int?
         let interrupted: Attempt?
         let attempted: [Attempt]
+        let isLate: Bool
 
         init(
             _ situation: String,
@@ -43,13 +44,15 @@ struct MigrationDecisionTests {
             freshInstall: String? = nil,
             limit: Int? = nil,
             interrupted: Attempt? = nil,
-            attempted: [Attempt] = []
+            attempted: [Attempt] = [],
+            isLate: Bool = false
         ) {
             (self.situation, self.version, self.outcome) = (situation, version, outcome)
             (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
             self.floor = floor
             (self.known, self.freshInstall, self.limit) = (known, freshInstall, limit)
             (self.interrupted, self.attempted) = (interrupted, attempted)
+            self.isLate = isLate
         }
 
         var testDescription: String { situation }
@@ -205,7 +208,81 @@ struct MigrationDecisionTests {
         ),
     ]
 
-    @Test(arguments: versions + newerApps + attempts)
+    /// Each is declared out of order, lies below the last-run version, and has no row in the history.
+    static let late: [Row] = [
+        Row("late", "1.0.9", .first, isLate: true),
+        Row("the last-run version, which was passed over", "1.1", .first, isLate: true),
+        Row("late, and above the last-run version", "1.2", .first, isLate: true),
+        Row(
+            "late, and misplaced",
+            "1.0.9",
+            .refused(.declaredOutOfOrder, "after 1.1 "),
+            after: "1.1",
+            isLate: true
+        ),
+        Row("late, and newer than the app", "1.5", .newer, lastRun: "1.6", isLate: true),
+        Row(
+            "late, and tried before",
+            "1.0.9",
+            .run(attempt: 2, deaths: 1),
+            interrupted: Attempt(version: "1.0.9"),
+            isLate: true
+        ),
+        Row(
+            "late, and as often as the limit allows",
+            "1.0.9",
+            .refused(.attemptLimitReached, "1 processes"),
+            limit: 1,
+            interrupted: Attempt(version: "1.0.9"),
+            isLate: true
+        ),
+        Row(
+            "late, and begun by a newer app",
+            "1.0.9",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.0.9", appVersion: "1.5", failure: "x"),
+            isLate: true
+        ),
+        Row(
+            "late, while another late one was begun by a newer app",
+            "1.0.9",
+            .first,
+            interrupted: Attempt(version: "1.0.8", appVersion: "1.5", failure: "x"),
+            isLate: true
+        ),
+        Row(
+            "late, where a newer app began above this one",
+            "1.0.9",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            interrupted: Attempt(version: "1.5", appVersion: "1.5"),
+            isLate: true
+        ),
+        Row(
+            "late, below a floor",
+            "1.0.9",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            floor: "1.5",
+            isLate: true
+        ),
+        Row(
+            "late, where a newer app has migrated",
+            "1.0.9",
+            .refused(.usedByNewerApp, "version 1.5 "),
+            lastRun: "1.5",
+            isLate: true
+        ),
+        Row("late, where a newer app was launched", "1.0.9", .first, launched: "1.5", isLate: true),
+        Row(
+            "late, and the mark was lowered since",
+            "1.0.9",
+            .refused(.managerClosed, "was set back"),
+            known: ("1.2", "1.4"),
+            isLate: true
+        ),
+        Row("late in a fresh install", "1.3", .first, lastRun: "1.4", freshInstall: "1.4", isLate: true),
+    ]
+
+    @Test(arguments: versions + newerApps + attempts + late)
     func `each situation has its decision`(row: Row) throws {
         let interrupted = row.interrupted.map { Interruption($0.known, at: 0, failure: $0.failure) }
         let marks = StateMarks(
@@ -229,7 +306,13 @@ struct MigrationDecisionTests {
         do throws(MigrationError) {
             let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
             let decision = try Declarations(known ?? marks, release)
-                .decide(pending, marks, after: version(row.after), limit: row.limit)
+                .decide(
+                    pending,
+                    marks,
+                    after: version(row.after),
+                    hasRun: !row.isLate,
+                    limit: row.limit
+                )
             if case .run(let next) = decision {
                 let outcome = Outcome.run(attempt: next.attempts, deaths: next.deaths)
                 #expect("\(outcome)" == "\(row.outcome)")

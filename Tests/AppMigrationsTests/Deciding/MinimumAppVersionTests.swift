@@ -92,7 +92,7 @@ import Testing
         #expect(try Self.floor(folder) == version("1.2"))
         try manager.reset(to: "1.1")
         #expect(try Self.floor(folder) == version("1.2"))
-        try manager.forgetState()
+        _ = try folder.forget()
         #expect(try folder.manager("1.1").requiredAppVersion == nil)
     }
 

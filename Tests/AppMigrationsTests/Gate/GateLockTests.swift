@@ -8,7 +8,7 @@ import Testing
 ///
 /// Where a slip would hang, a process of its own runs the test, and is killed after a minute. `Tests/Torture/gate` tries the same by
 /// chance.
-@Suite struct GateLockTests {
+@Suite(.timeLimit(.minutes(1)), .watchdog) struct GateLockTests {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     @Test func `a task that the gate resumes can ask the gate`() async {
         await #expect(processExitsWith: .success) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppMigrations
 
-@Suite(.temporaryDirectory) struct GateProgressTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct GateProgressTests {
     let folder = TemporaryDirectory.current.path
 
     @Test func `the fraction begins at nothing, never falls, and ends at one`() async throws {
@@ -132,25 +132,25 @@ import Testing
 @Suite struct OverallFractionTests {
     @Test func `files that are put back before the plan are no half of its first step`() {
         var fraction = OverallFraction()
-        fraction.copy(0.9, 1)
-        fraction.expect([1])
+        fraction.reportCopying(0.9, weight: 1)
+        fraction.addSteps(weights: [1])
         // A late report of a closure that has ended.
-        fraction.reach(0.9)
-        fraction.begin(1)
-        fraction.reach(0.1)
+        fraction.reportProgress(0.9)
+        fraction.beginStep(weight: 1)
+        fraction.reportProgress(0.1)
         #expect(fraction.value == 0.1)
     }
 
     @Test func `a start that is begun once more goes on where it was`() {
         var fraction = OverallFraction()
-        fraction.expect([1, 1])
-        fraction.begin(1)
-        fraction.finish()
+        fraction.addSteps(weights: [1, 1])
+        fraction.beginStep(weight: 1)
+        fraction.finishStep()
         fraction.beginAgain()
         #expect(fraction.value == 0.5)
-        fraction.expect([1])
-        fraction.begin(1)
-        fraction.reach(0.5)
+        fraction.addSteps(weights: [1])
+        fraction.beginStep(weight: 1)
+        fraction.reportProgress(0.5)
         #expect(fraction.value == 0.75)
     }
 }

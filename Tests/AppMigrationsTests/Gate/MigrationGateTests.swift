@@ -17,7 +17,7 @@ private struct Door: Sendable {
     func open() { door.continuation.finish() }
 }
 
-@Suite(.temporaryDirectory) struct MigrationGateTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct MigrationGateTests {
     let folder = TemporaryDirectory.current.path
 
     @Test func `a hundred doors begin one start, and all of them wait for it`() async throws {

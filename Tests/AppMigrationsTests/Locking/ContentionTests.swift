@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite(.temporaryDirectory) struct ContentionTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct ContentionTests {
     let scratch = TemporaryDirectory.current
 
     static let versions = ["1.1", "1.1-1", "1.2", "1.3"]

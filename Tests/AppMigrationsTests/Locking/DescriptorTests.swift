@@ -22,9 +22,9 @@ import Testing
 
     /// True if none of the standard streams leads to this file.
     static func isApart(_ descriptor: Int32) throws -> Bool {
-        let file = try FileStatus(descriptor).identity
+        let file = try FileStatus(ofOpen: descriptor).identity
         let open = (Int32(0)...2).filter { fcntl($0, F_GETFD) != -1 }
-        return try open.allSatisfy { try FileStatus($0).identity != file }
+        return try open.allSatisfy { try FileStatus(ofOpen: $0).identity != file }
     }
 
     @Test(arguments: openers)

@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrations
 
 /// The lock's holder, the processes that wait for it, and the one that an error names; `ContentionTests` has the crowds.
-@Suite(.temporaryDirectory) struct LockTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct LockTests {
     let folder = TemporaryDirectory.current
 
     @Test func `who waits finds nothing left to do`() throws {
@@ -174,7 +174,7 @@ import Testing
             try folder.makeFolder("state/Library.migrations.snapshot/0/" + part)
         }
         try folder.setMode(0o700, of: folder.state.snapshot)
-        let data = SnapshotList.Path(relative: "../data", identity: nil, mount: 0, folders: [nil])
+        let data = SnapshotList.Path(relative: "../data", identity: nil, mountDistance: 0, folders: [nil])
         let list = SnapshotList(
             manager: "Library",
             stateFolder: try folder.resolved("state"),
@@ -190,7 +190,7 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
         #expect(error?.code == .protectionFailed)
         #expect(error?.path == folder.state.lockFile)
-        #expect(throws: MigrationError.self) { try locked.remove() }
+        #expect(throws: MigrationError.self) { try locked.moveStateAside() }
         try folder.write("aside", to: "state/Library.migrations.snapshot/0/replaced")
         #expect(throws: MigrationError.self) { try locked.finishRestore(state) }
         #expect(try folder.read("state/Library.migrations.snapshot/0/replaced") == "aside")

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 /// The file at the lock's path changes while a closure runs: nothing is written without the lock.
-@Suite(.temporaryDirectory) struct LostLockTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct LostLockTests {
     let scratch = TemporaryDirectory.current
 
     /// Starts an app as another process does, and leaves with what it found.

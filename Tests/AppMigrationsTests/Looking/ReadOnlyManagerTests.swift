@@ -127,11 +127,11 @@ import Testing
         #expect(try look.refusal(of: "1.2").code == .stateUnreadable)
     }
 
-    @Test func `nothing is reset or forgotten`() throws {
+    @Test func `nothing is reset`() throws {
         try folder.writeState(lastRun: "1.1")
         let before = try folder.everything()
         let look = try folder.look("1.4")
-        for change in [{ try look.reset(to: "1.0") }, { try look.forgetState() }] as [() throws -> Void] {
+        for change in [{ try look.reset(to: "1.0") }, { try look.resetAttempts() }] as [() throws -> Void] {
             let error = try #require(throws: MigrationError.self, performing: change)
             #expect(error.code == .readOnly)
             #expect(

@@ -71,11 +71,11 @@ import Testing
         #expect(error?.path == scratch.state.snapshot)
         #expect(
             error?.description
-                == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state says "
-                + "that files are to be put back, and the copy of \(try scratch.resolved("data")) is not in "
-                + "\(scratch.state.snapshot)/0. Nothing was changed. Bring that copy back and start again. "
-                + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay as they "
-                + "are then."
+                == "The files that migration 1.1 protects could not be restored in manager \"Library\" "
+                + "(\(scratch.state.stateFile)): the state says that files are to be restored, and the copy of "
+                + "\(try scratch.resolved("data")) is not in \(scratch.state.snapshot)/0. No file was changed. Put the copies back in "
+                + "their place and start again. To give the restore up, call "
+                + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are."
         )
         #expect(try scratch.read("data") == "old\nchanged\n")
     }
@@ -98,7 +98,7 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
         #expect(error?.path == scratch.state.snapshot)
-        #expect(error?.description.contains("Nothing was changed. Bring that copy back") == true)
+        #expect(error?.description.contains("No file was changed. Put the copies back") == true)
         #expect(try scratch.read("data") == "old\nchanged\n")
         #expect(try scratch.read("data-wal") == "log")
         #expect(try scratch.read("folder/a") == "old")
@@ -124,13 +124,12 @@ import Testing
         #expect(error?.code == .protectionFailed)
         #expect(
             error?.description.hasPrefix(
-                "The restore of migration 1.1 could not be abandoned by manager \"Library\": "
+                "The restore of migration 1.1 could not be abandoned in manager \"Library\" (\(scratch.state.stateFile)): "
             ) == true
         )
         #expect(
             error?.description.hasSuffix(
-                "Their copy beside \(scratch.state.stateFile) is kept, and the files are as they were. Mend that and call it "
-                    + "again."
+                "The copies are kept, and the files were not changed. Fix that and call it again."
             ) == true
         )
         try scratch.remove("state/Library.migrations.json.tmp")
@@ -193,12 +192,12 @@ import Testing
         let new = scratch.file("new/state")
         #expect(
             error?.description
-                == "The files that migration 1.1 protects could not be put back by manager \"Library\": the state was "
-                + "moved or copied from \(scratch.state.path) to \(new) without \(scratch.file("data")), which would be put back to "
-                + "\(scratch.file("new/data")); move the state back, or the files after it. Their copy beside "
-                + "\(new)/Library.migrations.json is kept, and the next start tries again. Don't write to those files "
-                + "before it succeeded. MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:) gives it up: the files stay "
-                + "as they are then, and the copy in a folder beside the state."
+                == "The files that migration 1.1 protects could not be restored in manager \"Library\" "
+                + "(\(new)/Library.migrations.json): the state was moved or copied from \(scratch.state.path) to \(new) without "
+                + "\(scratch.file("data")), which would be restored to \(scratch.file("new/data")); move the state back, or move the files "
+                + "too. The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To give "
+                + "the restore up, call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are, "
+                + "and the copies are moved to a folder next to the state."
         )
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import AppMigrations
 
 /// The progress of copying files, and how a cancelled task ends it.
-@Suite(.temporaryDirectory) struct CopyProgressTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct CopyProgressTests {
     let scratch = TemporaryDirectory.current
 
     /// A file of several parts, and more small files than there are percents.

@@ -45,9 +45,9 @@ import Testing
         let error = try Self.refusal(scratch, protecting: scratch.file("link/"))
         #expect(
             error.description
-                == "The files that migration 1.1 protects could not be copied by manager \"Library\": "
-                + "\(scratch.file("link/")): \(reason). Nothing was run and nothing changed. Mend that and make a "
-                + "new manager."
+                == "The files that migration 1.1 protects could not be copied in manager \"Library\" "
+                + "(\(scratch.state.stateFile)): \(scratch.file("link/")): \(reason). The migration was not run and no file was "
+                + "changed. Fix that and create a new manager."
         )
     }
 
@@ -77,7 +77,7 @@ import Testing
         try #require(symlink(folder, scratch.file("link")) == 0)
         let error = try Self.refusal(scratch, protecting: scratch.file(name))
         let reason =
-            "leads to a name that is no UTF-8, so no path can name it. Nothing was run and"
+            "contains a name that is not UTF-8, which no path can express. The migration was not run and"
         #expect(error.description.contains(reason), "\(error)")
         #expect(try scratch.read("link/file") == "original")
     }
@@ -114,7 +114,7 @@ import Testing
             #expect(
                 error.description
                     == "The state directory \"state\" of manager \"Library\" can't be used: it is relative, and Invalid or "
-                    + "incomplete multibyte or wide character (getcwd, errno 84). Nothing was run or written. Pass the path "
+                    + "incomplete multibyte or wide character (getcwd, errno 84). Nothing was run or written. Pass the absolute path "
                     + "of a folder as stateDirectory:."
             )
             _ = try Self.refusal(scratch, protecting: "data")

@@ -57,7 +57,8 @@ import Testing
     /// Expects the refusal of a manager that may not protect a path that `Library` has listed.
     private static func expectRefused(_ error: String?, _ path: String) {
         let reason =
-            "manager \"Library\" has listed \(path) for its migration, which is running: start again when it has ended"
+            "manager \"Library\" protects \(path) too, and its migration is running. The migration was not run and no file was "
+            + "changed. Create a new manager after the other migration has ended."
         #expect(error?.hasPrefix("protectionFailed for now: ") == true, "\(error ?? "It ran.")")
         #expect(error?.contains(reason) == true, "\(error ?? "It ran.")")
     }
@@ -158,7 +159,7 @@ import Testing
         try scratch.migrate(protecting: "top/data") {
             let error = try inner.refusal(protecting: path)
             let reason =
-                "manager \"Library\" has listed \(try scratch.resolved("top/data")) for its migration, which is running"
+                "manager \"Library\" protects \(try scratch.resolved("top/data")) too, and its migration is running"
             #expect(error.description.contains(reason), "\(error)")
             #expect(error.isTransient)
         }
@@ -178,7 +179,7 @@ import Testing
         let inner = try Self.other(scratch, name)
         try scratch.migrate(protecting: files.0) {
             let error = try inner.refusal(protecting: scratch.file(files.1))
-            #expect(error.description.contains("manager \"Library\" has listed"), "\(error)")
+            #expect(error.description.contains("manager \"Library\" protects"), "\(error)")
         }
     }
 
@@ -233,7 +234,8 @@ import Testing
         let inner = try Self.other(scratch, name)
         await ProtectedPathTests.die(in: scratch)
         let error = try inner.refusal(protecting: scratch.file("data"))
-        #expect(error.description.contains("make that manager first, or give its files up with"), "\(error)")
+        let wayOut = "create that manager first, or give its restore up with"
+        #expect(error.description.contains(wayOut), "\(error)")
         // Trying again helps only once somebody has made that manager or given its files up.
         #expect(!error.isTransient)
         if isAbandoned {

@@ -15,7 +15,7 @@ import Testing
             Issue.record("The closure ran.")
         }
         #expect(error.code == .protectionFailed)
-        #expect(error.description.contains("it leads through a folder that is not there"))
+        #expect(error.description.contains("it leads through a folder that doesn't exist"))
         #expect(try scratch.read("data") + scratch.read("tree/a") == "oldold")
     }
 
@@ -46,7 +46,7 @@ import Testing
     func `a path that still has its URL's escapes is refused`(path: String) throws {
         try scratch.write("old", to: try #require(path.removingPercentEncoding))
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
-        let reason = "/\(path) isn't there: take path(percentEncoded: false) of the URL, or make"
+        let reason = "/\(path) doesn't exist: pass path(percentEncoded: false) of the URL, or create"
         #expect(error.description.contains("it has the escapes of a URL, and /"), "\(error)")
         #expect(error.description.contains(reason), "\(error)")
     }

@@ -9,9 +9,9 @@ import Testing
 
     static let refused: [(String, String)] = [
         ("", "it is empty"),
-        ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
-        ("a\0b", "a path has no NUL character"),
-        ("~/data", "~ at its beginning means the home folder to a shell only; give the whole path, or ./~"),
+        ("file:///tmp/x", "it is a URL; pass its path(percentEncoded: false)"),
+        ("a\0b", "a path can't contain a NUL character"),
+        ("~/data", "only a shell replaces ~ by the home folder; pass the whole path"),
         ("state", "the state directory is in it"),
         (".", "the state directory is in it"),
         ("state/.", "the state directory is in it"),
@@ -28,7 +28,7 @@ import Testing
         let error = try scratch.manager(upgradingTo: "1.1")
             .refusal(protecting: isPlain ? scratch.file(name) : name)
         #expect(error.description.contains(reason), "\(error)")
-        let end = "Nothing was run and nothing changed. Mend that and make a new manager."
+        let end = "The migration was not run and no file was changed. Fix that and create a new manager."
         #expect(error.description.hasSuffix(end))
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }
@@ -75,10 +75,9 @@ import Testing
         #expect(scratch.exists(kept + "/0/replaced-1/in/Inner.migrations.json"))
         #expect(
             told.lines == [
-                "Copies of files that a migration of manager \"Library\" protected were found with the "
-                    + "state of another manager. They are kept in "
-                    + "\(scratch.file(kept)), and this library puts nothing of them back and removes nothing. Compare them with "
-                    + "the data, then remove the folder."
+                "While protected files of manager \"Library\" (\(scratch.state.stateFile)) were restored, files were replaced that "
+                    + "contain the state of another manager. They are kept in \(scratch.file(kept)). This library neither restores nor "
+                    + "removes them. Compare them with your data, then remove them."
             ]
         )
     }
@@ -89,7 +88,7 @@ import Testing
         try #require(mkfifo(scratch.file(name == "fifo" ? "fifo" : "folder/fifo"), 0o600) == 0)
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(name))
         let path = try scratch.resolved(name == "fifo" ? "fifo" : "folder/fifo")
-        #expect(error.description.contains("since \(path) is a FIFO, which can't be copied"), "\(error)")
+        #expect(error.description.contains("because \(path) is a FIFO, which can't be copied"), "\(error)")
         #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
 

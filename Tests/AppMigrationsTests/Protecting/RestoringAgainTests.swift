@@ -120,7 +120,7 @@ import Testing
         try scratch.write("somebody's", to: "other/a")
         try scratch.link("folder", to: scratch.file("other"))
         let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
-        let reason = "/folder was a folder when the copy was made; put that back in its place"
+        let reason = "/folder was a folder when the copies were made; put that folder back in its place"
         #expect(error.code == .protectionFailed && error.description.contains(reason), "\(error)")
         #expect(try scratch.read("other/a") == "somebody's")
         try scratch.remove("folder")
@@ -136,7 +136,7 @@ import Testing
         for round in 0..<2 {
             let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
             #expect(error.code == .protectionFailed)
-            let reason = "are what they were before it, but that could not be saved"
+            let reason = "that migration 1.1 protects were restored, but that could not be saved in manager"
             #expect(error.description.contains(reason), "\(error)")
             #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
             #expect(scratch.exists("made") == (round == 1))
@@ -169,7 +169,7 @@ import Testing
         // Another program wrote between the two starts.
         try scratch.write("other", to: "data")
         let copies = scratch.state.snapshot + "/0"
-        var path = PutBack(scratch.file("data"), from: copies, keepingReplaced: false) { _, _ in }
+        var path = PathRestore(of: scratch.file("data"), from: copies, keepingReplaced: false) { _, _ in }
         try path.run()
         #expect(try scratch.read("data") == "old\n")
         #expect(try scratch.read(copies + "/replaced-1") == "old\nnew\n")

@@ -124,7 +124,7 @@ import Testing
             let isFailing = Log()
             let options = MigrationManager.Options { event in
                 guard event.kind == .progressed, !isFailing.lines.isEmpty else { return }
-                #expect(event.isCopying && event.note?.hasPrefix("putting back ") == true)
+                #expect(event.isCopying && event.note?.hasPrefix("restoring ") == true)
                 notes.add("\(event.fraction ?? 2)")
             }
             try scratch.expectPutBack(protecting: [other.file("folder")], options: options) {
@@ -147,13 +147,13 @@ import Testing
             let error = try scratch.fail(protecting: [folder.file("data")]) {
                 try folder.write("new", to: "data")
                 var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
-                list.paths[0].mount += 1
+                list.paths[0].mountDistance += 1
                 try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
             }
-            let reason = "a file system was mounted or unmounted there since the copy was made; undo that"
+            let reason = "a file system was mounted or unmounted there since the copies were made; undo that"
             #expect(error.code == .protectionFailed)
             #expect(try error.path == folder.resolved("data"))
-            #expect(error.description.contains(": \(reason). Their copy beside "), "\(error)")
+            #expect(error.description.contains(": \(reason). The copies are kept, and "), "\(error)")
             #expect(try folder.read("data") == "new")
         }
     }

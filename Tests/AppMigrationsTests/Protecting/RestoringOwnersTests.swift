@@ -74,7 +74,7 @@ import Testing
         }
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
         #expect(
-            error.description.contains("since \(try scratch.resolved("top")) belongs to user 65534"),
+            error.description.contains("because \(try scratch.resolved("top")) belongs to user 65534"),
             "\(error)"
         )
         #expect(error.path == path)

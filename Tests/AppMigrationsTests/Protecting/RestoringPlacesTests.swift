@@ -106,7 +106,7 @@ import Testing
         #expect(error.code == .protectionFailed)
         let place = try scratch.resolved(name)
         #expect(error.path == place)
-        let reason = ": \(place) was a folder when the copy was made; put that back in its place. "
+        let reason = ": \(place) was a folder when the copies were made; put that folder back in its place. "
         #expect(error.description.contains(reason), "\(error)")
         #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         for other in others { #expect(try scratch.read(other) == "other") }

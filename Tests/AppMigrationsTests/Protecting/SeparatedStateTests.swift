@@ -42,7 +42,7 @@ import Testing
         let before = try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted()
         let error = try #require(throws: MigrationError.self) { try library("1.1", in: scratch.file(state)) }
         #expect(error.code == .protectionFailed)
-        let reason = "without \(scratch.file(former)), which would be put back to \(scratch.file(place));"
+        let reason = "without \(scratch.file(former)), which would be restored to \(scratch.file(place));"
         #expect(error.description.contains(reason), "\(error)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted() == before)
     }
@@ -118,9 +118,9 @@ import Testing
         #expect(try v2.read(replaced) == "half")
         #expect(told.lines.count == 1)
         let reason =
-            "was moved or copied from \(scratch.file("v1/state")) to \(scratch.file("v2/state")), and protected files were put back in"
+            "was moved or copied from \(scratch.file("v1/state")). Protected files were restored at the new place, where they"
         #expect(told.lines.first?.contains(reason) == true, "\(told.lines)")
-        #expect(told.lines.first?.contains("They are kept in \(v2.file(kept)), and this library") == true)
+        #expect(told.lines.first?.contains("They are kept in \(v2.file(kept)). This library") == true)
         // The next restore there is an ordinary one.
         _ = try v2.fail(protecting: [v2.file("data")], options: options) {
             try v2.write("half", to: "data/a")

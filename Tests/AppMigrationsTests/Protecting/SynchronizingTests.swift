@@ -6,7 +6,7 @@ import Testing
 /// A closure is recorded only after the files that it wrote are synced to disk.
 ///
 /// The script `Tests/Torture/power-cuts` shows that they are there after a power cut.
-@Suite(.temporaryDirectory) struct SynchronizingTests {
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct SynchronizingTests {
     let scratch = TemporaryDirectory.current
 
     private static func fail(_ scratch: TemporaryDirectory, _ paths: String...) throws -> MigrationError {
@@ -21,8 +21,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("", "it is empty"), ("a\0b", "a path has no NUL character"),
-            ("file:///tmp/x", "it is a URL; give its path(percentEncoded: false)"),
+            ("", "it is empty"), ("a\0b", "a path can't contain a NUL character"),
+            ("file:///tmp/x", "it is a URL; pass its path(percentEncoded: false)"),
         ]
     )
     func `what is no path can't be synchronized`(path: String, reason: String) throws {
@@ -31,12 +31,12 @@ import Testing
         #expect(error.path == path)
         #expect(
             error.description.hasPrefix(
-                "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \""
+                "The files that migration 1.1 of manager \"Library\" (\(scratch.state.stateFile)) wrote could not be synced to disk: \""
             )
         )
         #expect(
             error.description.hasSuffix(
-                "\": \(reason). It is not recorded in \(scratch.state.stateFile), and will run again with the next manager."
+                "\": \(reason). The migration was not recorded, and runs again with the next manager."
             )
         )
     }
@@ -69,9 +69,9 @@ import Testing
         let error = try Self.fail(scratch, path)
         #expect(
             error.description
-                == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \(path): No such file or "
-                + "directory (realpath, errno 2). It is not recorded in \(scratch.state.stateFile), and will run again with "
-                + "the next manager."
+                == "The files that migration 1.1 of manager \"Library\" (\(scratch.state.stateFile)) wrote could not be synced to disk: "
+                + "\(path): No such file or directory (realpath, errno 2). The migration was not recorded, and runs again with the next "
+                + "manager."
         )
     }
 
@@ -143,9 +143,9 @@ import Testing
             #expect(error.path == path)
             #expect(
                 error.description
-                    == "What migration 1.1 of manager \"Library\" wrote could not be synced to disk: \(path): "
-                    + "Permission denied (open, errno 13). It is not recorded in \(scratch.state.stateFile), and will run again with the "
-                    + "next manager. The protected files are what they were before it.",
+                    == "The files that migration 1.1 of manager \"Library\" (\(scratch.state.stateFile)) wrote could not be synced to "
+                    + "disk: \(path): Permission denied (open, errno 13). The migration was not recorded, and runs again with the next "
+                    + "manager. The protected files are what they were before it.",
                 "\(error)"
             )
             #expect(try scratch.read("closed/data/file") == "old")

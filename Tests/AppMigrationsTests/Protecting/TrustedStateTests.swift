@@ -11,13 +11,14 @@ import Testing
         let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error.code == .protectionFailed)
         #expect(error.path == scratch.state.snapshot)
-        let start = "The files that migration 1.1 protects could not be put back by manager \"Library\": "
+        let manager = "manager \"Library\" (\(scratch.state.stateFile))"
+        let start = "The files that migration 1.1 protects could not be restored in \(manager): "
         #expect(error.description.hasPrefix(start + reason), "\(error)")
         #expect(try scratch.read("data") == "old\nchanged\n")
     }
 
     private static func foreign(_ scratch: TemporaryDirectory) -> String {
-        "\(scratch.state.snapshot): Operation not permitted (open, errno 1). Their copy beside "
+        "\(scratch.state.snapshot): Operation not permitted (open, errno 1). The copies are kept, and "
     }
 
     /// Only the root user may give a folder to another.
@@ -42,7 +43,7 @@ import Testing
         try Self.edit(scratch) { $0.manager = "library" }
         let list = scratch.state.snapshot + "/list"
         let reason =
-            "the state says that files are to be put back, and \(list) is that of manager \"library\". Nothing was changed."
+            "the state says that files are to be restored, and \(list) belongs to manager \"library\". No file was changed."
         try Self.expectRefused(scratch, reason)
         try Self.edit(scratch) { $0.manager = "Library" }
         _ = try scratch.manager(upgradingTo: "1.1")
@@ -151,7 +152,7 @@ import Testing
             let path = SnapshotList.Path(
                 relative: "../folder/data",
                 identity: nil,
-                mount: 0,
+                mountDistance: 0,
                 folders: try ["app/folder", "app"].map { try FileStatus(ofEntry: scratch.file($0)).identity }
             )
             let former = scratch.file("closed/app/state")

@@ -29,7 +29,7 @@ import Testing
         defer { _ = scratch.setImmutable(flagged, 0) }
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(protected))
         let reason =
-            "since \(try scratch.resolved(flagged)) is \(isAppendOnly ? "append-only" : "immutable")."
+            "because \(try scratch.resolved(flagged)) is \(isAppendOnly ? "append-only" : "immutable")."
         #expect(error.description.contains(reason), "\(error)")
         try scratch.expectNoCopies()
     }
@@ -61,7 +61,7 @@ import Testing
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
             let folder = try scratch.resolved("closed")
             #expect(
-                error.description.contains("this user may not read \(folder) and write to it"),
+                error.description.contains("this user can't read \(folder) and write to it"),
                 "\(error)"
             )
             try #require(seteuid(0) == 0)
@@ -78,7 +78,7 @@ import Testing
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
             let folder = try scratch.resolved("shared")
             #expect(
-                error.description.contains("in \(folder), whose files only their owners may rename"),
+                error.description.contains("only the owners of files in \(folder) can rename them"),
                 "\(error)"
             )
         }

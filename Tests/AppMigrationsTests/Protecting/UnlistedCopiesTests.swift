@@ -45,9 +45,9 @@ import Testing
         let folder = scratch.state.path + "/" + name
         #expect(
             told.lines == [
-                "leftoverNotRemoved \(folder): Copies of files that a migration of manager \"Library\" protected were "
-                    + "found without a state. They are kept in \(folder), and this library puts nothing of "
-                    + "them back and removes nothing. Compare them with the data, then remove the folder."
+                "leftoverNotRemoved \(folder): Copies of protected files were found, but no state of manager \"Library\" "
+                    + "(\(scratch.state.stateFile)) refers to them. They are kept in \(folder). This library neither restores nor "
+                    + "removes them. Compare them with your data, then remove them."
             ]
         )
         #expect(try scratch.read("data") == "old\nchanged\n")
@@ -65,7 +65,7 @@ import Testing
         var names: [String] = []
         for content in ["first", "second", "third"] {
             try scratch.write(content, to: "state/Library.migrations.snapshot/0/item")
-            let folder = try #require(try SavedFiles(location, for: nil)?.keep(from: 0))
+            let folder = try #require(try SavedFiles(in: location, of: nil)?.keep(asOf: 0))
             names.append(String(folder.dropFirst(scratch.state.path.count + 1)))
             #expect(try scratch.read("state/\(names.last ?? "")/0/item") == content)
         }

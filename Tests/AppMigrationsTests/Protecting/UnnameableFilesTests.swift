@@ -47,7 +47,7 @@ import Testing
         #expect(error.path?.hasPrefix(inner) == true)
         let reason =
             kind == "deep"
-            ? ": File name too long (" : "leads to a name that is no UTF-8, so no path can name it. "
+            ? ": File name too long (" : "contains a name that is not UTF-8, which no path can express. "
         #expect(error.description.contains(reason), "\(error)")
         try scratch.expectNoCopies()
         try Self.remove(scratch.file("data"))
@@ -135,19 +135,33 @@ import Testing
     }
     #endif
 
-    @Test func `more folders in each other than a process may have files open come back`() throws {
-        // A path of Apple's systems has at most 1,024 bytes, and their processes open 256 files.
-        #if canImport(Darwin)
-        let path = String(repeating: "d/", count: 300)
-        #else
-        let path = String(repeating: "d/", count: 1_500)
-        #endif
-        try scratch.write("old", to: "data/" + path + "file")
-        try scratch.expectPutBack(protecting: [scratch.file("data")]) {
-            try scratch.write("new", to: "data/" + path + "file")
-            try scratch.write("new", to: "data/d/other")
+    @Test func `more folders in each other than a process may have files open come back`() async throws {
+        await #expect(processExitsWith: .success) { [folder = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: folder)
+            try scratch.allowOpenFiles(100)
+            let path = String(repeating: "d/", count: 300)
+            try scratch.write("old", to: "data/" + path + "file")
+            try scratch.expectPutBack(protecting: [scratch.file("data")]) {
+                try scratch.write("new", to: "data/" + path + "file")
+                try scratch.write("new", to: "data/d/other")
+            }
+            #expect(try scratch.read("data/" + path + "file") == "old")
+            #expect(try scratch.names("data/d") == ["d"])
         }
-        #expect(try scratch.read("data/" + path + "file") == "old")
-        #expect(try scratch.names("data/d") == ["d"])
+    }
+}
+
+extension TemporaryDirectory {
+    /// Bounds the files that this process may have open at once.
+    fileprivate func allowOpenFiles(_ count: rlim_t) throws {
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        try #require(getrlimit(resource, &limit) == 0)
+        limit.rlim_cur = count
+        try #require(setrlimit(resource, &limit) == 0)
     }
 }

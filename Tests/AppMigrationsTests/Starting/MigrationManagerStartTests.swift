@@ -114,8 +114,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "it is empty"), ("a\0b", "a path has no NUL character"),
-        ("file:///tmp", "it is a URL; give its path(percentEncoded: false)"),
+        ("", "it is empty"), ("a\0b", "a path can't contain a NUL character"),
+        ("file:///tmp", "it is a URL; pass its path(percentEncoded: false)"),
     ])
     func `a directory that can't be one is refused`(directory: String, reason: String) throws {
         let error = try #require(throws: MigrationError.self) {
@@ -125,7 +125,7 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
-                + "Nothing was run or written. Pass the path of a folder as stateDirectory:."
+                + "Nothing was run or written. Pass the absolute path of a folder as stateDirectory:."
         )
         #expect(error.code == .unusableDirectory)
     }

@@ -102,7 +102,7 @@ import Testing
                 version of that data.
                 """
         )
-        try manager.forgetState()
+        _ = try folder.forget()
         #expect(try folder.manager("1.4", firstRun: .existingData(at: "1.3")).declare("1.4") == ["1.4"])
     }
 

@@ -84,7 +84,7 @@ import Testing
         try scratch.write(text, to: "state/Library.migrations.json")
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
-        let reason = thing == .folder ? "/list is not there" : ": Operation not permitted (open, errno 1)"
+        let reason = thing == .folder ? "/list is missing" : ": Operation not permitted (open, errno 1)"
         #expect(error?.description.contains(reason) == true)
         #expect(try scratch.read("data") == "data")
         #expect(try scratch.read("state/Library.migrations.json") == text)

@@ -36,8 +36,8 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         (#"{"x":"\ud800\u0041"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":"\u+123"}"#, "expected an escape that JSON has at byte 6"),
         (#"{"x":1}}"#, "expected the end of the text at byte 7"),
-        ("{\"x\":\"\n\"}", "expected a character that may stand in a string at byte 6"),
-        ("{\"x\":\"", "expected a character that may stand in a string at byte 6"),
+        ("{\"x\":\"\n\"}", "expected a character that is allowed in a string at byte 6"),
+        ("{\"x\":\"", "expected a character that is allowed in a string at byte 6"),
         ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
     ])
     func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {

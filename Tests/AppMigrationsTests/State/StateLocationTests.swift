@@ -69,19 +69,6 @@ import Testing
         #expect(Self.written(directory: "", name: "x", capacity: 4_096) == nil)
     }
 
-    @Test func `a relative directory is completed when the manager is made`() throws {
-        let manager = try MigrationManager(
-            named: "x",
-            currentVersion: "1",
-            stateDirectory: folder.path + "/./state"
-        )
-        #expect(manager.stateFile.hasPrefix("/"))
-        #expect(
-            try DefaultLocation.absolute("a/b", "x") == FileManager.default.currentDirectoryPath
-                + "/a/b"
-        )
-    }
-
     private static func written(directory: String, name: String, capacity: Int) -> String? {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: capacity) { buffer in
             let length = StateLocation(name: name, directory: directory).writePath(into: buffer)
@@ -102,15 +89,46 @@ import Testing
         }
     }
 
+    @Test(arguments: ["state", "a/b", "./state", "../state", ".", "./~", "a%20b"])
+    func `a relative directory is refused, naming the folder that it would be now`(directory: String) throws {
+        let errors = [
+            try refusal(directory),
+            try #require(throws: MigrationError.self) {
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: "1",
+                    stateDirectory: directory,
+                    options: .init(isReadOnly: true)
+                )
+            },
+            try #require(throws: MigrationError.self) {
+                try MigrationManager.abandonRestore(named: "Library", stateDirectory: directory)
+            },
+            try #require(throws: MigrationError.self) {
+                try MigrationManager.forgetState(named: "Library", stateDirectory: directory)
+            },
+        ]
+        for error in errors {
+            #expect(error.code == .unusableDirectory)
+            #expect(error.path == directory)
+            #expect(
+                error.description
+                    == "The state directory \"\(directory)\" of manager \"Library\" can't be used: it is relative, and is "
+                    + "\(FileManager.default.currentDirectoryPath)/\(directory) only as long as the working directory stays the "
+                    + "same. Nothing was run or written. Pass the absolute path of a folder as stateDirectory:."
+            )
+        }
+    }
+
     @Test(arguments: ["~", "~/Library/Migrations", "~root/Migrations"])
     func `a directory that begins with a tilde is refused`(directory: String) throws {
         let error = try refusal(directory)
         #expect(error.code == .unusableDirectory)
         #expect(
             error.description
-                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: ~ at its beginning means the "
-                + "home folder to a shell only; give the whole path, or ./~ for that name. Nothing was run or written. "
-                + "Pass the path of a folder as stateDirectory:."
+                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: only a shell replaces ~ by the "
+                + "home folder; pass the whole path. Nothing was run or written. "
+                + "Pass the absolute path of a folder as stateDirectory:."
         )
     }
 
@@ -130,8 +148,9 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it has the escapes of "
-                + "a URL, and \(folder.path)/\(part) isn't there: take path(percentEncoded: false) of the URL, or make that "
-                + "folder first. Nothing was run or written. Pass the path of a folder as stateDirectory:."
+                + "a URL, and \(folder.path)/\(part) doesn't exist: pass path(percentEncoded: false) of the URL, or create that "
+                + "folder first. Nothing was run or written. Pass the absolute path of a folder as "
+                + "stateDirectory:."
         )
         #expect(try folder.names() == ["Application Support"])
     }

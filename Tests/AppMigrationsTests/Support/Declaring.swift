@@ -13,13 +13,13 @@ extension MigrationState {
     func with(history: [AppliedMigration]? = nil, fence: Int? = nil, _ change: (StateMarks) -> StateMarks)
         -> MigrationState
     {
-        let (rows, kept, fence) = (history ?? self.history, unknownMembers, fence ?? self.fence)
-        return MigrationState(
+        MigrationState(
             name: name,
             marks: change(marks),
-            history: rows,
-            unknownMembers: kept,
-            fence: fence
+            history: history ?? self.history,
+            droppedVersion: droppedVersion,
+            unknownMembers: unknownMembers,
+            fence: fence ?? self.fence
         )
     }
 }
@@ -34,6 +34,12 @@ extension MigrationManager {
             #expect(isRun == (ran.last == version))
         }
         return ran
+    }
+
+    /// Declares a version out of order with a closure that does nothing; true if it ran.
+    @discardableResult
+    func declareLate(_ version: String) throws(MigrationError) -> Bool {
+        try whenMigrating(toVersion: version, outOfOrder: true) {}
     }
 
     /// The error of declaring a version whose closure must not run.
@@ -98,7 +104,7 @@ final class Rehearsal: RehearsalHook {
         steps = (reached, returned)
     }
 
-    func declared(_ version: AppVersion) -> RehearsalVerdict { .continue }
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict { .continue }
     func reached(_ moment: RehearsalMoment) { steps.reached(moment) }
     func returned(_ version: AppVersion) -> (any Error)? { steps.returned() }
 }

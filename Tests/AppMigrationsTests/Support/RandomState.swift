@@ -35,7 +35,14 @@ struct RandomState {
         )
         let rows = (0..<Int.random(in: 0...3, using: &generator)).map { _ in row() }
         let fence = generator.hits(oneIn: 3) ? Int.random(in: 1...999, using: &generator) : 0
-        return MigrationState(name: name, marks: marks, history: rows, fence: fence)
+        let dropped = generator.hits(oneIn: 3) ? version() : .zero
+        return MigrationState(
+            name: name,
+            marks: marks,
+            history: rows,
+            droppedVersion: dropped,
+            fence: fence
+        )
     }
 
     private mutating func waiting() -> [AttemptedMigration] {

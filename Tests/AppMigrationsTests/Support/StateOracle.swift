@@ -52,6 +52,7 @@ struct StateOracle: Codable {
     var interruption: Attempt?
     var attempted: [Attempted]?
     var fence: Int?
+    var droppedVersion: String?
     var history: [Row]?
 
     init(_ state: MigrationState) {
@@ -82,6 +83,7 @@ struct StateOracle: Codable {
             )
         }
         fence = state.fence
+        droppedVersion = state.droppedVersion.description
         attempted = state.marks.attempted.map {
             Attempted(
                 version: $0.version.description,
@@ -140,6 +142,7 @@ struct StateOracle: Codable {
             }
         }
         if (fence ?? 0) != ours.fence { return "fence" }
+        if !same(droppedVersion ?? "0", ours.droppedVersion) { return "droppedVersion" }
         let (known, pending) = (attempted ?? [], ours.attempted ?? [])
         let isKnown = known.elementsEqual(pending) {
             same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths

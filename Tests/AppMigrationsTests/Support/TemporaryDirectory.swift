@@ -60,6 +60,11 @@ extension TemporaryDirectory {
         try state.manager(currentVersion, firstRun: firstRun, options: options)
     }
 
+    /// Forgets the state, and gives the path to which it was moved.
+    func forget(lockTimeout: Duration? = nil) throws(MigrationError) -> String? {
+        try MigrationManager.forgetState(named: "Library", stateDirectory: path, lockTimeout: lockTimeout)
+    }
+
     /// Each name with its file's content, number, times and mode.
     func everything() throws -> [String] {
         try names().map { name in

@@ -50,7 +50,12 @@ final class Server {
                 System.say("row \(row.version) \(row.kind) \(row.error.map { "\($0.code)" } ?? "-")")
             }
         case ("reset", 3): try manager(words[1]).reset(to: words[2])
-        case ("forget", 2): try manager(words[1]).forgetState()
+        case ("forget", 2):
+            _ = try MigrationManager.forgetState(
+                named: "Library",
+                stateDirectory: folder,
+                lockTimeout: .zero
+            )
         case ("last", 2):
             let manager = try manager(words[1])
             let required = manager.requiredAppVersion.map { "\($0)" } ?? "-"

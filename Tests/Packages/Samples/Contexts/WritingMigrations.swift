@@ -21,6 +21,13 @@ struct WritingMigrations {
         // Sample 1 of MigrationContext.swift
     }
 
+    func hotfix(_ migrations: MigrationManager) throws {
+        // Sample 2 of WritingMigrations.md
+    }
+
+    func repairTitles() throws {}
+    func splitCatalog() throws {}
+
     struct Database { func migrate() throws {} }
     struct Batch { let last: Int, progress: Double }
 

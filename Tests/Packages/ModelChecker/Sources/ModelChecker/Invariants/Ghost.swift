@@ -137,6 +137,10 @@ final class Ghost {
                 "A migration is recorded only after it returned, and none is skipped: \(migration) did not return."
             )
         }
+        for version in outOfOrder where facts.history.contains(version) {
+            if knowledge.returned.contains(Self.migration(version, of: sight.manager)) { continue }
+            fail("A migration out of order is recorded only after it returned: \(version) did not return.")
+        }
         for version in facts.history {
             knowledge.begins[Self.migration(version, of: sight.manager)] = nil
             knowledge.copyingDeaths[Self.migration(version, of: sight.manager)] = nil
@@ -155,9 +159,13 @@ final class Ghost {
     /// The versions that some app of the scenario declares with each manager, all of which are to run.
     let versions: [String]
     let managers: [String]
+    /// The versions below the last-run version, which only the history says to have run.
+    let outOfOrder: [String]
 
-    init(_ versions: [String], _ managers: [String] = [library]) {
-        (self.versions, self.managers) = (versions, managers)
+    init(_ versions: [String], _ managers: [String] = [library], outOfOrder: [String] = []) {
+        self.versions = versions
+        self.managers = managers
+        self.outOfOrder = outOfOrder
     }
 
     static func migration(_ version: String, of manager: String) -> String {
@@ -176,6 +184,9 @@ final class Ghost {
 /// The events of the processes.
 extension Ghost {
     func begins(_ version: String, of manager: String, attempt: Int) {
+        if outOfOrder.contains(version), facts(of: manager)?.history.contains(version) == true {
+            fail("A migration out of order never runs again once it is recorded: \(version).")
+        }
         let version = Self.migration(version, of: manager)
         let process = Machine.current
         if let other = knowledge.running.indices.first(where: {
@@ -214,12 +225,18 @@ extension Ghost {
     }
 
     /// The call that ran this version came back: whatever happens, it is recorded.
-    func acknowledge(_ version: String, of manager: String) { knowledge.acknowledged[manager] = version }
+    func acknowledge(_ version: String, of manager: String) {
+        if outOfOrder.contains(version) { return knowledge.notes["acknowledged \(version)"] = 1 }
+        knowledge.acknowledged[manager] = version
+    }
 
     /// A declaration ran nothing and threw nothing, so its version has run.
     func passesOver(_ version: String, of manager: String) {
         if knowledge.isLowered { return }
         guard let declared = AppVersion(version), let facts = facts(of: manager) else { return }
+        if outOfOrder.contains(version), !facts.history.contains(version) {
+            fail("A version out of order is run or refused: \(version) was passed over.")
+        }
         if facts.lastRun < declared {
             fail(
                 "A version above the last-run one is run or refused: \(version) was passed over at \(facts.lastRun)."
@@ -259,6 +276,10 @@ extension Ghost {
         }
         look()
         if knowledge.isLowered { return }
+        for version in outOfOrder where knowledge.notes["acknowledged \(version)"] != nil {
+            if facts?.history.contains(version) == true { continue }
+            fail("What a call has said to be recorded survives a power loss: \(version), out of order.")
+        }
         for manager in managers {
             guard let version = knowledge.acknowledged[manager].flatMap({ AppVersion($0) }) else { continue }
             if let facts = facts(of: manager), facts.lastRun >= version { continue }

@@ -4,6 +4,7 @@ import SimulatedSystem
 /// One declaration of a simulated app.
 struct Declaration: Sendable {
     let version: String
+    var outOfOrder = false
     var minimumAppVersion: String?
     var protecting: [String] = []
     /// The closure's work, besides beginning and returning.
@@ -40,6 +41,7 @@ func app(
             for declaration in declarations {
                 let hasRun = try migrations.whenMigrating(
                     toVersion: declaration.version,
+                    outOfOrder: declaration.outOfOrder,
                     minimumAppVersion: declaration.minimumAppVersion,
                     protecting: declaration.protecting
                 ) { context in

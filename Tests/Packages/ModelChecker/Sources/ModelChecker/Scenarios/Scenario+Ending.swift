@@ -41,6 +41,6 @@ extension Scenario {
 
 extension Scenario {
     static let all =
-        starting + [installing] + looking + refusing + protecting + sharing + [abandoning, losing]
+        starting + [installing] + adding + looking + refusing + protecting + sharing + [abandoning, losing]
         + interfering
 }

@@ -12,15 +12,33 @@ extension Scenario {
         try migrations.reset(to: "1.0")
     }
 
-    /// The state is removed while a closure may run.
-    static let forgetting = beside(
-        "forgetState against a running closure",
-        named: "forgetting app",
-        endings: ["done", "stateUnreadable"]
-    ) { ghost, migrations in
-        ghost.knowledge.isLowered = true
-        try migrations.forgetState()
-    }
+    /// The state is moved aside while a closure may run, by a process that has no manager.
+    static let forgetting = Scenario(
+        name: "forgetState against a running closure",
+        versions: ["1.1"],
+        setUp: started("1.0"),
+        programs: [
+            app("1.1", [one]),
+            Program(name: "recovery screen") { ghost in
+                ghost.knowledge.isLowered = true
+                do {
+                    let path = try MigrationManager.forgetState(
+                        named: Ghost.library,
+                        stateDirectory: Ghost.folder
+                    )
+                    if let path, Machine.isAlive, Files.text(path).map({ !$0.contains("Library") }) ?? true {
+                        ghost.fail("A state that is forgotten is kept under the path that is returned.")
+                    }
+                    return "done"
+                } catch {
+                    return "\(error.code)"
+                }
+            },
+        ],
+        last: app("1.1", [one]),
+        endings: ["done", "stateUnreadable"],
+        atEnd: recorded(["1.1"], keeping: "Library.migrations.forgotten-")
+    )
 
     /// Somebody removes the lock's file, as tools that tidy up do: while a closure runs, or while nobody has the lock.
     ///

@@ -1,0 +1,163 @@
+import AppMigrationsSystem
+
+/// Owners and permissions of files and folders.
+extension Platform {
+    static func isOwn(_ status: FileStatus) -> Bool { status.owner == geteuid() }
+
+    static var isRoot: Bool { geteuid() == 0 }
+
+    /// The `errno` values of calls that a file system doesn't support, or that need more rights.
+    static var refusals: [Int32] { [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL] }
+
+    /// Gives a file that root has just made in another user's folder to that user, so that one accidental
+    /// `sudo` shuts nobody out.
+    ///
+    /// A file that replaces the one at `old` gets the owner of that file. If others may write to the folder,
+    /// nothing is done, because they could have led root there. If the file system has no owners, or this
+    /// process may not change them, the file keeps its owner: having the file matters more.
+    static func giveOwnership(of made: Int32, toOwnerOf folder: String, replacing old: String? = nil)
+        throws(SystemCallError)
+    {
+        if !isRoot { return }
+        var model = try FileStatus(ofEntry: folder, following: true)
+        if model.permissions & 0o002 != 0 { return }
+        if let old, let replaced = try status(old), replaced.kind == .file { model = replaced }
+        if model.owner == 0 { return }
+        _ = try ignoring(refusals, retrying("fchown") { fchown(made, model.owner, model.group) })
+    }
+
+    /// Sets the permissions of a file that was just made, because another thread may have set a strange
+    /// umask, as some do around the `bind` of a socket.
+    ///
+    /// A file system without permissions is left as it is.
+    static func setPermissions(ofNew made: Int32, _ permissions: UInt32) throws(SystemCallError) {
+        _ = try ignoring(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
+    }
+
+    static func setPermissions(of path: String, _ permissions: UInt32) throws(SystemCallError) {
+        _ = try retrying("chmod", at: path) { chmod(path, mode_t(permissions)) }
+    }
+
+    /// Gives the owner of a folder all permissions for it; false if the item isn't a folder, or nothing had
+    /// to be changed.
+    ///
+    /// Without the permission to write to it, a folder can't be emptied, and can't be moved into another
+    /// folder (rename(2)).
+    @discardableResult
+    static func makeWritable(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
+        try makeWritable(Array(path.utf8CString), status: status, path: path)
+    }
+
+    /// Gives the owner of a folder all permissions for it, by the bytes of its path and a NUL.
+    ///
+    /// `path` is for an error.
+    @discardableResult
+    static func makeWritable(_ bytes: [CChar], status: FileStatus, path: String) throws(SystemCallError)
+        -> Bool
+    {
+        if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
+        _ = try retrying("chmod", at: path) { chmod(bytes, mode_t(status.permissions | 0o700)) }
+        return true
+    }
+
+    /// Gives the owner of a folder that a walk found all permissions for it.
+    static func makeWritable(_ entry: TreeWalk.Entry) throws(SystemCallError) {
+        let permissions = entry.status.permissions
+        if entry.status.kind != .directory || permissions & 0o700 == 0o700 { return }
+        _ = try retrying("chmod", at: entry.path) {
+            fchmodat(entry.folder, entry.name, mode_t(permissions | 0o700), 0)
+        }
+    }
+
+    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
+        try refusalOfWriting(path, andReading: andRead) == nil
+    }
+
+    /// The error with which the system refuses to let this process write to a file or folder; `nil` if it may
+    /// write.
+    ///
+    /// It is asked for the effective user, because a daemon may work as another user than the one that
+    /// started it. An immutable file is refused with `EPERM` (access(2)).
+    static func refusalOfWriting(_ path: String, andReading: Bool = false) throws(SystemCallError)
+        -> SystemCallError?
+    {
+        let rights = andReading ? R_OK | W_OK : W_OK
+        do throws(SystemCallError) {
+            #if os(Android)
+            // Android's C library doesn't have this flag, and no app there works as another user.
+            _ = try retrying("access", at: path) { access(path, rights) }
+            #else
+            _ = try retrying("access", at: path) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
+            #endif
+            return nil
+        } catch {
+            if (forbidden + [EROFS]).contains(error.errorNumber) { return error }
+            throw error
+        }
+    }
+}
+
+/// Immutable and append-only files, which nobody can rename, remove or replace.
+extension Platform {
+    /// "immutable" or "append-only"; `nil` for other files and folders.
+    static func wordIfUnchangeable(_ path: String) throws(SystemCallError) -> Message? {
+        #if canImport(Darwin)
+        var status = stat()
+        if lstat(path, &status) != 0 { return nil }
+        if status.st_flags & UInt32(UF_IMMUTABLE | SF_IMMUTABLE) != 0 { return "immutable" }
+        return status.st_flags & UInt32(UF_APPEND | SF_APPEND) != 0 ? "append-only" : nil
+        #elseif os(Linux)
+        // statx(2): STATX_ATTR_IMMUTABLE is 0x10, STATX_ATTR_APPEND is 0x20. A file system without them
+        // doesn't set them.
+        var words = [UInt64](repeating: 0, count: 32)
+        if statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 { return nil }
+        if words[1] & 0x10 != 0 { return "immutable" }
+        return words[1] & 0x20 != 0 ? "append-only" : nil
+        #else
+        return nil
+        #endif
+    }
+
+    /// Makes an entry of a walk mutable, and the folder that it is in, if they aren't and this user may
+    /// change that.
+    ///
+    /// - Returns: True if something was changed.
+    static func makeMutable(_ entry: TreeWalk.Entry) -> Bool {
+        let isEntryChanged = makeMutable(entry.name, in: entry.folder)
+        // The folder of the walk's top doesn't belong to the tree.
+        let isFolderChanged = !entry.isTop && makeMutable(entry.folder)
+        return isEntryChanged || isFolderChanged
+    }
+
+    /// Makes the item at a path mutable, and not its folder.
+    ///
+    /// The path is any bytes, and a NUL.
+    static func makeMutable(_ path: [CChar], in folder: Int32 = AT_FDCWD) -> Bool {
+        let descriptor = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
+        if descriptor < 0 { return false }
+        defer { closeAfterReading(descriptor) }
+        return makeMutable(descriptor)
+    }
+
+    private static func makeMutable(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+        var status = stat()
+        let mask = UInt32(UF_IMMUTABLE | UF_APPEND | SF_IMMUTABLE | SF_APPEND)
+        if fstat(descriptor, &status) != 0 || status.st_flags & mask == 0 { return false }
+        return fchflags(descriptor, status.st_flags & ~mask) == 0
+        #else
+        // ioctl_iflags(2): the numbers of FS_IOC_GETFLAGS and FS_IOC_SETFLAGS contain the size of a `long`.
+        let size = UInt(MemoryLayout<Int>.size) << 16
+        var flags = [CInt](repeating: 0, count: 2)
+        let isRead = flags.withUnsafeMutableBytes { bytes in
+            ioctl(descriptor, 0x8000_6601 | size, bytes.baseAddress.unsafelyUnwrapped) == 0
+        }
+        // FS_APPEND_FL is 0x20, FS_IMMUTABLE_FL is 0x10.
+        if !isRead || flags[0] & 0x30 == 0 { return false }
+        flags[0] &= ~0x30
+        return flags.withUnsafeMutableBytes { bytes in
+            ioctl(descriptor, 0x4000_6602 | size, bytes.baseAddress.unsafelyUnwrapped) == 0
+        }
+        #endif
+    }
+}

@@ -1,0 +1,58 @@
+import AppMigrationsSystem
+
+/// Removing the item at a path and everything in it.
+extension Platform {
+    /// Removes as much of a tree as possible, then throws the first error, if there was one.
+    ///
+    /// It enters nothing that is mounted.
+    static func removeTree(_ path: String) throws(SystemCallError) {
+        try removeTree(Array(path.utf8CString), path: path)
+    }
+
+    /// Removes a tree by the bytes of its path and a NUL.
+    ///
+    /// `path` is for an error.
+    static func removeTree(_ bytes: [CChar], path: String) throws(SystemCallError) {
+        var failure: SystemCallError?
+        try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
+            do throws(SystemCallError) {
+                switch moment {
+                case .file:
+                    try remove(entry, isFolder: false)
+                case .entering:
+                    // A mounted file can't be removed (unlink(2)).
+                    if try isMountPoint(entry) { throw SystemCallError.mounted(entry.path) }
+                    try makeWritable(entry)
+                case .leaving where failure == nil:
+                    try remove(entry, isFolder: true)
+                case .leaving:
+                    // After an error, this folder may still contain something.
+                    _ = try ignoring([ENOTEMPTY, EEXIST], remove(entry, isFolder: true))
+                }
+                return true
+            } catch {
+                if failure == nil { failure = error }
+                return false
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private static func remove(_ entry: TreeWalk.Entry, isFolder: Bool) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try removeOnce(entry, isFolder: isFolder)
+        } catch {
+            // A closure can make its files immutable. So can a user, in the Finder.
+            guard error.isNotPermitted, makeMutable(entry) else { throw error }
+            try removeOnce(entry, isFolder: isFolder)
+        }
+    }
+
+    private static func removeOnce(_ entry: TreeWalk.Entry, isFolder: Bool) throws(SystemCallError) {
+        let call: StaticString = isFolder ? "rmdir" : "unlink"
+        let flags = isFolder ? AT_REMOVEDIR : 0
+        _ = try ignoringMissing(
+            retrying(call, at: entry.path) { unlinkat(entry.folder, entry.name, flags) }
+        )
+    }
+}

@@ -1,0 +1,67 @@
+/// The step of protecting files that failed.
+///
+/// It decides how the error's text begins and ends.
+enum ProtectionStage {
+    /// Checking and copying the files, before the closure runs.
+    case copying
+    /// Checking the files, which another manager protects at the moment.
+    case conflicting
+    case restoring
+    /// Looking for the copies of a restore that the state asks for.
+    case findingCopies
+    /// Saving that the files were restored.
+    case savingRestored
+    case abandoning
+    /// Removing copies that no state asks for any more.
+    case cleaningUp
+}
+
+extension ProtectionStage {
+    private static let abandonRestore: Message =
+        "call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are"
+
+    /// The beginning of the text, which a reason follows.
+    func subject(of version: AppVersion?) -> Message {
+        let migration: Message = version.map { "migration \($0)" } ?? "a migration"
+        let files: Message = "The files that \(migration) protects"
+        return switch self {
+        case .copying, .conflicting: "\(files) could not be copied"
+        case .restoring, .findingCopies: "\(files) could not be restored"
+        case .savingRestored: "\(files) were restored, but that could not be saved"
+        case .abandoning: "The restore of \(migration) could not be abandoned"
+        case .cleaningUp: "Copies of protected files that are no longer needed could not be removed"
+        }
+    }
+
+    /// The end of the text: what has happened to the files and their copies, and the next step for the
+    /// reader.
+    var consequence: Message {
+        switch self {
+        case .copying:
+            "The migration was not run and no file was changed. Fix that and create a new manager."
+        case .conflicting:
+            """
+            The migration was not run and no file was changed. Create a new manager after the other migration has ended.
+            """
+        case .restoring:
+            """
+            The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To give the \
+            restore up, \(Self.abandonRestore), and the copies are moved to a folder next to the state.
+            """
+        case .findingCopies:
+            """
+            No file was changed. Put the copies back in their place and start again. To give the restore up, \
+            \(Self.abandonRestore).
+            """
+        case .savingRestored:
+            """
+            The copies are kept, and the next start restores the files that are not restored yet. Don't write to those files before \
+            it has succeeded.
+            """
+        case .abandoning:
+            "The copies are kept, and the files were not changed. Fix that and call it again."
+        case .cleaningUp:
+            "The protected files are not affected. The next start that takes the lock tries again."
+        }
+    }
+}

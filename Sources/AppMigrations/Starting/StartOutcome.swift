@@ -1,0 +1,41 @@
+/// The result of a start: the marks of the state, and how the start relates to the starts before it.
+///
+/// A manager gets its marks only from here. So data that is too old for the app is refused in every case.
+package struct StartOutcome {
+    package internal(set) var marks: StateMarks
+    package let launch: MigrationManager.Launch
+
+    /// The outcome of a start that found a state.
+    ///
+    /// `consequence` is a part of the error if the data is too old: it says what was not done.
+    ///
+    /// - Throws: ``MigrationError`` with the code `tooOld`.
+    package init(
+        found marks: StateMarks,
+        by release: AppRelease,
+        consequence: @autoclosure () -> Message = "Nothing was run or changed."
+    ) throws(MigrationError) {
+        try release.requireUpgradable(marks, consequence())
+        self.marks = marks
+        launch = marks.launch(of: release.version)
+    }
+
+    /// The outcome of a first run.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
+    package init(first answer: MigrationManager.FirstRun, by release: AppRelease) throws(MigrationError) {
+        let baseline: AppVersion
+        switch answer {
+        case .freshInstall: baseline = release.baseline
+        case .everything: baseline = .zero
+        case .existingData(let text): baseline = try release.baseline(ofExistingData: text)
+        }
+        marks = StateMarks(
+            lastRun: baseline,
+            baseline: baseline,
+            launched: release.version,
+            freshInstall: answer == .freshInstall ? release.version : nil
+        )
+        launch = .first
+    }
+}

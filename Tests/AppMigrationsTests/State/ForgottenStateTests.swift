@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// The way out of a state that keeps every start out, without a manager.
+@Suite(.temporaryDirectory) struct ForgottenStateTests {
+    let folder = TemporaryDirectory.current
+
+    private static func isForgotten(_ path: String) -> Bool {
+        FilePaths.last(path).wholeMatch(of: /Library\.migrations\.forgotten-[0-9]{8}T[0-9]{6}Z/) != nil
+    }
+
+    @Test func `a state is moved aside as it was, and the next manager is a first run`() throws {
+        try folder.writeState(lastRun: "1.1")
+        let before = try folder.stateText()
+        let path = try #require(try folder.forget())
+        #expect(Self.isForgotten(path), "\(path)")
+        #expect(try folder.names() == ["Library.migrations.lock", FilePaths.last(path)].sorted())
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == before)
+        #expect(try folder.manager("1.4", firstRun: .everything).launch == .first)
+    }
+
+    @Test func `where there is no state nothing is made`() throws {
+        #expect(try folder.state.forget() == nil)
+        #expect(!folder.exists("state"))
+        #expect(try folder.forget() == nil)
+        #expect(try folder.names() == [])
+    }
+
+    @Test(arguments: ["garbage", "{ \"format\" : 2 }", "", "folder", "link", "too long"])
+    func `a state that can't be read is moved aside too`(content: String) throws {
+        switch content {
+        case "folder": try folder.write("kept", to: "Library.migrations.json/inside")
+        case "link": try folder.link("Library.migrations.json", to: "nowhere")
+        case "too long": try folder.write(String(repeating: " ", count: StateFile.sizeLimit + 1))
+        default: try folder.write(content)
+        }
+        #expect(throws: MigrationError.self) { try folder.manager("1.4") }
+        let path = try #require(try folder.forget())
+        #expect(Self.isForgotten(path), "\(path)")
+        #expect(try folder.manager("1.4").launch == .first)
+        switch content {
+        case "folder": #expect(try String(contentsOfFile: path + "/inside", encoding: .utf8) == "kept")
+        case "link": #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == "nowhere")
+        case "too long": #expect(try Data(contentsOf: URL(filePath: path)).count == StateFile.sizeLimit + 1)
+        default: #expect(try String(contentsOfFile: path, encoding: .utf8) == content)
+        }
+    }
+
+    @Test func `two that are forgotten in one second are both kept`() throws {
+        let now = Platform.now
+        let location = StateLocation(name: "Library", directory: folder.path)
+        let paths = try ["first", "second", "third"].map { text in
+            try folder.write(text)
+            return try StateFile(location: location).moveAside(at: now)
+        }
+        #expect(paths.map { $0.hasPrefix(paths[0]) } == [true, true, true])
+        #expect(paths.map { $0.dropFirst(paths[0].count) } == ["", "-2", "-3"])
+        for (path, text) in zip(paths, ["first", "second", "third"]) {
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+        }
+    }
+
+    @Test func `a manager of the forgotten state runs nothing of it`() throws {
+        let manager = try folder.manager("1.4", after: "1.1")
+        _ = try folder.forget()
+        #expect(try manager.refusal(of: "1.2").code == .stateUnreadable)
+        #expect(try manager.refusal(of: "1.3").code == .managerClosed)
+    }
+
+    @Test(arguments: [true, false])
+    func `inside a closure or a plan of the state it is nested`(isPlan: Bool) throws {
+        let manager = try folder.manager("1.4", after: "1.1")
+        let before = try folder.stateText()
+        let forget = {
+            let error = #expect(throws: MigrationError.self) { try folder.forget() }
+            #expect(error?.code == .nested)
+        }
+        if isPlan {
+            _ = try manager.plan { _ in forget() }
+            #expect(try folder.stateText() == before)
+        } else {
+            try manager.whenMigrating(toVersion: "1.2") { forget() }
+            #expect(manager.lastRunVersion == version("1.2"))
+        }
+    }
+
+    @Test func `it waits for a closure that runs, no longer than it may`() throws {
+        try folder.writeState(lastRun: "1.1")
+        let before = try folder.stateText()
+        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
+        let error = #expect(throws: MigrationError.self) { try folder.forget(lockTimeout: .inVain) }
+        #expect(error?.code == .lockTimeout)
+        #expect(try folder.stateText() == before)
+        lock.unlock()
+        #expect(try folder.forget(lockTimeout: .inVain) != nil)
+    }
+
+    @Test(arguments: [nil, "", "b/c"])
+    func `a name that is none is refused`(name: String?) throws {
+        let error = #expect(throws: MigrationError.self) {
+            try MigrationManager.forgetState(named: name ?? ".hidden", stateDirectory: folder.path)
+        }
+        #expect(error?.code == .invalidName)
+    }
+
+    @Test func `a state that can't be moved stays, and the error says what to do`() async throws {
+        try folder.writeState(lastRun: "1.1")
+        _ = try folder.manager("1.4")
+        await #expect(processExitsWith: .success) { [path = folder.path as String] in
+            let folder = TemporaryDirectory(path: path)
+            let before = try folder.stateText()
+            try folder.becomeNobody()
+            try #require(chmod(path, 0o500) == 0)
+            let error = try #require(throws: MigrationError.self) { try folder.forget() }
+            try #require(chmod(path, 0o700) == 0)
+            #expect(error.code == .stateNotSaved)
+            #expect(
+                error.description.hasPrefix(
+                    "The state of manager \"Library\" (\(folder.stateFile)) could not be moved aside: "
+                )
+            )
+            #expect(
+                error.description.hasSuffix(
+                    "It is where it was. Make the folder writable for this process and try again."
+                )
+            )
+            #expect(try folder.stateText() == before)
+        }
+    }
+}
+
+/// Protected files that wait to be put back are not lost with the state.
+@Suite(.temporaryDirectory) struct ForgottenCopiesTests {
+    let scratch = TemporaryDirectory.current
+
+    @Test func `files that wait are put back before the state is forgotten`() async throws {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        let path = try #require(try scratch.state.forget())
+        #expect(try scratch.read("data") == "old\n")
+        #expect(try scratch.state.names() == ["Library.migrations.lock", FilePaths.last(path)].sorted())
+        #expect(try String(contentsOfFile: path, encoding: .utf8).contains("\"isProtecting\" : false"))
+    }
+
+    @Test func `where the state can't be read their copies are kept beside it`() async throws {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        try scratch.write("{", to: "state/Library.migrations.json")
+        let path = try #require(try scratch.state.forget())
+        let kept = path.replacing("forgotten", with: "kept")
+        #expect(try String(contentsOfFile: kept + "/0/item", encoding: .utf8) == "old\n")
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        _ = try scratch.manager(upgradingTo: "1.2")
+        #expect(try scratch.read("data") == "old\nchanged\n")
+        #expect(try String(contentsOfFile: kept + "/0/item", encoding: .utf8) == "old\n")
+    }
+
+    @Test func `files that can't be put back keep the state, until their restore is abandoned`() async throws
+    {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        try scratch.remove("state/Library.migrations.snapshot/0/item")
+        let before = try scratch.read("state/Library.migrations.json")
+        let error = #expect(throws: MigrationError.self) { try scratch.state.forget() }
+        #expect(error?.code == .protectionFailed)
+        #expect(try scratch.read("state/Library.migrations.json") == before)
+        #expect(
+            try MigrationManager.abandonRestore(named: "Library", stateDirectory: scratch.state.path) != nil
+        )
+        #expect(try scratch.state.forget() != nil)
+    }
+
+    @Test func `while a closure of another process runs, its files and its state are left alone`()
+        async throws
+    {
+        try scratch.write("old\n", to: "data")
+        let path = scratch.file("data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        try await manager.whenMigrating(toVersion: "1.1", protecting: [path]) {
+            let before = try scratch.read("state/Library.migrations.json")
+            await #expect(processExitsWith: .success) { [path = scratch.state.path as String] in
+                let folder = TemporaryDirectory(path: path)
+                let error = #expect(throws: MigrationError.self) { try folder.forget(lockTimeout: .inVain) }
+                #expect(error?.code == .lockTimeout)
+            }
+            #expect(try scratch.read("state/Library.migrations.json") == before)
+            #expect(try scratch.read("data") == "old\n")
+            try scratch.write("new\n", to: "data")
+        }
+        #expect(try scratch.read("data") == "new\n")
+    }
+}

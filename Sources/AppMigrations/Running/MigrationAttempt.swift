@@ -7,7 +7,7 @@ final class MigrationAttempt {
     let locked: LockedState
     private let token: RunToken
 
-    /// The state before the attempt, and with the intent of it.
+    /// The state before the attempt, with the launch of this app, and the state with the intent.
     let before: MigrationState
     private(set) var intent: MigrationState
 
@@ -26,7 +26,9 @@ final class MigrationAttempt {
         under locked: LockedState
     ) throws(MigrationError) {
         self.locked = locked
-        before = try locked.existing()
+        // The intent also says that this app was launched. That stays true if the attempt is cancelled and this state saved again.
+        let state = try locked.existing()
+        before = state.launched(by: max(state.marks.launched, known.appVersion))
         let began = Interruption(known, isProtecting: isProtecting, at: Platform.now)
         intent = before.withIntent(began, minimumAppVersion: minimumAppVersion)
         let writer = CheckpointWriter(began, after: before.marks.lastRun)

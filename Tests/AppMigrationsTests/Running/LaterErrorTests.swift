@@ -271,9 +271,16 @@ import Testing
         },
         Row(
             .readOnly,
-            "The M was made with isReadOnly, and only reads. The state was not removed. Make a manager without isReadOnly for "
-                + "this call."
-        ) { _, folder in try folder.manager("1.4", options: .init(isReadOnly: true)).forgetState() },
+            "The M was made with isReadOnly, and only reads. The counts of deaths were not changed. Make a manager without "
+                + "isReadOnly for this call."
+        ) { _, folder in try folder.manager("1.4", options: .init(isReadOnly: true)).resetAttempts() },
+        Row(
+            .invalidName,
+            "The manager's name \".b\" can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, at most 200 "
+                + "of them, and doesn't begin with a dot. The state was not moved. Pass another name."
+        ) { _, folder in
+            _ = try MigrationManager.forgetState(named: ".b", stateDirectory: folder.path)
+        },
         Row(
             .invalidName,
             "The manager's name \"a/b\" can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, at most 200 "

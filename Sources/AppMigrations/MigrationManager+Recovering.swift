@@ -130,9 +130,9 @@ extension MigrationManager {
         _ lockTimeout: Duration?
     ) throws(MigrationError) -> String? {
         // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
-        guard try StateFile(location: location).readState()?.marks.hasLeftover == true else { return nil }
+        guard try StateFile(location: location).readState()?.marks.awaitsRestore == true else { return nil }
         let locked = try LockedState.take(Reporter(location), timeout: lockTimeout, recovering: false)
-        guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
+        guard let state = locked.state, state.marks.awaitsRestore, let interrupted = state.marks.interruption
         else { return nil }
         do {
             let time = interrupted.startedAt

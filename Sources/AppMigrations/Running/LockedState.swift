@@ -170,7 +170,7 @@ extension LockedState {
     func recover() throws(MigrationError) {
         guard let state else { return }
         let version = state.marks.interruption?.version
-        if state.marks.hasLeftover, let version {
+        if state.marks.awaitsRestore, let version {
             try restore(version)
             try finishRestore(state)
             return

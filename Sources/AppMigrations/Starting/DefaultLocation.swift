@@ -13,8 +13,8 @@ enum DefaultLocation {
 
     /// The location of a manager's state.
     ///
-    /// Its path is absolute. A relative one would be another folder in another working directory, and look like a
-    /// fresh install.
+    /// Its path is absolute. A relative one would be another folder in another working directory, and look
+    /// like a fresh install.
     static func of(
         _ manager: String,
         in directory: String?,

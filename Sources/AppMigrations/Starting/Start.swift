@@ -19,7 +19,7 @@ struct Start: ~Copyable {
     ) throws(MigrationError) -> StartOutcome {
         guard let marks = try file.readMarks() else { return try makeState(firstRun) }
         // Restore files before the data can be refused as too old: the app may write to them in either case.
-        if marks.hasLeftover { return try restoreAndSaveLaunch(marks) }
+        if marks.awaitsRestore { return try restoreAndSaveLaunch(marks) }
         let found = try StartOutcome(found: marks, by: release)
         return marks.launched >= release.version ? found : try restoreAndSaveLaunch(marks)
     }
@@ -46,7 +46,7 @@ extension Start {
         } catch {
             // If the lock can't be taken or the state can't be saved, the next start saves which version was
             // started.
-            if marks.hasLeftover { throw forbiddingWrites(error, while: marks) }
+            if marks.awaitsRestore { throw forbiddingWrites(error, while: marks) }
             if error.code != .stateNotSaved { throw error }
         }
         return try StartOutcome(found: marks, by: release)
@@ -71,7 +71,7 @@ extension Start {
     ///
     /// Reads the marks again unless that closure runs.
     private func awaitsRestore(rereading marks: inout StateMarks) throws(MigrationError) -> Bool {
-        guard marks.hasLeftover else { return false }
+        guard marks.awaitsRestore else { return false }
         do throws(SystemCallError) {
             // While the closure runs, its process holds a lock on the list of the copies.
             if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
@@ -81,7 +81,7 @@ extension Start {
             throw location.protectionError(.restoring, of: marks.interruption?.version, because: error)
         }
         marks = try file.readMarks() ?? marks
-        return marks.hasLeftover
+        return marks.awaitsRestore
     }
 
     /// An error that tells the app not to write to the protected files.

@@ -54,7 +54,7 @@ extension MigrationError {
         )
     }
 
-    static func fromNewerFormat(_ format: Int, _ location: StateLocation) -> MigrationError {
+    static func fromNewerFormat(_ format: Int, at location: StateLocation) -> MigrationError {
         location.error(
             .stateFromNewerFormat,
             nil,
@@ -95,7 +95,8 @@ extension MigrationError {
         return location.error(.managerClosed, version, because: first, "\(subject)\(reason)")
     }
 
-    /// The refusal of a migration that is pending, or, without a version, of a call that would change the state.
+    /// The refusal of a migration that is pending, or, without a version, of a call that would change the
+    /// state.
     package static func readOnly(_ location: StateLocation, version: AppVersion? = nil) -> MigrationError {
         guard let version else {
             return location.error(

@@ -82,12 +82,16 @@ package final class StateLocation: Sendable {
     /// The folder for copies that were abandoned, or whose state was lost.
     ///
     /// The number distinguishes two folders of one second.
-    func kept(_ time: Int64, _ number: Int) -> String { aside("kept", time, number) }
+    func keptCopies(from time: Int64, number: Int) -> String {
+        movedAside("kept", time: time, number: number)
+    }
 
-    /// The path of a state that was forgotten.
-    func forgotten(_ time: Int64, _ number: Int) -> String { aside("forgotten", time, number) }
+    /// The path to which a forgotten state is moved.
+    func forgottenState(at time: Int64, number: Int) -> String {
+        movedAside("forgotten", time: time, number: number)
+    }
 
-    private func aside(_ reason: String, _ time: Int64, _ number: Int) -> String {
+    private func movedAside(_ reason: String, time: Int64, number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
         return file(".migrations.\(reason)-\(time)" + (number == 1 ? "" : "-\(number)"))
     }

@@ -17,7 +17,7 @@ public struct AppVersion: Sendable {
 
     /// ``trailingZeros`` and ``hasSubNumber`` in one word.
     ///
-    /// Two properties would be packed and unpacked wherever a version is passed to a function.
+    /// As two properties they would be packed and unpacked wherever a version is passed to a function.
     private let details: UInt32
 
     init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {

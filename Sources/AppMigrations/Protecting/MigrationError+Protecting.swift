@@ -75,6 +75,23 @@ extension StateLocation {
         )
     }
 
+    /// The error for a list of another manager that can't be read: nobody can tell which files it protects.
+    func damagedListError(
+        of other: StateLocation,
+        at path: String,
+        while version: AppVersion
+    ) -> MigrationError {
+        protectionError(
+            .copying,
+            of: version,
+            at: path,
+            reason: """
+                manager \(other.name.quoted) protects files, and its list is damaged (\(path)), so these may be the same files: give \
+                its restore up with MigrationManager.abandonRestore(named: \(other.name.quoted))
+                """
+        )
+    }
+
     /// The error for copies or replaced files that this library keeps.
     func keptFilesError(_ kept: SavedFiles.Kept) -> MigrationError {
         let subject: Message

@@ -40,12 +40,7 @@ extension ProtectedPaths {
             throw location.conflictError(with: other, over: path, of: version, isRunning: true)
         }
         if try StateFile(location: other).readState()?.marks.awaitsRestore == true {
-            if list == nil {
-                throw refusal(
-                    of: path,
-                    because: "manager \(other.name.quoted) protects files, and its list is damaged"
-                )
-            }
+            if list == nil { throw location.damagedListError(of: other, at: path, while: version) }
             // From the end of its closure until the migration is recorded, the process holds the lock of the
             // state.
             let isRunning = try Platform.isLocked(other.lock)

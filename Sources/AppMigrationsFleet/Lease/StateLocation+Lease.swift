@@ -49,7 +49,7 @@ extension StateLocation {
             .lockTimeout,
             version,
             isTransient: true,
-            "The \(self) waited \(timeout.description) for \(holder ?? "an answer of its store").",
+            "The \(self) waited \(timeout.description) for \(holder ?? "an answer from its store").",
             advice: holder == nil
                 ? "Check that the store is up, and start again." : "Let it finish, and start again."
         )

@@ -42,7 +42,7 @@ import Testing
         ] as [@Sendable () async throws -> Void] {
             let error = try await end(within: .seconds(4), of: call)
             #expect(error?.code == .lockTimeout)
-            #expect(error?.description.contains("for an answer of the store") == true)
+            #expect(error?.description.contains("for an answer from its store") == true)
         }
         fleet.store.works()
     }

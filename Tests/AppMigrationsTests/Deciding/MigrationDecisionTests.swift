@@ -221,7 +221,7 @@ struct MigrationDecisionTests {
         Row(
             "late, and misplaced",
             "1.0.9",
-            .refused(.declaredOutOfOrder, "after 1.1 "),
+            .refused(.declaredOutOfOrder, "after migration 1.1 "),
             after: "1.1",
             isLate: true
         ),
@@ -236,7 +236,7 @@ struct MigrationDecisionTests {
         Row(
             "late, and as often as the limit allows",
             "1.0.9",
-            .refused(.attemptLimitReached, "1 processes"),
+            .refused(.attemptLimitReached, "1 process of"),
             limit: 1,
             interrupted: Attempt(version: "1.0.9"),
             isLate: true
@@ -280,7 +280,7 @@ struct MigrationDecisionTests {
         Row(
             "late, and the mark was lowered since",
             "1.0.9",
-            .refused(.managerClosed, "was set back"),
+            .refused(.managerClosed, "was reset after"),
             known: ("1.2", "1.4"),
             isLate: true
         ),

@@ -91,31 +91,40 @@ import Testing
 
     @Test(arguments: ["state", "a/b", "./state", "../state", ".", "./~", "a%20b"])
     func `a relative directory is refused, naming the folder that it would be now`(directory: String) throws {
-        let errors = [
-            try refusal(directory),
-            try #require(throws: MigrationError.self) {
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: "1",
-                    stateDirectory: directory,
-                    options: .init(isReadOnly: true)
-                )
-            },
-            try #require(throws: MigrationError.self) {
-                try MigrationManager.abandonRestore(named: "Library", stateDirectory: directory)
-            },
-            try #require(throws: MigrationError.self) {
-                try MigrationManager.forgetState(named: "Library", stateDirectory: directory)
-            },
+        let errors: [(MigrationError, unchanged: String)] = [
+            (try refusal(directory), "Nothing was run."),
+            (
+                try #require(throws: MigrationError.self) {
+                    try MigrationManager(
+                        named: "Library",
+                        currentVersion: "1",
+                        stateDirectory: directory,
+                        options: .init(isReadOnly: true)
+                    )
+                },
+                "Nothing was run."
+            ),
+            (
+                try #require(throws: MigrationError.self) {
+                    try MigrationManager.abandonRestore(named: "Library", stateDirectory: directory)
+                },
+                "No restore was given up."
+            ),
+            (
+                try #require(throws: MigrationError.self) {
+                    try MigrationManager.forgetState(named: "Library", stateDirectory: directory)
+                },
+                "The state was not moved."
+            ),
         ]
-        for error in errors {
+        for (error, unchanged) in errors {
             #expect(error.code == .unusableDirectory)
             #expect(error.path == directory)
             #expect(
                 error.description
                     == "The state directory \"\(directory)\" of manager \"Library\" can't be used: it is relative, and is "
                     + "\(FileManager.default.currentDirectoryPath)/\(directory) only as long as the working directory stays the "
-                    + "same. Nothing was run or written. Pass the absolute path of a folder as stateDirectory:."
+                    + "same. \(unchanged) Pass the absolute path of a folder as stateDirectory:."
             )
         }
     }

@@ -145,7 +145,7 @@ import Testing
                 error.description
                     == "The files that migration 1.1 of manager \"Library\" (\(scratch.state.stateFile)) wrote could not be synced to "
                     + "disk: \(path): Permission denied (open, errno 13). The migration was not recorded, and runs again with the next "
-                    + "manager. The protected files are what they were before it.",
+                    + "manager. The protected files are as they were before the migration.",
                 "\(error)"
             )
             #expect(try scratch.read("closed/data/file") == "old")

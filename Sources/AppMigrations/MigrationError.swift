@@ -1,6 +1,7 @@
 /// Why a migration, a manager or a version was refused, and what to do next.
 ///
-/// ``description`` says what happened, in which manager, file and version, what was not changed, and the way out.
+/// ``description`` says what happened, in which manager, file and version, what this call did not change, and what to do. Earlier
+/// calls have their own outcome: after a declaration that throws, the versions that ran before it stay recorded.
 /// Decide by ``code``; show or log the description.
 ///
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
@@ -14,7 +15,12 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         let path: String?
         let underlyingError: (any Error)?
         let isTransient: Bool
-        let description: String
+        /// What happened, and what the call left unchanged as far as somebody has said that.
+        let problem: String
+        /// What to do; the sentence about what the call left unchanged goes before it.
+        let advice: String?
+        /// True if the call that throws has yet to say what it left unchanged.
+        let isOpen: Bool
 
         init(
             code: Code,
@@ -23,7 +29,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             path: String?,
             underlyingError: (any Error)?,
             isTransient: Bool,
-            description: String
+            problem: String,
+            advice: String?,
+            isOpen: Bool
         ) {
             self.code = code
             self.managerName = managerName
@@ -31,7 +39,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             self.path = path
             self.underlyingError = underlyingError
             self.isTransient = isTransient
-            self.description = description
+            self.problem = problem
+            self.advice = advice
+            self.isOpen = isOpen
         }
     }
 
@@ -65,7 +75,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             path: path,
             underlyingError: underlyingError,
             isTransient: isTransient,
-            description: description ?? code.description
+            problem: description ?? code.description,
+            advice: nil,
+            isOpen: false
         )
     }
 
@@ -88,15 +100,22 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that the system denies because the
-    /// device wasn't unlocked since it was started, and for a migration whose protected files another manager's running migration
-    /// protects too. It is false for everything that a person or a new release has to put right, for
-    /// ``Code/usedByNewerApp``, and for the error of a closure.
+    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that the system denies
+    /// because the device wasn't unlocked since it was started, and for a migration whose protected files another manager's
+    /// running migration protects too. In a fleet it is also true for ``Code/leaseLost``, and if the store or the database
+    /// can't be reached, doesn't answer, has no resources left, or couldn't get a lock.
+    ///
+    /// It is false for everything that a person or a new release has to put right, for ``Code/usedByNewerApp``, and for an
+    /// error of the closure's own.
     public var isTransient: Bool { facts.isTransient }
 
-    /// The whole text: what happened, where, what was not changed, and what to do.
-    public var description: String { facts.description }
+    /// The whole text: what happened, where, what this call did not change, and what to do.
+    public var description: String { facts.advice.map { facts.problem + " " + $0 } ?? facts.problem }
 
+    /// An error with its whole text; or, with an advice, one to which the call that throws it adds what it left unchanged.
+    ///
+    /// The same error can end a start, a declaration or a reset, and only they know what they did before. ``completed(by:)`` adds
+    /// their sentence.
     package init(
         _ code: Code,
         manager: String? = nil,
@@ -104,17 +123,55 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         path: String? = nil,
         underlying: (any Error)? = nil,
         isTransient: Bool = false,
-        _ message: Message
+        _ message: Message,
+        advice: Message? = nil
     ) {
-        self.init(
+        facts = Facts(
             code: code,
             managerName: manager,
             version: version,
             path: path,
             underlyingError: underlying,
             isTransient: isTransient,
-            description: message.description
+            problem: message.description,
+            advice: advice?.description,
+            isOpen: advice != nil
         )
+    }
+
+    /// This error with a sentence on what follows from it, which is put before the advice.
+    package func adding(
+        _ sentence: Message,
+        code: Code? = nil,
+        version: AppVersion? = nil,
+        underlying: (any Error)? = nil
+    ) -> MigrationError {
+        let sentence = sentence.description
+        return MigrationError(
+            Facts(
+                code: code ?? self.code,
+                managerName: managerName,
+                version: version ?? self.version,
+                path: path,
+                underlyingError: underlying ?? underlyingError,
+                isTransient: isTransient,
+                problem: sentence.isEmpty ? facts.problem : facts.problem + " " + sentence,
+                advice: facts.advice,
+                isOpen: false
+            )
+        )
+    }
+
+    private init(_ facts: Facts) { self.facts = facts }
+
+    /// This error with a sentence on what the call left unchanged, unless it says that already.
+    package func completed(by sentence: Message) -> MigrationError {
+        facts.isOpen ? adding(sentence) : self
+    }
+
+    /// This error as the end of a declaration whose closure was not called; `nil` for a version that can't be read.
+    package func completed(declaring version: AppVersion?) -> MigrationError {
+        completed(by: version.map { "Migration \($0) was not run." } ?? "It was not run.")
     }
 }
 
@@ -126,9 +183,9 @@ extension MigrationError {
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// A version's text can't be read.
+        /// A text can't be read as a version.
         ///
-        /// It was not run; what was declared before it has its own outcome.
+        /// A declared version was not run. The versions that were declared before it have their own outcome.
         public static var invalidVersion: Code { Code("invalidVersion") }
 
         /// No `currentVersion:` was given and the main bundle has no version.
@@ -137,31 +194,30 @@ extension MigrationError {
         /// The manager's name isn't made of 1 to 200 of `A-Z a-z 0-9 . _ -`, or begins with a dot.
         public static var invalidName: Code { Code("invalidName") }
 
-        /// A version above the app's own was declared or given.
+        /// A version above the app's own was declared, or passed to `reset(to:)`, `firstRun:` or `upgradesFrom`.
         public static var newerThanCurrentVersion: Code { Code("newerThanCurrentVersion") }
 
-        /// A version was declared that doesn't lie after the one declared before it, or a `minimumAppVersion:` above its own
-        /// migration.
+        /// A declared version is not above the one that was declared before it, or a `minimumAppVersion:` is above its own migration.
         public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
-        /// An earlier call of the manager threw, its state was forgotten or set back, or it was handed out for a plan that is over.
+        /// An earlier call of the manager threw, its state was forgotten or reset, or it was handed out for a plan that is over.
         public static var managerClosed: Code { Code("managerClosed") }
 
-        /// A newer version of the app has begun to change the data beyond this one, and the version declared had not run before; or
-        /// a mark was to be set under a ``MigrationManager/requiredAppVersion``.
+        /// A newer version of the app has begun to change the data beyond this one, and the declared version had not run before; or
+        /// `reset(to:)` was called by an app below a ``MigrationManager/requiredAppVersion``.
         ///
-        /// Nothing was run. The newer version goes on. The text names the other ways out. A newer version that was only started
-        /// is no such error: it has changed nothing.
+        /// The declared version was not run, or `lastRunVersion` was not changed. The newer version of the app can go on, and the text
+        /// names the other ways out. A newer version that was only started is no such error, because it has changed nothing.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
         ///
-        /// Nothing was run. A release that still has them upgrades it first.
+        /// The call changed nothing. Start a release first that still has them.
         public static var tooOld: Code { Code("tooOld") }
 
-        /// Something is pending, or was to be changed, through a manager that only looks.
+        /// A migration is pending, or a call would change the state, and the manager was made with `isReadOnly`.
         ///
-        /// Nothing was changed. A manager without `isReadOnly` does it.
+        /// The call changed nothing. A manager without `isReadOnly` can make it.
         public static var readOnly: Code { Code("readOnly") }
 
         /// A closure of a manager used a manager with the same state, or one declaration of a manager another.
@@ -178,22 +234,26 @@ extension MigrationError {
 
         /// The host that ran the closure could not renew its lease, or another host took over.
         ///
-        /// Nothing was recorded. The closure's task was cancelled; what it did until then stays, and another host runs the
-        /// migration again.
+        /// The migration was not recorded, and runs again here or on another host. The closure's task was cancelled. What it did before
+        /// that stays.
         public static var leaseLost: Code { Code("leaseLost") }
 
-        /// As many processes died in this migration as the options allow.
+        /// As many processes died in this migration as `attemptLimit` allows.
+        ///
+        /// It was not run.
         public static var attemptLimitReached: Code { Code("attemptLimitReached") }
 
-        /// Another process held the lock for longer than the options allow.
+        /// Another process held the lock for longer than `lockTimeout` allows.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
-        /// There is no folder for the state that every start finds again, or none was named and there is no default.
+        /// The folder for the state is one that a later start may not find again, or none was named and there is no default.
         ///
-        /// Nothing was run. It stays so until the app names another one.
+        /// The call changed nothing. The error comes back until the app names another folder.
         public static var unusableDirectory: Code { Code("unusableDirectory") }
 
-        /// The state could not be read, or is gone since the manager was made: make another one later.
+        /// The state could not be read, or was removed after the manager was made.
+        ///
+        /// Make another manager later.
         public static var stateUnreadable: Code { Code("stateUnreadable") }
 
         /// The state file is not what this library writes.
@@ -202,13 +262,14 @@ extension MigrationError {
         /// The state file was written by a newer release of this library.
         public static var stateFromNewerFormat: Code { Code("stateFromNewerFormat") }
 
-        /// The state could not be saved or removed, its lock not be taken or kept, or a closure's work not be synced to disk.
+        /// The state could not be saved or removed, its lock could not be taken or was lost, or the work of a closure could not be
+        /// synced to disk.
         public static var stateNotSaved: Code { Code("stateNotSaved") }
 
-        /// A checkpoint could not be saved, or none was saved that can be read as the type asked for.
+        /// A checkpoint could not be saved, or can't be read as the type that was asked for.
         public static var checkpointNotSaved: Code { Code("checkpointNotSaved") }
 
-        /// The protected files could not be copied, or not be put back.
+        /// The protected files could not be copied, or could not be put back.
         public static var protectionFailed: Code { Code("protectionFailed") }
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.

@@ -119,10 +119,14 @@ extension MigrationManager {
         do throws(MigrationError) {
             enclosing = try RunToken.enclosing(file.location)
         } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
+            let refusal = error.completed(declaring: AppVersion(text))
+            declarations.withLock { $0.close(refusal) }
+            throw refusal
         }
-        if let enclosing, enclosing.isPlan { throw .nested(file.location, AppVersion(text)) }
+        if let enclosing, enclosing.isPlan {
+            let version = AppVersion(text)
+            throw .nested(file.location, version).completed(declaring: version)
+        }
         guard try isRehearsed(text, outOfOrder: outOfOrder) else { return nil }
         if outOfOrder { try readWholeState(for: text) }
         return try declarations.withLock { declarations throws(MigrationError) in
@@ -142,8 +146,9 @@ extension MigrationManager {
             let state = try known(file.readState())
             declarations.withLock { $0.know(state) }
         } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
+            let refusal = error.completed(declaring: AppVersion(text))
+            declarations.withLock { $0.close(refusal) }
+            throw refusal
         }
     }
 

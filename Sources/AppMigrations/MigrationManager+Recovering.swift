@@ -12,11 +12,28 @@ extension MigrationManager {
     ///   `usedByNewerApp` (in an app that has a ``requiredAppVersion``), `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`,
     ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
-        let marks = try release.mark(version)
-        let locked = try lock()
-        let state = try release.resetting(locked.existing(), to: marks)
-        try locked.save(state, marks.lastRun, else: "The mark was not set.")
-        declarations.withLock { $0.reopen(state.marks) }
+        let unchanged: Message = "lastRunVersion was not changed."
+        do throws(MigrationError) {
+            let marks = try release.mark(version)
+            let locked = try lock()
+            let state = try release.resetting(locked.existing(), to: marks)
+            try locked.save(state, marks.lastRun, else: unchanged)
+            declarations.withLock { $0.reopen(state.marks) }
+        } catch {
+            throw error.completed(by: unchanged)
+        }
+    }
+
+    /// The version to which a reset sets the state, before anything else is reset.
+    ///
+    /// - Throws: What ``reset(to:)`` throws without reading the state.
+    package func resetVersion(_ text: String) throws(MigrationError) -> AppVersion {
+        do throws(MigrationError) {
+            try requireWritable()
+            return try release.mark(text).lastRun
+        } catch {
+            throw error.completed(by: "Nothing was reset.")
+        }
     }
 
     /// Forgets the processes that died in pending migrations, so that the limit of attempts lets these run again.
@@ -28,11 +45,16 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`. Nothing was forgotten then.
     public func resetAttempts() throws(MigrationError) {
-        let locked = try lock()
-        let before = try locked.existing()
-        let state = before.resettingAttempts()
-        // A later declaration reads the counts under the lock, so this manager has nothing to learn from it.
-        if state != before { try locked.save(state, nil, else: "No death was forgotten.") }
+        let unchanged: Message = "The counts of deaths were not changed."
+        do throws(MigrationError) {
+            let locked = try lock()
+            let before = try locked.existing()
+            let state = before.resettingAttempts()
+            // A later declaration reads the counts under the lock, so this manager has nothing to learn from it.
+            if state != before { try locked.save(state, nil, else: unchanged) }
+        } catch {
+            throw error.completed(by: unchanged)
+        }
     }
 
     /// Moves the state aside: the next manager is a first run.
@@ -61,10 +83,14 @@ extension MigrationManager {
         stateDirectory: String? = nil,
         lockTimeout: Duration? = nil
     ) throws(MigrationError) -> String? {
-        let location = try DefaultLocation.of(name, in: stateDirectory)
-        // A first look without the lock: to take it would make its folder, also if there is nothing to forget.
-        guard try StateFile(location: location).exists() else { return nil }
-        return try LockedState.takeToForget(Reporter(location), timeout: lockTimeout).moveStateAside()
+        do throws(MigrationError) {
+            let location = try DefaultLocation.of(name, in: stateDirectory)
+            // A first look without the lock: to take it would make its folder, also if there is nothing to forget.
+            guard try StateFile(location: location).exists() else { return nil }
+            return try LockedState.takeToForget(Reporter(location), timeout: lockTimeout).moveStateAside()
+        } catch {
+            throw error.completed(by: "The state was not moved.")
+        }
     }
 
     /// Gives up putting protected files back: they stay as they are, and their copies are kept.
@@ -92,11 +118,21 @@ extension MigrationManager {
         stateDirectory: String? = nil,
         lockTimeout: Duration? = nil
     ) throws(MigrationError) -> String? {
-        let location = try DefaultLocation.of(name, in: stateDirectory)
+        do throws(MigrationError) {
+            return try abandonRestore(DefaultLocation.of(name, in: stateDirectory), lockTimeout)
+        } catch {
+            throw error.completed(by: "No restore was given up.")
+        }
+    }
+
+    private static func abandonRestore(
+        _ location: StateLocation,
+        _ lockTimeout: Duration?
+    ) throws(MigrationError) -> String? {
         // A first look without the lock: to take it would make its folder, also where there is nothing to give up.
-        guard try StateFile(location: location).readState()?.marks.hasLeftover == true else { return nil }
+        guard try StateFile(location: location).readState()?.marks.awaitsRestore == true else { return nil }
         let locked = try LockedState.take(Reporter(location), timeout: lockTimeout, recovering: false)
-        guard let state = locked.state, state.marks.hasLeftover, let interrupted = state.marks.interruption
+        guard let state = locked.state, state.marks.awaitsRestore, let interrupted = state.marks.interruption
         else { return nil }
         do {
             let time = interrupted.startedAt
@@ -109,8 +145,7 @@ extension MigrationManager {
         }
     }
 
-    /// Refuses what is to be done elsewhere before the state's lock is taken.
-    package func requireWritable() throws(MigrationError) {
+    private func requireWritable() throws(MigrationError) {
         if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
         if file.location.isReadOnly { throw .readOnly(file.location) }
     }

@@ -13,8 +13,7 @@ extension MigrationManager {
             try run.finish(attempt, attempt.call(body))
             return true
         } catch {
-            run.fail(error)
-            throw error
+            throw run.fail(error)
         }
     }
 
@@ -35,8 +34,7 @@ extension MigrationManager {
             try run.finish(attempt, await attempt.call(body))
             return true
         } catch {
-            run.fail(error)
-            throw error
+            throw run.fail(error)
         }
     }
 }
@@ -97,10 +95,12 @@ struct MigrationRun: ~Copyable {
         guard case .run(let known) = decision else {
             let settled = manager.declarations.withLock { $0.settling(state, declaration, decision) }
             guard let settled else { return }
-            try locked.save(settled, version, else: decision.consequenceOfNotSaving)
+            try locked.save(settled, version, else: decision.consequenceOfNotSaving(version))
             return
         }
-        if Task.isCancelled { throw locked.location.cancelled(version, "was to run migration \(version)") }
+        if Task.isCancelled {
+            throw locked.location.cancelled(version, "was about to run migration \(version)")
+        }
         let attempt = try MigrationAttempt(
             of: known,
             minimumAppVersion: declaration.minimumAppVersion,
@@ -119,15 +119,18 @@ struct MigrationRun: ~Copyable {
         attempt.locked.send(attempt.event(.finished))
     }
 
-    /// Closes the manager, and tells of a closure that was called.
+    /// Closes the manager, sends an event if the closure was called, and returns the error to throw.
     ///
     /// The lock is free again by then. Protected files may still wait to be put back, and the handler may wait for another
     /// thread that makes a manager, which puts them back.
-    mutating func fail(_ error: MigrationError) {
+    mutating func fail(_ failure: MigrationError) -> MigrationError {
+        // Once the closure was called, the error says what became of the migration.
+        let error = attempt == nil ? failure.completed(declaring: declaration.version) : failure
         manager.declarations.withLock { $0.close(error) }
-        guard let event = attempt?.event(.failed, error) else { return }
+        guard let event = attempt?.event(.failed, error) else { return error }
         attempt = nil
         manager.reporter.send(event)
+        return error
     }
 
     private func know(_ locked: LockedState) {

@@ -67,17 +67,21 @@ public final class MigrationManager: Sendable {
         stateDirectory: String? = nil,
         options: Options = Options()
     ) throws(MigrationError) {
-        let location = try DefaultLocation.of(name, in: stateDirectory, isReadOnly: options.isReadOnly)
-        let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
-        let current = try AppVersion(text, manager: name)
-        let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
-        let start = try Start(release: release, timeout: options.lockTimeout, onEvent: options.onEvent)
-            .outcome(firstRun)
-        launch = start.launch
-        self.release = release
-        self.options = options
-        rehearsal = nil
-        declarations = Guarded(Declarations(start.marks, release))
+        do throws(MigrationError) {
+            let location = try DefaultLocation.of(name, in: stateDirectory, isReadOnly: options.isReadOnly)
+            let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
+            let current = try AppVersion(text, of: "currentVersion:", manager: name)
+            let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
+            let start = try Start(release: release, timeout: options.lockTimeout, onEvent: options.onEvent)
+                .outcome(firstRun)
+            launch = start.launch
+            self.release = release
+            self.options = options
+            rehearsal = nil
+            declarations = Guarded(Declarations(start.marks, release))
+        } catch {
+            throw error.completed(by: "Nothing was run.")
+        }
     }
 
     deinit {

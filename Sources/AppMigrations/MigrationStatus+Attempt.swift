@@ -167,7 +167,7 @@ extension MigrationStatus.Attempt {
         }
         if let lease {
             let length = JSON.seconds(lease.length)
-            lines.append("  Host: \(lease.owner). Its lease runs out where it isn't renewed for \(length) s.")
+            lines.append("  Host: \(lease.owner). Its lease runs out if it isn't renewed for \(length) s.")
         }
         if let failure {
             lines.append("  Error: \(failure)")

@@ -71,7 +71,7 @@ extension FleetAttempt {
         do { return try await body() } catch {
             watch.cancel()
             guard error is CancellationError, await watch.value else { throw error }
-            throw SQLError(.closed, "The server has no process for the connection any more")
+            throw SQLError(.closed, "The server has closed the connection")
         }
     }
 
@@ -113,7 +113,12 @@ extension FleetAttempt {
         }
         guard isWritten else {
             _ = await db.rollBack()
-            let found = try await uncancelled { () throws(MigrationError) in try await stored.read() }
+            let found: StoredState.Found
+            do throws(MigrationError) {
+                found = try await uncancelled { () throws(MigrationError) in try await stored.read() }
+            } catch {
+                throw error.completed(by: "Migration \(context.version) was rolled back.")
+            }
             if holder.isOfThisHolder(found.lease) { throw await note(SQLError.wrongConnection) }
             throw lost(.taken(by: found.lease?.owner))
         }
@@ -136,7 +141,7 @@ extension FleetAttempt {
             try await holder.release(holder.state.withFailure(cause), else: "") { $0.history.contains(row) }
         } catch {
             if error.code == .leaseLost {
-                throw error.adding("The commit ended with: \(MigrationError.sentence(cause))")
+                throw error.adding("The commit had failed: \(MigrationError.sentence(cause))")
             }
             let second = error.underlyingError == nil ? nil : error
             throw location.commitUnanswered(cause, context.version, second)
@@ -152,15 +157,15 @@ extension FleetAttempt {
             return await note(
                 cause,
                 """
-                 The server ends a transaction in which no statement comes for the length of a lease: make leaseDuration longer, or \
-                do other work before the transaction.
+                 The server ends a transaction that gets no statement for the length of a lease. Make leaseDuration longer, or do \
+                other work before the transaction.
                 """
             )
         }
         // lock_not_available
         let isLocked = (cause as? SQLError)?.sqlState == "55P03"
         let blocker = isLocked ? await holder.stored.blocker() : nil
-        return await note(cause, blocker.map { " The row of the state waits for \($0)." } ?? "")
+        return await note(cause, blocker.map { " The row of the state is locked by \($0)." } ?? "")
     }
 }
 
@@ -168,7 +173,7 @@ extension SQLError {
     fileprivate static var wrongConnection: SQLError {
         SQLError(
             .statementFailed,
-            "The connection of in: has to be another one than the store's, to the same database, and the store a PostgresFleetStore"
+            "in: needs a PostgresFleetStore as the store, and a second connection to its database"
         )
     }
 }

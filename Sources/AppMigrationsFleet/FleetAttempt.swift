@@ -38,7 +38,7 @@ final class FleetAttempt: Sendable {
         let row = row
         try await holder.release(
             holder.state.recording(row),
-            else: "Migration \(context.version) ran and will run again with the next manager."
+            else: "Migration \(context.version) ran, and will run again with the next manager."
         ) { $0.history.contains(row) }
     }
 
@@ -51,7 +51,7 @@ final class FleetAttempt: Sendable {
         let error = location.leaseLost(loss, context.version)
         // A checkpoint that met the loss threw the same.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
-        return error.adding("The closure itself ended with: \(MigrationError.sentence(failure))")
+        return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
     }
 
     /// Saves that the attempt failed; gives the error to throw.
@@ -60,14 +60,35 @@ final class FleetAttempt: Sendable {
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.marks == ended.marks }
         } catch {
-            return failed(failure, "\(advice) The attempt could not be noted either and counts as a death.")
+            return failed(
+                failure,
+                "\(advice) The failure could not be saved either, so the attempt counts as a death."
+            )
         }
         return failed(failure, advice)
     }
 
     func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {
         // The app looks for its own error behind this one.
-        return .failed(context.version, attempt: context.attempt, failure, location, consequence: consequence)
+        .failed(
+            context.version,
+            attempt: context.attempt,
+            failure,
+            location,
+            consequence: consequence,
+            isTransient: Self.isTransient(failure)
+        )
+    }
+
+    /// True if the error is that of a database, a store or a connection, and another try may succeed by itself.
+    ///
+    /// Only the app knows about its own errors.
+    static func isTransient(_ failure: any Error) -> Bool {
+        if let failure = failure as? SQLError {
+            return failure.isTransient || failure.underlyingError is Overdue
+        }
+        if let failure = failure as? MigrationError { return failure.isTransient }
+        return failure is Overdue
     }
 
     func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {

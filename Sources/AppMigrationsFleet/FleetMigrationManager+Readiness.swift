@@ -46,7 +46,7 @@ extension FleetMigrationManager {
             let manager = try manager.get()
             let found = try await manager.stored.read()
             guard let marks = found.state?.marks else { return false }
-            try manager.release.requireUpgradable(marks, "Nothing was run or changed.")
+            try manager.release.requireUpgradable(marks)
             if marks.minimumAppVersion.exceeds(manager.currentVersion) { return false }
             return try await manager.pending(of: declarations, in: found)?.isEmpty == true
         }

@@ -11,13 +11,18 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`,
     ///   `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
-        try requireWritable()
-        let marks = try release.mark(version)
-        try await looking { found throws(MigrationError) in
-            let next = try release.resetting(existing(found), to: marks)
-            let outcome = try await save(next, over: found, else: "The mark was not set.")
-            if case .saved = outcome { declarations.withLock { $0.reopen(next.marks) } }
-            return outcome
+        let unchanged: Message = "lastRunVersion was not changed."
+        do throws(MigrationError) {
+            try requireWritable()
+            let marks = try release.mark(version)
+            try await looking { found throws(MigrationError) in
+                let next = try release.resetting(existing(found), to: marks)
+                let outcome = try await save(next, over: found, else: unchanged)
+                if case .saved = outcome { declarations.withLock { $0.reopen(next.marks) } }
+                return outcome
+            }
+        } catch {
+            throw error.completed(by: unchanged)
         }
     }
 
@@ -34,8 +39,13 @@ extension FleetMigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) async throws {
-        try requireWritable()
-        let limit = try release.mark(version).lastRun
+        let limit: AppVersion
+        do throws(MigrationError) {
+            try requireWritable()
+            limit = try release.mark(version).lastRun
+        } catch {
+            throw error.completed(by: "Nothing was reset.")
+        }
         try await AppMigrationsTable.remove(
             from: db,
             ledger: ledger,
@@ -54,10 +64,15 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
     public func resetAttempts() async throws(MigrationError) {
-        try requireWritable()
-        try await looking { found throws(MigrationError) in
-            let state = try existing(found).resettingAttempts()
-            return try await save(state, over: found, else: "No death was forgotten.")
+        let unchanged: Message = "The counts of deaths were not changed."
+        do throws(MigrationError) {
+            try requireWritable()
+            try await looking { found throws(MigrationError) in
+                let state = try existing(found).resettingAttempts()
+                return try await save(state, over: found, else: unchanged)
+            }
+        } catch {
+            throw error.completed(by: unchanged)
         }
     }
 

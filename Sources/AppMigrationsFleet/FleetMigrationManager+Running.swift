@@ -27,9 +27,11 @@ extension FleetMigrationManager {
             send(begun.event(.finished))
             return true
         } catch {
-            declarations.withLock { $0.close(error) }
-            if let attempt { send(attempt.event(.failed, error)) }
-            throw error
+            // Once an attempt was begun, the error says what became of the migration.
+            let failure = attempt == nil ? error.completed(declaring: declaration.version) : error
+            declarations.withLock { $0.close(failure) }
+            if let attempt { send(attempt.event(.failed, failure)) }
+            throw failure
         }
     }
 
@@ -83,7 +85,7 @@ extension FleetMigrationManager {
             }
             guard case .run(let known) = decision else {
                 let settled = declarations.withLock { $0.settling(state, declaration, decision) } ?? state
-                let consequence = decision.consequenceOfNotSaving
+                let consequence = decision.consequenceOfNotSaving(version)
                 let outcome = try await save(settled, over: found, version, else: consequence)
                 if case .saved = outcome { know(settled) }
                 return outcome
@@ -114,9 +116,7 @@ extension FleetMigrationManager {
 
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
-        throw .gone(location).adding(
-            "Its fences begin again with 1 then, and what refuses lower ones has to forget its highest."
-        )
+        throw .gone(location, isOfFleet: true)
     }
 
     /// True if this manager takes a state for given that isn't there yet.

@@ -79,8 +79,8 @@ extension FleetMigrationManager {
         let advice: Message =
             if let newer = marks?.begun(above: currentVersion) {
                 """
-                Version \(newer) of the app has begun to change the data: let it finish, or call reset(to:) in this version \
-                (\(currentVersion)) if it is rolled back; the guide Several hosts has its SQL.
+                Version \(newer) of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in \
+                this version (\(currentVersion)); the guide Several hosts has the SQL of a reset.
                 """
             } else {
                 "Let the host that migrates start again, and then this one."
@@ -88,9 +88,10 @@ extension FleetMigrationManager {
         return location.error(
             .lockTimeout,
             version,
+            isTransient: true,
             """
-            Manager \(name.quoted) waited \(timeout.description) for the migrations that it declares. No host is at work \
-            on them in \(location.state): \(reason). Nothing was run by this call. \(advice)
+            The \(location) waited \(timeout.description) for the migrations that it declares, and no host runs them: \(reason). \
+            \(advice)
             """
         )
     }

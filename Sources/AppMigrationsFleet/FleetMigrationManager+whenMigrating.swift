@@ -66,7 +66,10 @@ extension FleetMigrationManager {
         }
         if isPlanned { return nil }
         // The manager that was asked for a plan is not the one that the plan hands out.
-        if try RunToken.enclosing(place.token) != nil { throw .nested(location, AppVersion(text)) }
+        if try RunToken.enclosing(place.token) != nil {
+            let version = AppVersion(text)
+            throw .nested(location, version).completed(declaring: version)
+        }
         if outOfOrder { try await readWholeState(for: text) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
@@ -83,8 +86,9 @@ extension FleetMigrationManager {
             let state = try await known(stored.read())
             declarations.withLock { $0.know(state) }
         } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
+            let refusal = error.completed(declaring: AppVersion(text))
+            declarations.withLock { $0.close(refusal) }
+            throw refusal
         }
     }
 
@@ -98,8 +102,9 @@ extension FleetMigrationManager {
                 try declarations.look(at: declaration, in: state)
             }
         } catch {
-            declarations.withLock { $0.close(error) }
-            throw error
+            let refusal = error.completed(declaring: declaration.version)
+            declarations.withLock { $0.close(refusal) }
+            throw refusal
         }
     }
 }

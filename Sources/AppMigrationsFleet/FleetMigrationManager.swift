@@ -68,8 +68,14 @@ public final class FleetMigrationManager: Sendable {
         store: any FleetStore,
         options: Options = Options()
     ) async throws(MigrationError) {
-        let place = try FleetPlace(name, currentVersion, store, options)
-        let start = try await place.start(firstRun)
+        let place: FleetPlace
+        let start: StartOutcome
+        do throws(MigrationError) {
+            place = try FleetPlace(name, currentVersion, store, options)
+            start = try await place.start(firstRun)
+        } catch {
+            throw error.completed(by: "Nothing was run.")
+        }
         let declarations = Declarations(start.marks, place.release)
         self.init(place, launch: start.launch, declarations)
     }

@@ -13,7 +13,7 @@ final class FleetPlace: Sendable {
         _ options: FleetMigrationManager.Options
     ) throws(MigrationError) {
         try StateLocation.check(name)
-        let current = try AppVersion(currentVersion, manager: name)
+        let current = try AppVersion(currentVersion, of: "currentVersion:", manager: name)
         let deadline = Deadline(clock: options.clock, lease: options.leaseLength)
         let location = StateLocation(name: name, directory: "", store: "the fleet's store")
         stored = StoredState(location, store, deadline)
@@ -62,7 +62,11 @@ final class FleetPlace: Sendable {
         if options.isReadOnly || state.marks.launched >= release.version || isHeld { return start }
         do throws(MigrationError) {
             let launched = state.launched(by: release.version)
-            _ = try await stored.save(launched, at: found.revision, else: "Only \"launch\" depends on it.")
+            _ = try await stored.save(
+                launched,
+                at: found.revision,
+                else: "The launch of this version was not saved. Nothing else depends on that."
+            )
         } catch {
             if error.code != .stateNotSaved { throw error }
         }

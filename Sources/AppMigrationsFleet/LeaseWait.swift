@@ -26,7 +26,7 @@ struct LeaseWait {
     /// Reads the state for a call that may not stand inside of the closure under its lease.
     mutating func look() async throws(MigrationError) -> StoredState.Found {
         if Task.isCancelled {
-            let moment: Message = "before manager \(location.name.quoted) took the lease in \(location.state)"
+            let moment: Message = "before \(location) took its lease"
             throw location.cancelled(moment, version)
         }
         let found = try await read()
@@ -96,9 +96,7 @@ struct LeaseWait {
         if let timeout { next = min(next, timeout - (now - start)) }
         pause = min(pause * 2, .seconds(1))
         do { try await clock.pause(next) } catch {
-            let moment: Message =
-                "while manager \(location.name.quoted) waited for \(holder) in \(location.state)"
-            throw location.cancelled(moment, version)
+            throw location.cancelled("while \(location) waited for \(holder)", version)
         }
     }
 }

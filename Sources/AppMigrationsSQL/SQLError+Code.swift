@@ -86,30 +86,31 @@ extension SQLError {
         /// A version is negative, or has more than 18 digits.
         public static var invalidVersion: Code { Code("invalidVersion") }
 
-        /// Two migrations have the same version; nothing was run.
+        /// Two migrations have the same version; no migration was run.
         public static var duplicateVersion: Code { Code("duplicateVersion") }
 
-        /// A `.sql` file's name is not `<version>.sql` or `<version>_<name>.sql`; nothing was run.
+        /// A `.sql` file's name is not `<version>.sql` or `<version>_<name>.sql`; no migration was run.
         public static var invalidFileName: Code { Code("invalidFileName") }
 
-        /// The target is not the version of any migration; nothing was run.
+        /// The target is not the version of any migration; no migration was run.
         public static var unknownTarget: Code { Code("unknownTarget") }
 
-        /// The SQL of a migration is another one than when it was applied, and the migrator refuses that; nothing was run.
+        /// The SQL of a migration has changed since it was applied, and the migrator refuses that; no further migration was run.
         public static var changedMigration: Code { Code("changedMigration") }
 
         /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
         /// migration left a copy that can't be put in the store's place.
         public static var migrationFailed: Code { Code("migrationFailed") }
 
-        /// A migration or a change of a table left rows that refer to none; it was rolled back.
+        /// A migration or a change of a table left rows that refer to missing rows; it was rolled back.
         public static var foreignKeyViolation: Code { Code("foreignKeyViolation") }
 
-        /// The ledger or the table `app_migrations` has not the columns and values that it should have, or did not keep a
+        /// The ledger or the table `app_migrations` doesn't have the columns and values that it should have, or did not keep a
         /// row.
         public static var ledgerUnreadable: Code { Code("ledgerUnreadable") }
 
-        /// The ledger is another migrator's or another tool's, or lies beside the search path of the connection; nothing was run.
+        /// The ledger belongs to another migrator or another tool, or is in a schema outside of the connection's search path; no
+        /// further migration was run.
         public static var foreignLedger: Code { Code("foreignLedger") }
 
         /// The progress closure answered that no more should run, and migrations are left.
@@ -146,49 +147,51 @@ extension SQLError {
 }
 
 extension SQLError.Code {
-    /// The way out, where it is the same for every error of the kind.
-    var advice: String? {
+    /// What the call did not change, and the way out, if they are the same for every error of the kind.
+    ///
+    /// `unrun` says that no migration was run, or no further one.
+    func advice(_ unrun: String) -> String? {
         switch self {
         case .busy:
-            "Nothing of it was changed. Try again, or wait longer (lockTimeout:, busyTimeout:)."
+            "It changed nothing. Try again, or wait longer (lockTimeout:, busyTimeout:)."
         case .readOnly:
-            "Nothing of it was changed. Open the database for writing, or correct its permissions."
-        case .diskFull: "Nothing of it was changed. Free space and start again."
-        case .cancelled: "What was not applied runs at the next start."
+            "It changed nothing. Open the database for writing, or correct its permissions."
+        case .diskFull: "It changed nothing. Free space and start again."
+        case .cancelled: "Migrations that were not applied run at the next start."
         case .closed: "Open a new connection."
-        case .invalidScript: "Nothing of the script was run. Correct its text."
+        case .invalidScript: "No statement of the script was run. Correct its text."
         case .unreadableRow:
-            "Have the statement give what the type needs, or read it as a type that the database has."
-        case .unwritableRow: "Nothing of it was written."
+            "Change the statement so that it fits the type, or read the row as a type that fits it."
+        case .unwritableRow: "No row was inserted."
         case .transactionEnded: "Nothing after that point was run. Roll back and begin again."
         case .alreadyInTransaction:
-            "Nothing was run. Commit first, or pass insideTransaction: true."
+            "\(unrun) Commit first, or pass insideTransaction: true."
         case .notInTransaction:
-            "Nothing was run. Begin a transaction first, or leave insideTransaction: out."
-        case .invalidVersion: "Nothing was run. Use a version from 0 on with at most 18 digits."
-        case .duplicateVersion: "Nothing was run. Give one of them another version."
+            "\(unrun) Begin a transaction first, or leave insideTransaction: out."
+        case .invalidVersion: "\(unrun) Use a version from 0 up, with at most 18 digits."
+        case .duplicateVersion: "\(unrun) Give one of them another version."
         case .invalidFileName:
-            "Nothing was run. Name it <version>.sql or <version>_<name>.sql, with letters, digits, spaces, - and _"
+            "\(unrun) Name it <version>.sql or <version>_<name>.sql, with letters, digits, spaces, - and _"
                 + " in the name, or move it out of the folder."
         case .unknownTarget:
-            "Nothing was run. Pass the version of a migration; a database above all of them is a newer release's, and needs"
-                + " an update of the app."
+            "\(unrun) Pass the version of a migration. A database above all of them belongs to a newer release, and needs an"
+                + " update of the app."
         case .changedMigration:
-            "Nothing was run. Put the former text back, and the change into a migration behind the last one."
+            "\(unrun) Put the former text back, and write the change as a migration after the last one."
         case .foreignKeyViolation:
-            "It was rolled back. Delete or mend these rows in it."
-        case .ledgerUnreadable: "Nothing of this was kept. Rename that table, or mend it by hand."
-        case .foreignLedger: "Nothing was run. Give this migrator a ledger of its own (ledger:)."
-        case .openQuestions: "Nothing was changed. Answer in the plan's hints."
-        case .invalidCursor: "The batch was rolled back, and those before it stay. Correct the closure."
-        case .stopped: "What was not applied runs at the next start."
-        case .constraintViolation: "Mend these rows in the migration itself."
+            "It was rolled back. Delete or fix these rows in it."
+        case .ledgerUnreadable: "This change was not kept. Rename that table, or fix it by hand."
+        case .foreignLedger: "\(unrun) Give this migrator a ledger of its own (ledger:)."
+        case .openQuestions: "Nothing was changed. Answer the questions in the plan's hints."
+        case .invalidCursor: "The batch was rolled back, and the batches before it stay. Correct the closure."
+        case .stopped: "Migrations that were not applied run at the next start."
+        case .constraintViolation: "Fix these rows in the migration itself."
         case .cleanupFailed: "The next call tries that again."
         case .damaged:
-            "No migration mends it: SQLiteStore.open(check:) looks for damage and sets the store aside."
+            "No migration can repair it. SQLiteStore.open(check:) looks for damage, and sets a damaged store aside."
         case .notDamaged: "Nothing was renamed."
         case .newerSchema: "Nothing was changed. Update the app, or use a newer SQLite."
-        case .unreachable: "Nothing was changed. It says nothing about what is in the store."
+        case .unreachable: "Nothing was changed. This says nothing about the content of the store."
         default: nil
         }
     }

@@ -19,7 +19,19 @@ extension SQLError {
                 $0.code = .busy
             }
             $0.underlyingError = error
+            // A client that has nothing of a server to report could not ask one.
+            $0.isOfLostConnection = server.map { $0.sqlState == nil } ?? false
         }
+    }
+
+    /// True if the same work may succeed later without anyone doing anything.
+    ///
+    /// The SQLSTATEs are those of lock_not_available, of a deadlock and a failed serialization, and the classes of connection
+    /// exceptions, insufficient resources and a server that is shut down or starts ("PostgreSQL Error Codes").
+    package var isTransient: Bool {
+        guard let sqlState else { return code == .busy || code == .closed || facts.isOfLostConnection }
+        return Self.isOfConcurrency(sqlState) || sqlState == "55P03"
+            || ["08", "53", "57P"].contains { sqlState.hasPrefix($0) }
     }
 
     /// Runs what uses a connection, and lets what it throws say what the server said.
@@ -67,7 +79,7 @@ extension SQLError {
         let reason = cause.map { " (\($0.message))" } ?? ""
         return SQLError(
             .transactionEnded,
-            "The migration ended its transaction\(reason); what it did before may have been committed, and it is not recorded"
+            "The migration ended its transaction\(reason); its work before that may have been committed, and it is not recorded"
         ).with { $0.underlyingError = cause }
     }
 

@@ -4,7 +4,7 @@ public import Foundation
 
 /// Why a statement, a script or a migration failed or was refused, with the facts to find the place.
 ///
-/// ``description`` has all of them in a few sentences, with what was not changed and the way out. Decide by
+/// ``description`` has all of them in a few sentences, with what the call did not change and what to do. Decide by
 /// ``code``.
 ///
 /// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
@@ -33,6 +33,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var applied = [Int64]()
         package var changed = [Int64]()
         package var underlyingError: (any Error)?
+        /// True if the connection failed, and no server said why.
+        package var isOfLostConnection = false
         /// True if the line and the column are places in the file at the path.
         package var hasPlaceInFile = false
         /// The fate of the store, as a sentence.
@@ -45,7 +47,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     @inline(never)
     package init(_ code: Code, _ message: String) { self.init(Facts(code: code, message: message)) }
 
-    private var facts: Facts { box.facts }
+    package var facts: Facts { box.facts }
 
     /// This error with other facts.
     // Once, and not wherever it is called.
@@ -104,7 +106,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The fate of the store, as a sentence.
     package var outcome: String? { facts.outcome }
 
-    /// The whole text: what happened, where, what was not changed, and what to do.
+    /// The whole text: what happened, where, what the call did not change, and what to do.
     public var description: String {
         var text = ""
         if let version {
@@ -125,7 +127,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             text += " Edited after it was applied: \(changed.map(String.init).joined(separator: ", "))."
         }
         if let outcome { text += " \(outcome)." }
-        if let advice = code.advice { text += " \(advice)" }
+        let unrun = applied.isEmpty ? "No migration was run." : "No further migration was run."
+        if let advice = code.advice(unrun) { text += " \(advice)" }
         return text
     }
 

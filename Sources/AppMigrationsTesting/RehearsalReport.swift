@@ -85,12 +85,12 @@ extension RehearsalReport: CustomStringConvertible {
         lines += runs.flatMap(Self.shortened)
         if !hasFreshInstall, runs.contains(where: { !$0.ran.isEmpty }) {
             lines.append(
-                "Not asked, for want of a freshInstall: does a migration lose something from every starting point?"
+                "Not checked without a freshInstall: does a migration lose something from every starting point?"
             )
         }
         if !unrehearsedVersions.isEmpty {
             lines.append(
-                "Not rehearsed, for want of a starting point before it: \(Self.list(unrehearsedVersions))"
+                "Not rehearsed, because no starting point is before it: \(Self.list(unrehearsedVersions))"
             )
         }
         return lines.joined(separator: "\n")

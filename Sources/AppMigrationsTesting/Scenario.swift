@@ -66,8 +66,8 @@ struct Scenario {
             "doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and let what it "
             + "does outside of its transaction be done twice."
         let checkpoint =
-            "doesn't go on at its checkpoint: begin behind it, save it after the work that it stands for, and let the "
-            + "work behind it be done twice."
+            "doesn't go on at its checkpoint: begin after it, save it after the work that it records, and let the "
+            + "work after it be done twice."
         switch kind {
         case .failure(let version): return (version, .notRepeatable, repeated)
         case .death(let moment, _):

@@ -18,7 +18,7 @@ struct VersionMistakes {
             let earlier = declared[..<index]
             if let same = earlier.first(where: { $0 == version }) {
                 let isSpelledAlike = same.description == version.description
-                let fact = isSpelledAlike ? "twice" : "beside \(same), which is the same version"
+                let fact = isSpelledAlike ? "twice" : "next to \(same), which is the same version"
                 add(.declaredTwice, version, "declared \(fact)", "Declare each version once.")
             } else if let newer = earlier.max(), newer > version {
                 add(.outOfOrder, version, "declared after \(newer)", "Declare the versions in rising order.")
@@ -40,7 +40,7 @@ struct VersionMistakes {
         }
         let disappeared = gone.map { version in
             let text =
-                "Migration \(version) was declared in an earlier rehearsal and isn't any more: users below it would "
+                "Migration \(version) was declared in an earlier rehearsal, and is missing now: users below it would "
                 + "skip it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it was "
                 + "never released."
             return RehearsalFinding(.disappeared, version: version, text)

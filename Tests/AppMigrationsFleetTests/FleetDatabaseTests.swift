@@ -182,7 +182,7 @@ import Testing
         }
         let error = await fleet.error { _ = try await place.migrate(manager) }
         #expect(error?.code == .stateNotSaved)
-        #expect(error?.description.contains("Whether migration 1.1") == true)
+        #expect(error?.description.contains("It is not known whether migration 1.1") == true)
         place.db.onStatement { _ in .works }
         #expect(try await !place.migrate(place.manager("b")))
         #expect(try await place.notes() == 1)
@@ -197,7 +197,7 @@ import Testing
             }
         }
         #expect(error?.code == .migrationFailed)
-        #expect(error?.description.contains("another one than the store's, to the same") == true)
+        #expect(error?.description.contains("a second connection to its database") == true)
         #expect(try !place.db.isInTransaction)
     }
 

@@ -27,9 +27,9 @@ import Testing
             .leaseLost,
             location.leaseLost(loss, version),
             """
-            This host lost its lease on migration 1.2 of manager "Data" (document "Data" in the fleet's store): \(reason). Nothing \
-            of it was recorded: it runs again, here or elsewhere. What its closure did outside of the store stays. Make a new \
-            manager, which reads the state again.
+            This host lost its lease on migration 1.2 of manager "Data" (document "Data" in the fleet's store): \(reason). The \
+            migration was not recorded, and runs again here or on another host. What its closure did outside of the store stays. \
+            Make a new manager, which reads the state again.
             """
         )
     }
@@ -37,32 +37,31 @@ import Testing
     static let rows = [
         lost(.notRenewed(.seconds(15)), "it could not be renewed in the store for 15.0 seconds"),
         lost(.taken(by: "b, process 8, f01"), "b, process 8, f01 has taken over"),
-        lost(.setBack, "the store has gone back to an older document than was saved in it"),
-        lost(.taken(by: nil), "another host has written the document since"),
+        lost(.setBack, "the store has an older document than the one that this host saved"),
+        lost(.taken(by: nil), "another host has replaced the document"),
         Row(
             .lockTimeout,
-            location.timedOut(.seconds(20), "b, process 8, f01", version),
+            location.timedOut(.seconds(20), "b, process 8, f01", version).completed(declaring: version),
             """
-            Manager "Data" waited 20.0 seconds for b, process 8, f01, at work on document "Data" in the fleet's store. Nothing was \
-            run and the state is unchanged. Let it finish and start again.
+            The manager "Data" (document "Data" in the fleet's store) waited 20.0 seconds for b, process 8, f01. Migration 1.2 was \
+            not run. Let it finish, and start again.
             """
         ),
         Row(
             .stateNotSaved,
             location.notSaved(nil, version, "Migration 1.2 was not run."),
             """
-            The state of manager "Data" (document "Data" in the fleet's store) could not be saved: The store refused it each time, \
-            as if another host had been faster. The old state stands. Migration 1.2 was not run. Try again when the store can be \
-            reached.
+            The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the store refused each try, as \
+            if another host had been faster. The store has the old state. Migration 1.2 was not run. Try again.
             """
         ),
         Row(
             .stateNotSaved,
             location.commitUnanswered(TestStore.Failure(), version),
             """
-            Whether migration 1.2 of manager "Data" (document "Data" in the fleet's store) was committed is not known: the network \
-            is gone. The server is still at it. It is in the database and recorded, or neither. Make a new manager, which reads \
-            that.
+            It is not known whether migration 1.2 of manager "Data" (document "Data" in the fleet's store) was committed: the \
+            network is gone. The server has not ended the transaction yet. Either the database has its work and its record, or \
+            neither of them. Make a new manager, which reads the state again.
             """
         ),
     ]
@@ -75,6 +74,6 @@ import Testing
         #expect(row.error.managerName == "Data")
         #expect(row.error.version == Self.version)
         #expect(row.error.path == nil)
-        #expect(row.error.isTransient == (row.code == .lockTimeout))
+        #expect(row.error.isTransient)
     }
 }

@@ -115,7 +115,7 @@ import Testing
         }
         let text = error?.description ?? ""
         #expect(text.contains(state.map { "the server says \($0)" } ?? "server closed"), "\(text)")
-        #expect(text.contains("make leaseDuration longer"), "\(text)")
+        #expect(text.contains("Make leaseDuration longer"), "\(text)")
     }
 
     @Test func `what a closure has set is put back before the record`() async throws {
@@ -165,7 +165,7 @@ import Testing
         try await clock.pass { task.hasEnded }
         let text = try await task.value?.description ?? ""
         #expect(text.contains("the server says 55P03"), "\(text)")
-        #expect(text.hasSuffix("waits for the open transaction of the server's process 4711."), "\(text)")
+        #expect(text.hasSuffix("is locked by the open transaction of the server's process 4711."), "\(text)")
         #expect(try await manager.status.interruption?.failure?.contains("55P03") == true)
         // Below the deadline of 15 seconds.
         #expect(db.statements.contains("SET LOCAL lock_timeout = 11250"))
@@ -187,7 +187,10 @@ import Testing
         #expect(told.lines.last == "waiting: \(process)")
         try await clock.pass { task.hasEnded }
         let error = try await task.value
-        #expect(error?.code == .lockTimeout && error?.description.contains("for \(process), at work") == true)
+        #expect(
+            error?.code == .lockTimeout
+                && error?.description.contains("for \(process). Migration 1.1 was not run.") == true
+        )
     }
 
     @Test(arguments: [["COMMIT"], ["COMMIT", "ROLLBACK"]])

@@ -82,7 +82,7 @@ import Testing
         #expect(
             held?.description == """
                 Migration 1.1 of manager "Data" (document "Data" in the fleet's store) was not run: version 2.0 of the app has \
-                begun to change the data, and this app is version 1.4. This call changed nothing. Start version 2.0 or a later \
+                begun to change the data, and this app is version 1.4. Start version 2.0 or a later \
                 one. If the data is still as version 0 left it, call reset(to: "0"), and everything after it is pending again. \
                 Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
                 """
@@ -93,10 +93,10 @@ import Testing
         #expect(error?.code == .lockTimeout)
         #expect(
             error?.description == """
-                Manager "Data" waited 3.0 seconds for the migrations that it declares. No host is at work on them in \
-                document "Data" in the fleet's store: the last attempt at migration 2.0, number 1, failed with "the network is \
-                gone". Nothing was run by this call. Version 2.0 of the app has begun to change the data: let it finish, or call \
-                reset(to:) in this version (1.4) if it is rolled back; the guide Several hosts has its SQL.
+                The manager "Data" (document "Data" in the fleet's store) waited 3.0 seconds for the migrations that it declares, \
+                and no host runs them: the last attempt at migration 2.0, number 1, failed with "the network is gone". Version 2.0 \
+                of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in this version \
+                (1.4); the guide Several hosts has the SQL of a reset.
                 """
         )
         try await old.reset(to: old.lastRunVersion.description)
@@ -138,11 +138,11 @@ import Testing
 
         var text: String {
             switch self {
-            case .noState: "store: there is no state yet. "
-            case .notBegun: "store: migration 1.1 was not begun. "
+            case .noState: "them: there is no state yet. "
+            case .notBegun: "them: migration 1.1 was not begun. "
             case .failed:
-                "store: the last attempt at migration 1.1, number 1, failed with \"the network is gone\". "
-            case .died: "store: the last attempt at migration 1.1, number 1, ended with its host. "
+                "them: the last attempt at migration 1.1, number 1, failed with \"the network is gone\". "
+            case .died: "them: the last attempt at migration 1.1, number 1, ended with its host. "
             case .atWork: "for a, process "
             }
         }
@@ -201,7 +201,7 @@ import Testing
                     "\nUnder way: 1.1, attempts: 1, deaths: 0, last by app version 1.4, begun 2026-11-18T11:06:40Z\n  Host: a, process "
                 )
             )
-            #expect(status.description.contains(". Its lease runs out where it isn't renewed for 30.0 s.\n"))
+            #expect(status.description.contains(". Its lease runs out if it isn't renewed for 30.0 s.\n"))
             #expect(try await !pod.isMigrated(declare))
         }
         fleet.clock.advance(by: .seconds(1))

@@ -19,8 +19,8 @@ import Testing
         #expect(
             error?.description.hasSuffix(
                 """
-                and is gone. Nothing was run or written. Make a new manager; it will be a first run. Its fences begin again with 1 \
-                then, and what refuses lower ones has to forget its highest.
+                and is gone. Migration 1.1 was not run. Make a new manager. It will be a first run. Its fences begin again with 1, \
+                so whatever refuses lower fences has to forget its highest one.
                 """
             ) == true,
             "\(error?.description ?? "")"
@@ -39,7 +39,7 @@ import Testing
                 }
             }
             #expect(error?.code == .migrationFailed)
-            #expect(error?.description.contains("and the store a PostgresFleetStore") == true)
+            #expect(error?.description.contains("in: needs a PostgresFleetStore as the store") == true)
         }
     }
 }

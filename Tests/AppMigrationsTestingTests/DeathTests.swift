@@ -163,8 +163,8 @@ import Testing
 @Suite(.watchdog) struct CheckpointTests {
     static let items = ["a", "b", "c"]
     static let advice =
-        "Migration 1.1 doesn't go on at its checkpoint: begin behind it, save it after the work that it stands for, and let "
-        + "the work behind it be done twice."
+        "Migration 1.1 doesn't go on at its checkpoint: begin after it, save it after the work that it records, and let "
+        + "the work after it be done twice."
 
     private func rehearse(
         _ item: (_ item: String, _ folder: String, _ save: () throws -> Void) throws -> Void

@@ -64,7 +64,7 @@ struct ReportTests {
             try rehearse(from: points) { try write("", to: "list.txt", in: $0) }
         }
         let line =
-            "Not asked, for want of a freshInstall: does a migration lose something from every starting point?"
+            "Not checked without a freshInstall: does a migration lose something from every starting point?"
         let blind = try report(list(), list("1.0\n1.0\n"))
         #expect(blind.isClean)
         #expect("\(blind)".split(separator: "\n").last.map(String.init) == line)

@@ -17,7 +17,7 @@ import Testing
         arguments: [
             (
                 ["1.1", "1.1.0"], RehearsalFinding.Kind.declaredTwice,
-                "Migration 1.1.0 is declared beside 1.1, which is the same version. Every start throws there. "
+                "Migration 1.1.0 is declared next to 1.1, which is the same version. Every start throws there. "
                     + "Declare each version once."
             ),
             (
@@ -36,9 +36,9 @@ import Testing
             ),
             (
                 ["1.1", "v2"], .invalidVersion,
-                #"The version "v2" can't be read: a digit is missing at character 1. A version is numbers divided by "#
-                    + "dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2. "
-                    + #"Nothing was run by manager "default"."#
+                #"The version "v2" can't be read: a digit is missing at character 1. It is declared in manager "default" "#
+                    + "(<state>/default.migrations.json). It was not run. A version is numbers divided by dots, then at most one "
+                    + "hyphen and sub-number: 2, 1.4, 1.1-2."
             ),
         ]
     )
@@ -102,7 +102,7 @@ import Testing
         let report = try rehearse(["1.2", "2.0"], recordingIn: file)
         #expect(
             report.texts == [
-                "Migration 1.1 was declared in an earlier rehearsal and isn't any more: users below it would skip "
+                "Migration 1.1 was declared in an earlier rehearsal, and is missing now: users below it would skip "
                     + "it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it "
                     + "was never released."
             ]
@@ -189,6 +189,6 @@ import Testing
         }
         #expect(report.isClean)
         #expect(report.unrehearsedVersions.map(\.description) == ["1.1"])
-        #expect(report.description.hasSuffix("\nNot rehearsed, for want of a starting point before it: 1.1"))
+        #expect(report.description.hasSuffix("\nNot rehearsed, because no starting point is before it: 1.1"))
     }
 }

@@ -40,30 +40,27 @@ extension MigrationErrorTests {
         Row(
             .stateUnreadable,
             .unreadable(SystemCallError(call: "open", errorNumber: 5), at: location),
-            "\(state) could not be read: Input/output error (open, errno 5). Nothing was run or written. Try again when "
-                + "the file can be read, for instance after the device's first unlock; where that is no matter of time, "
-                + "change its rights or its path."
+            "\(state) could not be read: Input/output error (open, errno 5). Try again when the file can be read, for instance "
+                + "after the first unlock of the device. If it stays unreadable, correct its permissions or its path."
         ),
         Row(
             .stateUnreadable,
             .gone(location),
-            "\(state) was there when the manager was made and is gone. Nothing was run or written. Make a new manager; "
-                + "it will be a first run."
+            "\(state) existed when the manager was made, and is gone. Make a new manager. It will be a first run."
         ),
         Row(
             .stateFromNewerFormat,
             thrown { try MigrationState(document: Array("{ \"format\": 2 }".utf8), at: location) },
-            "\(state) has format 2; this release of the library reads up to 1. Nothing was run or written. Start a newer "
-                + "release of the app."
+            "\(state) has format 2, and this release of the library reads up to 1. Start a newer release of the app."
         ),
         Row(
             .stateCorrupted,
             .notRegular(location),
-            "\(state) is not a regular file of at most 1 MiB. Nothing was run, and what stands there was left as it is. Put "
-                + "the state's file itself at this path: a link isn't followed, since a save would replace it. Where the "
-                + "state is lost, move away what stands there: the next manager is a first run then. A first run puts copies of "
-                + "protected files, /d/Library.migrations.snapshot, aside. In a repair keep \"interruption\", or put that folder "
-                + "aside before: copies that no state lists are removed."
+            "\(state) is not a regular file of at most 1 MiB. It was left as it is. Put the state file itself at this path: a link "
+                + "isn't followed, because a save would replace it. If the state is lost, move away what is at the path, and the "
+                + "next manager is a first run. Copies of protected files may be in /d/Library.migrations.snapshot. A first run "
+                + "keeps them in another folder. If you repair the file by hand, keep its \"interruption\" member: without it, the "
+                + "next start deletes the copies."
         ),
     ]
 }

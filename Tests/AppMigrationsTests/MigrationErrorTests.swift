@@ -55,55 +55,56 @@ struct MigrationErrorTests {
     private static let declaring: [Row] = [
         Row(
             .invalidVersion,
-            thrown { try AppVersion("v1", manager: "Library") },
-            "The version \"v1\" can't be read: a digit is missing at character 1. \(grammar) "
-                + "Nothing was run by manager \"Library\"."
+            thrown { try AppVersion("v1", of: "currentVersion:", manager: "Library") }
+                .completed(by: "Nothing was run."),
+            "The version \"v1\" can't be read: a digit is missing at character 1. It is the currentVersion: of manager \"Library\". "
+                + "Nothing was run. \(grammar)"
         ),
         Row(
             .newerThanCurrentVersion,
             refusal("1.5"),
-            "Version 1.5 is newer than the app (1.4) in manager \"Library\" (/d/Library.migrations.json). "
-                + "Raise the app's version or remove the migration. It was not run."
+            "Migration 1.5 of manager \"Library\" (/d/Library.migrations.json) is newer than the app (1.4). "
+                + "Raise the app's version or remove the migration."
         ),
         Row(
             .newerThanCurrentVersion,
             thrown { try release().mark("1.5") },
-            "The version 1.5 of reset(to:) in manager \"Library\" (/d/Library.migrations.json) is newer than the app (1.4). "
-                + "Nothing was run or changed. Pass the version that the data is at. Where the data is a newer app's, start that one."
+            "Version 1.5, the version of reset(to:) in manager \"Library\" (/d/Library.migrations.json), is newer than the app "
+                + "(1.4). Pass the version that the data is at. If a newer app changed the data, start that one."
         ),
         Row(
             .declaredOutOfOrder,
             refusal("1.1", after: "1.2"),
-            "Migration 1.1 is declared after 1.2 and doesn't lie after it, in manager \"Library\" "
-                + "(/d/Library.migrations.json). Declare each version once, in rising order. It was not run."
+            "Migration 1.1 is declared after migration 1.2 in manager \"Library\" (/d/Library.migrations.json), and is not above "
+                + "it. Declare each version once, in rising order, and all above 0."
         ),
         Row(
             .declaredOutOfOrder,
             refusal("0"),
-            "Version 0 is the mark of a state in which nothing ran, and can't be a migration's, in manager \"Library\" "
-                + "(/d/Library.migrations.json). Declare each version once, in rising order. It was not run."
+            "Migration 0 is declared in manager \"Library\" (/d/Library.migrations.json), and 0 is the version of a state in "
+                + "which nothing ran. Declare each version once, in rising order, and all above 0."
         ),
         Row(
             .nested,
             .nested(location, version("1.2")),
-            "A manager of the state /d/Library.migrations.json was used while a closure, or the plan, of manager "
-                + "\"Library\" with the same state was under way: it would wait for itself. "
-                + "Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare "
-                + "the version beside the other, not inside it, and await it in asynchronous code."
+            "This call would wait for itself: a closure, a plan or a declaration of manager \"Library\" "
+                + "(/d/Library.migrations.json) is under way, and the call was made inside it or next to it. In a plan, use the "
+                + "manager that is handed in. Elsewhere declare the version after the other one, not inside it, and await the call "
+                + "in asynchronous code."
         ),
         Row(
             .usedByNewerApp,
             refusal("1.4", begun: "1.5"),
             "Migration 1.4 of manager \"Library\" (/d/Library.migrations.json) was not run: version 1.5 of the app has begun to "
-                + "change the data, and this app is version 1.4. This call changed nothing. Start version 1.5 or a later one. If "
+                + "change the data, and this app is version 1.4. Start version 1.5 or a later one. If "
                 + "the data is still as version 0 left it, call reset(to: \"0\"), and everything after it is pending again."
         ),
         Row(
             .managerClosed,
             .managerClosed(nil, by: .gone(location), in: location),
-            "Nothing was run: manager \"Library\" has been closed since an earlier failure. Mend that and make a new "
-                + "manager. The first failure: \(state) was there when the manager was made and is gone. Nothing was run or "
-                + "written. Make a new manager; it will be a first run."
+            "The declared version was not run: manager \"Library\" (/d/Library.migrations.json) has been closed since an earlier "
+                + "failure. Fix this and make a new manager. The first failure: \(state) existed when the manager was made, and is "
+                + "gone. Make a new manager. It will be a first run."
         ),
     ]
 
@@ -111,20 +112,20 @@ struct MigrationErrorTests {
         Row(
             .migrationFailed,
             .failed(version("1.2"), attempt: 3, Failure(), location, consequence: " The end."),
-            "Migration 1.2 of manager \"Library\" failed in attempt 3: The disk is full. It is not recorded in "
-                + "/d/Library.migrations.json and runs again with the next manager. The end."
+            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) failed in attempt 3: The disk is full. It is not "
+                + "recorded, and runs again with the next manager. The end."
         ),
         Row(
             .migrationFailed,
             .failed(version("1.2"), attempt: 1, full, location, consequence: ""),
-            "Migration 1.2 of manager \"Library\" failed in attempt 1: No space left on device (write, errno 28). It is "
-                + "not recorded in /d/Library.migrations.json and runs again with the next manager."
+            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) failed in attempt 1: No space left on device "
+                + "(write, errno 28). It is not recorded, and runs again with the next manager."
         ),
         Row(
             .cancelled,
             .failed(version("1.2"), attempt: 1, CancellationError(), location, consequence: ""),
-            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. It is not recorded in "
-                + "/d/Library.migrations.json and runs again with the next manager."
+            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled in attempt 1. It is not recorded, "
+                + "and runs again with the next manager."
         ),
         Row(
             .cancelled,
@@ -135,23 +136,22 @@ struct MigrationErrorTests {
                 location,
                 consequence: ""
             ),
-            "Migration 1.2 of manager \"Library\" was cancelled in attempt 1. The task of migration 1.2 of manager \"Library\" "
-                + "was cancelled. Its checkpoint is saved in /d/Library.migrations.json, and the next attempt goes on there. It "
-                + "is not recorded in /d/Library.migrations.json and runs again with the next manager."
+            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled in attempt 1. The task of migration "
+                + "1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled. Its checkpoint is saved, and the next "
+                + "attempt goes on there. It is not recorded, and runs again with the next manager."
         ),
         Row(
             .attemptLimitReached,
             refusal("1.2", deaths: 3),
-            "Migration 1.2 of manager \"Library\" was not run: 3 processes of this app version died in it, as many as "
-                + "attemptLimit allows. The state /d/Library.migrations.json is unchanged. Offer a way to recover; "
-                + "resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a higher "
-                + "limit."
+            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was not run: 3 processes of this app version died "
+                + "in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next manager try again, "
+                + "and so does a new app version, reset(to:) or a higher limit."
         ),
         Row(
             .firstRunFailed,
             .firstRunFailed(Failure(description: "What now?"), location),
-            "The firstRun: expression of manager \"Library\" failed: What now? No state was written to "
-                + "/d/Library.migrations.json and nothing was run; the next manager asks again."
+            "The firstRun: expression of manager \"Library\" (/d/Library.migrations.json) failed: What now? No state was written. "
+                + "Nothing was run. The next manager asks again."
         ),
     ]
 

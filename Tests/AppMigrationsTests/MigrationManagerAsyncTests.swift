@@ -99,7 +99,9 @@ import Testing
         }
         let error = await #expect(throws: MigrationError.self) { try await task.value }
         #expect(error?.code == .cancelled && error?.version == version("1.3"))
-        #expect(error?.description.contains("was to run migration 1.3. Nothing was run") == true)
+        #expect(
+            error?.description.contains("was about to run migration 1.3. Migration 1.3 was not run.") == true
+        )
         let status = try folder.manager("1.4").status
         #expect(status.lastRunVersion == version("1.2") && status.interruption == nil)
         #expect(try folder.manager("1.4").declare("1.3", "1.4") == ["1.3", "1.4"])

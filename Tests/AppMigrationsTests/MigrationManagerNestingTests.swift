@@ -10,7 +10,7 @@ import Testing
             for text in ["1.0", "1.1", "1.3", "1.5", "1.x"] {
                 let error = try manager.refusal(of: text)
                 #expect(error.code == .nested)
-                #expect(error.description.contains("with the same state was under way"))
+                #expect(error.description.contains("This call would wait for itself"))
             }
         }
         #expect(manager.lastRunVersion == version("1.2"))

@@ -59,7 +59,7 @@ import Testing
         try folder.makeFolder(folder.obstacle)
         let error = try #require(throws: MigrationError.self) { try manager.reset(to: "1.0") }
         #expect(error.code == .stateNotSaved)
-        #expect(error.description.contains("The mark was not set."))
+        #expect(error.description.contains("lastRunVersion was not changed."))
         #expect(try manager.refusal(of: "1.2").code == .managerClosed)
     }
 

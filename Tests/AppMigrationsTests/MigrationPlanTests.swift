@@ -140,8 +140,8 @@ import Testing
             #expect(error.code == .managerClosed)
             #expect(
                 error.description
-                    == "Migration \(text) was not run. This manager was handed out for a plan of the state "
-                    + "\(folder.stateFile), and the plan is over. Declare with the manager that was asked for the plan."
+                    == "Migration \(text) was not run. This manager was handed out for a plan of manager \"Library\" "
+                    + "(\(folder.stateFile)), and the plan is over. Use the manager whose plan it was."
             )
         }
         #expect(throws: MigrationError.self) { try kept?.reset(to: "1.0") }

@@ -1,9 +1,10 @@
+import AppMigrations
 import Foundation
 import Testing
 
-@testable import AppMigrations
-
 /// The values that a screen shows can be made without a state, for its preview and its tests.
+///
+/// They are made as an app makes them, so this file sees only the public names.
 @Suite(.temporaryDirectory) struct PreviewTests {
     let folder = TemporaryDirectory.current
 
@@ -145,43 +146,23 @@ import Testing
         #expect(attempt.checkpointAppVersion == version("1.4"))
         #expect(attempt.progress == 0)
     }
-}
 
-/// Who throws an error says whether the same call may succeed later by itself.
-@Suite(.temporaryDirectory) struct TransientErrorTests {
-    let folder = TemporaryDirectory.current
-    static let location = StateLocation(name: "Library", directory: "/d")
-
-    @Test func `a lock that another process has is given back by itself`() throws {
-        try folder.writeState(lastRun: "1.0")
-        let location = StateLocation(name: "Library", directory: folder.path)
-        let lock = try #require(try FileLock.ifFree(location))
-        defer { lock.unlock() }
-        let options = MigrationManager.Options(lockTimeout: .inVain)
-        let error = try folder.manager("1.1", options: options).refusal(of: "1.1")
-        #expect(error.code == .lockTimeout)
-        #expect(error.isTransient)
-        // The manager stays closed, so the same call of it never succeeds.
-        #expect(!MigrationError.managerClosed(nil, by: error, in: location).isTransient)
-        #expect(error.adding("More.").isTransient)
-        #expect(location.protectionError(.restoring, of: nil, because: error).isTransient)
-    }
-
-    #if canImport(Darwin)
-    static let ofLockedDevice = [EPERM, EACCES]
-    static let ofOther = [EIO, EISDIR]
-    #else
-    static let ofLockedDevice = [EPERM, ENOKEY]
-    static let ofOther = [EIO, EISDIR, EACCES]
-    #endif
-
-    @Test(arguments: ofLockedDevice) func `a locked device is unlocked some time`(number: Int32) {
-        let cause = SystemCallError(call: "open", errorNumber: number)
-        #expect(MigrationError.unreadable(cause, at: Self.location).isTransient)
-    }
-
-    @Test(arguments: ofOther) func `a state that can't be read for another cause stays so`(number: Int32) {
-        let cause = SystemCallError(call: "open", errorNumber: number)
-        #expect(!MigrationError.unreadable(cause, at: Self.location).isTransient)
+    @Test func `the states of a gate are made as a gate makes them`() {
+        let locked = MigrationGate.State.waitingForUnlock(MigrationGate.RequiresUnlock())
+        let outdated = MigrationGate.RequiresAppVersion(version: version("1.5"), managerName: "Library")
+        guard case .waitingForUnlock(let reason) = locked else {
+            Issue.record("\(locked)")
+            return
+        }
+        #expect(
+            "\(reason)"
+                == "The device is locked, so the data can't be read or written. The start goes on once the device is unlocked."
+        )
+        #expect(
+            "\(outdated)" == """
+                The data of manager "Library" needs version 1.5 of the app or a newer one. None of its migrations was run. Update \
+                the app.
+                """
+        )
     }
 }

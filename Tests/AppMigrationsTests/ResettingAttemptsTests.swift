@@ -94,7 +94,7 @@ import Testing
         try folder.makeFolder(folder.obstacle)
         let error = try #require(throws: MigrationError.self) { try manager.resetAttempts() }
         #expect(error.code == .stateNotSaved)
-        #expect(error.description.contains("No death was forgotten."))
+        #expect(error.description.contains("The counts of deaths were not changed."))
         try folder.remove(folder.obstacle)
         #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
     }

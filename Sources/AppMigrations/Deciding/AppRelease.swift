@@ -17,15 +17,20 @@ package final class AppRelease: Sendable {
             return
         }
         earliest = try AppVersion(upgradesFrom) { problem in
-            let end: Message = "It is the upgradesFrom of \(location). Nothing was run or changed."
-            return location.error(.invalidVersion, nil, "\(problem) \(end)")
+            location.error(
+                .invalidVersion,
+                nil,
+                "\(problem) It is the upgradesFrom of \(location).",
+                advice: VersionReader.grammar
+            )
         }
         if !earliest.exceeds(version) { return }
-        let text: Message = """
-            The upgradesFrom \(earliest) of \(location) is newer than the app (\(version)). Name the newest version whose \
-            migration is no longer declared. Nothing was run or changed.
-            """
-        throw location.error(.newerThanCurrentVersion, earliest, text)
+        throw location.error(
+            .newerThanCurrentVersion,
+            earliest,
+            "The upgradesFrom \(earliest) of \(location) is newer than the app (\(version)).",
+            advice: "Pass the newest version whose migration is no longer declared."
+        )
     }
 
     /// The version at which a fresh install begins.
@@ -37,13 +42,11 @@ package final class AppRelease: Sendable {
     /// Throws where something below `earliest` may have to run, or to run again: this app no longer has it.
     ///
     /// A mark of zero means that the subsystem builds itself from nothing, so nothing older is missing. That holds only if a
-    /// release which knew `upgradesFrom` made the state, and if no older migration was begun. `end` says what had happened by then.
+    /// release which knew `upgradesFrom` made the state, and if no older migration was begun.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
-    package func requireUpgradable(_ marks: StateMarks, _ end: @autoclosure () -> Message)
-        throws(MigrationError)
-    {
-        if marks.lastRun < earliest, isTooOld(marks) { throw tooOld(marks.lastRun, end()) }
+    package func requireUpgradable(_ marks: StateMarks) throws(MigrationError) {
+        if marks.lastRun < earliest, isTooOld(marks) { throw tooOld(marks.lastRun) }
     }
 
     private func isTooOld(_ marks: StateMarks) -> Bool {
@@ -52,22 +55,27 @@ package final class AppRelease: Sendable {
             || marks.attempted.contains { $0.version < earliest }
     }
 
-    func tooOld(_ found: AppVersion, _ end: Message) -> MigrationError {
-        let text: Message = """
-            The data of \(location) is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
-            earliest. \(end) Start a release first that upgrades from \(found).
+    func tooOld(_ found: AppVersion) -> MigrationError {
+        location.error(
+            .tooOld,
+            found,
             """
-        return location.error(.tooOld, found, text)
+            The data of \(location) is at version \(found), and version \(version) of the app upgrades from \(earliest) at the \
+            earliest.
+            """,
+            advice: "Start a release first that upgrades from \(found)."
+        )
     }
 }
 
 extension AppRelease {
     func newer(_ declared: AppVersion) -> MigrationError {
-        let text: Message = """
-            Version \(declared) is newer than the app (\(version)) in \(location). Raise the app's version or remove the \
-            migration. It was not run.
-            """
-        return location.error(.newerThanCurrentVersion, declared, text)
+        location.error(
+            .newerThanCurrentVersion,
+            declared,
+            "Migration \(declared) of \(location) is newer than the app (\(version)).",
+            advice: "Raise the app's version or remove the migration."
+        )
     }
 
     /// The refusal of a pending version, since version `newer` of the app has begun to change the data.
@@ -79,10 +87,7 @@ extension AppRelease {
         let isFile = location.path != nil
         let wayOut: Message =
             if marks.minimumAppVersion(above: version) != nil {
-                """
-                If older data was put in its place, \(isFile ? "call forgetState" : "remove the document"), and answer \
-                firstRun: with existingData(at:) and the version of that data.
-                """
+                wayOutBelowFloor
             } else if marks.lastRun.exceeds(version) {
                 "If older data was put in its place, call reset(to:) with the version of that data."
             } else {
@@ -96,45 +101,63 @@ extension AppRelease {
             """
         let text: Message = """
             Migration \(declared) of \(location) was not run: version \(newer) of the app has begun to change the data, and this \
-            app is version \(version). This call changed nothing. Start version \(newer) or a later one. \(wayOut)\
+            app is version \(version). Start version \(newer) or a later one. \(wayOut)\
             \(isFile ? "" : fleet)
             """
         return location.error(.usedByNewerApp, declared, text)
+    }
+
+    private var wayOutBelowFloor: Message {
+        """
+        If older data was put in its place, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
+        firstRun: with existingData(at:) and the version of that data.
+        """
     }
 
     /// Reads the version to which a mark is to be set.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     package func mark(_ text: String) throws(MigrationError) -> StateMarks {
-        let end: Message = "Nothing was run or changed. Pass the version that the data is at."
-        let mark = try read(text, of: "reset(to:)", end)
+        let mark = try read(text, of: "the version of reset(to:)", "Pass the version that the data is at.")
         let marks = StateMarks(lastRun: mark, baseline: mark, launched: version)
-        try requireUpgradable(marks, "The mark was not set.")
+        try requireUpgradable(marks)
         return marks
     }
 
     func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
-        let end: Message = """
-            No state was written and nothing was run; each start asks again. Let firstRun: answer with the release that the data \
-            is of, or the oldest that it can be of.
+        let advice: Message = """
+            Each start asks again. Let firstRun: answer with the release that the data is of, or with the oldest that it can be of.
             """
-        let found = try read(text, of: "firstRun:", end)
-        if found < earliest { throw tooOld(found, "No state was written and nothing was run.") }
-        return found
+        do throws(MigrationError) {
+            let found = try read(text, of: "the answer of firstRun:", advice)
+            if found < earliest { throw tooOld(found) }
+            return found
+        } catch {
+            throw error.completed(by: "No state was written. Nothing was run.")
+        }
     }
 
     /// Reads the version that the app says its data is at.
-    private func read(_ text: String, of source: Message, _ end: Message) throws(MigrationError) -> AppVersion
-    {
+    private func read(
+        _ text: String,
+        of source: Message,
+        _ advice: Message
+    ) throws(MigrationError) -> AppVersion {
         let found = try AppVersion(text) { problem in
-            location.error(.invalidVersion, nil, "\(problem) It is that of \(source) in \(location). \(end)")
+            location.error(
+                .invalidVersion,
+                nil,
+                "\(problem) It is \(source) in \(location).",
+                advice: "\(VersionReader.grammar) \(advice)"
+            )
         }
         if !found.exceeds(version) { return found }
-        let text: Message = """
-            The version \(found) of \(source) in \(location) is newer than the app (\(version)). \(end) Where the data is a \
-            newer app's, start that one.
-            """
-        throw location.error(.newerThanCurrentVersion, found, text)
+        throw location.error(
+            .newerThanCurrentVersion,
+            found,
+            "Version \(found), \(source) in \(location), is newer than the app (\(version)).",
+            advice: "\(advice) If a newer app changed the data, start that one."
+        )
     }
 
     /// The state after its mark was set.
@@ -145,12 +168,14 @@ extension AppRelease {
         to marks: StateMarks
     ) throws(MigrationError) -> MigrationState {
         if let floor = state.marks.minimumAppVersion(above: version) {
-            let text: Message = """
-                The data of \(location) is for version \(floor) of the app and later; this is \(version). The mark was not set. \
-                Start version \(floor). Where older data was put back in its place, forget the state, and say with firstRun: at \
-                which version that data is.
+            throw location.error(
+                .usedByNewerApp,
+                floor,
                 """
-            throw location.error(.usedByNewerApp, floor, text)
+                Only version \(floor) of the app or a later one may use the data of \(location), and this app is \(version).
+                """,
+                advice: "Start version \(floor) or a later one. \(wayOutBelowFloor)"
+            )
         }
         return state.resetting(to: marks)
     }

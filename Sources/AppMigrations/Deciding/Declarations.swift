@@ -84,7 +84,10 @@ extension Declarations {
         minimumAppVersion floor: String?,
         isNested: Bool = false
     ) throws(MigrationError) -> Declaration? {
-        if case .declaring = standing { throw .nested(location, AppVersion(text)) }
+        if case .declaring = standing {
+            let version = AppVersion(text)
+            throw .nested(location, version).completed(declaring: version)
+        }
         do throws(MigrationError) {
             if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
             let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
@@ -100,8 +103,9 @@ extension Declarations {
             standing = .declaring
             return declaration
         } catch {
-            close(error)
-            throw error
+            let refusal = error.completed(declaring: AppVersion(text))
+            close(refusal)
+            throw refusal
         }
     }
 
@@ -134,8 +138,9 @@ extension Declarations {
             )
             kind = plan.kind(of: decision, version)
         } catch {
-            refusal = error
-            close(error)
+            let completed = error.completed(declaring: version)
+            refusal = completed
+            close(completed)
         }
         previous = max(previous, version)
         let isPending = version > marks.lastRun || !plan.state.hasRun(declaration)
@@ -150,14 +155,24 @@ extension Declarations {
         outOfOrder: Bool = false,
         minimumAppVersion floor: String?
     ) throws(MigrationError) -> Declaration {
-        let version = try AppVersion(text, manager: location.name)
+        let version = try AppVersion(text) { problem in
+            location.error(
+                .invalidVersion,
+                nil,
+                "\(problem) It is declared in \(location).",
+                advice: VersionReader.grammar
+            )
+        }
         guard let floor else {
             return Declaration(version: version, minimumAppVersion: .zero, isOutOfOrder: outOfOrder)
         }
         let minimumAppVersion = try AppVersion(floor) { problem in
-            let end: Message =
-                "It is the minimumAppVersion: of migration \(version) in \(location). The migration was not run."
-            return location.error(.invalidVersion, version, "\(problem) \(end)")
+            location.error(
+                .invalidVersion,
+                version,
+                "\(problem) It is the minimumAppVersion: of migration \(version) in \(location).",
+                advice: VersionReader.grammar
+            )
         }
         return Declaration(
             version: version,
@@ -216,7 +231,7 @@ extension Declarations {
     /// Ends the declarations where a rehearsal stops; gives what is thrown.
     mutating func stop(before version: AppVersion) -> MigrationError {
         if let firstFailure { return .managerClosed(version, by: firstFailure, in: location) }
-        let error = release.newer(version)
+        let error = release.newer(version).completed(declaring: version)
         close(error)
         return error
     }
@@ -240,8 +255,7 @@ extension Declarations {
         guard plan != nil else { return settle() }
         plan = nil
         let message: Message = """
-            This manager was handed out for a plan of the state \(location.state), and the plan is over. Declare with the manager \
-            that was asked for the plan.
+            This manager was handed out for a plan of \(location), and the plan is over. Use the manager whose plan it was.
             """
         standing = .closed(location.error(.managerClosed, nil, message))
     }

@@ -6,10 +6,13 @@ package enum MigrationDecision {
     /// Belongs to the state that a fresh install begins with, as its release does, whichever process made that state.
     case joinsBaseline
 
-    /// The consequence where a state in which nothing ran could not be saved.
-    package var consequenceOfNotSaving: Message {
-        if case .joinsBaseline = self { return "Nothing was run; the next start declares it again." }
-        return "Which app may use the data was not noted; the next start does it."
+    /// The consequence if a state in which nothing ran could not be saved.
+    package func consequenceOfNotSaving(_ version: AppVersion) -> Message {
+        if case .joinsBaseline = self {
+            return
+                "Migration \(version) was not run, and was not added to the baseline. The next start adds it."
+        }
+        return "The minimumAppVersion: of migration \(version) was not saved. The next start saves it."
     }
 }
 
@@ -32,21 +35,25 @@ extension Declarations {
         let (version, floor) = (declaration.version, declaration.minimumAppVersion)
         let (known, current, location) = (self.marks, release.version, release.location)
         // An older app may have begun meanwhile what this one doesn't declare any more.
-        try release.requireUpgradable(marks, "Nothing was run.")
+        try release.requireUpgradable(marks)
         if floor > version {
-            let text: Message = """
-                The minimumAppVersion: \(floor) of migration \(version) in \(location) lies above the migration: an app of that \
-                very version could not use the data. Name at most \(version). It was not run.
+            throw location.error(
+                .declaredOutOfOrder,
+                version,
                 """
-            throw location.error(.declaredOutOfOrder, version, text)
+                The minimumAppVersion: \(floor) of migration \(version) in \(location) is above the migration's own version: the \
+                app that runs the migration could not use the data.
+                """,
+                advice: "Pass at most \(version)."
+            )
         }
         if version <= previous {
-            let reason: Message =
+            let text: Message =
                 previous == .zero
-                ? "Version 0 is the mark of a state in which nothing ran, and can't be a migration's"
-                : "Migration \(version) is declared after \(previous) and doesn't lie after it"
-            let advice: Message = "Declare each version once, in rising order. It was not run."
-            throw location.error(.declaredOutOfOrder, version, "\(reason), in \(location). \(advice)")
+                ? "Migration 0 is declared in \(location), and 0 is the version of a state in which nothing ran."
+                : "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
+            let advice: Message = "Declare each version once, in rising order, and all above 0."
+            throw location.error(.declaredOutOfOrder, version, text, advice: advice)
         }
         if version.exceeds(current) { throw release.newer(version) }
         let isLate = version <= marks.lastRun && !hasRun
@@ -58,8 +65,8 @@ extension Declarations {
         if marks.lastRun < known.lastRun {
             // Versions that were declared before may be pending again, and to run this one now would skip them.
             let text: Message = """
-                Migration \(version) was not run: the state of \(location) was set back after this manager was made, and what is \
-                pending again was declared before. Make a new manager.
+                Migration \(version) was not run: the state of \(location) was reset after this manager was made, so versions \
+                that were declared before may be pending again. Make a new manager, and declare every migration again.
                 """
             throw location.error(.managerClosed, version, text)
         }
@@ -70,10 +77,9 @@ extension Declarations {
         }
         if let limit, next.deaths >= max(1, limit) {
             let text: Message = """
-                Migration \(version) of manager \(location.name.quoted) was not run: \(next.deaths) processes of this app \
-                version died in it, as many as attemptLimit allows. The state \(location.state) is unchanged. Offer a way to \
-                recover; resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a \
-                higher limit.
+                Migration \(version) of \(location) was not run: \(next.deaths) \(next.deaths == 1 ? "process" : "processes") of \
+                this app version died in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next \
+                manager try again, and so does a new app version, reset(to:) or a higher limit.
                 """
             throw location.error(.attemptLimitReached, version, text)
         }

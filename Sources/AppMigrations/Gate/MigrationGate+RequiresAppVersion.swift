@@ -21,7 +21,10 @@ extension MigrationGate {
         }
 
         public var description: String {
-            "The data of manager \"\(managerName)\" needs version \(version) of the app or a newer one. Nothing was run. Update the app."
+            """
+            The data of manager "\(managerName)" needs version \(version) of the app or a newer one. None of its migrations was run. \
+            Update the app.
+            """
         }
     }
 }

@@ -13,7 +13,7 @@ extension MigrationGate {
         public init() {}
 
         public var description: String {
-            "The device is locked, so that the data can't be read or written. Nothing was run. Unlock the device."
+            "The device is locked, so the data can't be read or written. The start goes on once the device is unlocked."
         }
     }
 }

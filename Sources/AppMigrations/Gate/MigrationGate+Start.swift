@@ -99,7 +99,9 @@ extension MigrationGate {
             manager: String,
             weights: [String: UInt]
         ) throws -> [PlannedMigration] {
-            let namedWeights = try weights.map { (try AppVersion($0, manager: manager), Double($1)) }
+            let namedWeights = try weights.map {
+                (try AppVersion($0, of: "key of weights:", manager: manager), Double($1))
+            }
             let weights = Dictionary(namedWeights, uniquingKeysWith: max)
             if let error = plan.lazy.compactMap(\.error).first { throw error }
             let steps = plan.filter { $0.kind == .willRun }.map { row in

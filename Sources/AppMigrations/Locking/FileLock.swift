@@ -53,11 +53,13 @@ final class FileLock: Sendable {
     }
 
     private static func unavailable(_ location: StateLocation, _ cause: SystemCallError) -> MigrationError {
-        let text: Message = """
-            The lock of manager \(location.name.quoted) (\(location.lock)) could not be taken: \(cause). Nothing was run and the \
-            state is unchanged. Make the folder, and what is in it, writable for this process and start again.
-            """
-        return location.error(.stateNotSaved, at: cause.path ?? location.lock, because: cause, text)
+        location.error(
+            .stateNotSaved,
+            at: cause.path ?? location.lock,
+            because: cause,
+            "The lock \(location.lock) of \(location) could not be taken: \(cause).",
+            advice: "Make the folder and the files in it writable for this process, and start again."
+        )
     }
 
     enum Attempt {
@@ -146,7 +148,7 @@ final class FileLock: Sendable {
             } catch {
                 // The caller is told that it waited, whoever has the lock.
             }
-            return "a process that can't be named"
+            return "an unknown process"
         }
     }
 }

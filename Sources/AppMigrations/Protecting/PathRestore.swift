@@ -76,7 +76,7 @@ struct PathRestore {
     /// Removes the files that were replaced, except those that must be kept.
     func removeReplaced() throws(SystemCallError) {
         if keepsReplaced { return }
-        for path in try Self.replacedPaths(in: copies) where try !StateRecognition.isStateIn(path) {
+        for path in try Self.replacedPaths(in: copies) where try !StateRecognition.containsState(at: path) {
             try Platform.removeTree(path)
         }
     }
@@ -177,7 +177,9 @@ struct PathRestore {
             }
             if !error.isOtherFileSystem { throw error }
         }
-        if try keepsReplaced || StateRecognition.isStateIn(bytes, path) { try keep(bytes, path: path) }
+        if try keepsReplaced || StateRecognition.containsState(at: bytes, path: path) {
+            try keep(bytes, path: path)
+        }
         try Platform.removeTree(bytes, path: path)
         return true
     }

@@ -39,7 +39,7 @@ extension ProtectedPaths {
         if try Platform.isLocked(snapshot + "/list") {
             throw location.conflictError(with: other, over: path, of: version, isRunning: true)
         }
-        if try StateFile(location: other).readState()?.marks.hasLeftover == true {
+        if try StateFile(location: other).readState()?.marks.awaitsRestore == true {
             if list == nil { throw location.damagedListError(of: other, at: path, while: version) }
             // From the end of its closure until the migration is recorded, the process holds the lock of the
             // state.

@@ -160,7 +160,7 @@ struct SavedFiles {
             replaced += try PathRestore.replacedPaths(in: folder + "/" + name)
         }
         if replaced.isEmpty { return nil }
-        for path in replaced where try StateRecognition.isStateIn(path) { return .holdsState }
+        for path in replaced where try StateRecognition.containsState(at: path) { return .holdsState }
         let stateFolder = try Platform.resolved(location.directory)
         guard let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, stateFolder)
         else { return nil }
@@ -180,8 +180,8 @@ struct SavedFiles {
             return try Self.lastKept(of: location, asOf: time)
         }
         var number = 1
-        while try Platform.exists(at: location.kept(time, number)) { number += 1 }
-        let kept = location.kept(time, number)
+        while try Platform.exists(at: location.keptCopies(from: time, number: number)) { number += 1 }
+        let kept = location.keptCopies(from: time, number: number)
         do throws(SystemCallError) {
             try Platform.replace(kept, with: folder)
         } catch {
@@ -199,8 +199,8 @@ struct SavedFiles {
     static func lastKept(of location: StateLocation, asOf time: Int64) throws(SystemCallError) -> String? {
         var kept: String?
         var number = 1
-        while try Platform.exists(at: location.kept(time, number)) {
-            kept = location.kept(time, number)
+        while try Platform.exists(at: location.keptCopies(from: time, number: number)) {
+            kept = location.keptCopies(from: time, number: number)
             number += 1
         }
         return kept

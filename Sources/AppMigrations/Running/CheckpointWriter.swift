@@ -29,9 +29,8 @@ final class CheckpointWriter: Sendable {
         if began.isProtecting {
             throw location.checkpointRefused(
                 version,
-                """
-                the migration has protecting:, and a restore would undo what the checkpoint says was done. Do without one of them.
-                """
+                "the migration has protecting:, and a restore would undo the work that the checkpoint says is done.",
+                "Do without one of them."
             )
         }
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
@@ -44,8 +43,11 @@ final class CheckpointWriter: Sendable {
             if let failure {
                 throw failure.adding(
                     now.locked.isUncertain
-                        ? "Migration \(version) goes on at the new checkpoint, after a power failure at the one before."
-                        : "The checkpoint of migration \(version) was not saved, and it goes on at the one before.",
+                        ? """
+                        The next attempt of migration \(version) goes on at the new checkpoint. After a power failure it may go on at the \
+                        one before.
+                        """
+                        : "The next attempt of migration \(version) goes on at the last checkpoint that was saved.",
                     code: .checkpointNotSaved,
                     version: version
                 )
@@ -56,9 +58,10 @@ final class CheckpointWriter: Sendable {
 }
 
 extension StateLocation {
-    func checkpointRefused(_ version: AppVersion, _ reason: Message) -> MigrationError {
-        let text: Message =
-            "A checkpoint of migration \(version) of \(self) was not saved: \(reason) Nothing was changed."
+    func checkpointRefused(_ version: AppVersion, _ reason: Message, _ advice: Message) -> MigrationError {
+        let text: Message = """
+            A checkpoint of migration \(version) of \(self) was not saved: \(reason) The last checkpoint stays. \(advice)
+            """
         return error(.checkpointNotSaved, version, text)
     }
 
@@ -66,21 +69,23 @@ extension StateLocation {
         let limit = Checkpoint.sizeLimit
         return checkpointRefused(
             version,
-            "it takes \(size) bytes as UTF-8, and \(limit) are possible. Save a place in the data instead of the data."
+            "it takes \(size) bytes as UTF-8, and at most \(limit) are allowed.",
+            "Save a place in the data instead of the data."
         )
     }
 
     package func checkpointAfterEnd(_ version: AppVersion) -> MigrationError {
         checkpointRefused(
             version,
-            "the closure has ended. Let the closure wait for the tasks and threads that it starts."
+            "the closure has ended.",
+            "Let the closure wait for the tasks and threads that it starts."
         )
     }
 
     package func cancelledAtCheckpoint(_ version: AppVersion) -> MigrationError {
         let text: Message = """
-            The task of migration \(version) of manager \(name.quoted) was cancelled. Its checkpoint \
-            is saved in \(state), and the next attempt goes on there.
+            The task of migration \(version) of \(self) was cancelled. Its checkpoint is saved, and the next attempt goes on \
+            there.
             """
         return error(.cancelled, version, text)
     }
@@ -96,8 +101,8 @@ extension Checkpoint {
         if let value = Value(text) { return value }
         let type = "\(type)"
         let text: Message = """
-            No \(type) was saved as the checkpoint of migration \(version) of \(location): version \(appVersion) of the app \
-            saved \(text.quoted). Nothing was changed. Read what that version saved.
+            The checkpoint of migration \(version) of \(location) can't be read as \(type): version \(appVersion) of the app \
+            saved \(text.quoted). The checkpoint stays. Read it as the type that this version saved.
             """
         throw location.error(.checkpointNotSaved, version, text)
     }

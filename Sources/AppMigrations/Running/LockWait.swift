@@ -44,7 +44,7 @@ struct LockWait: ~Copyable {
             throw .nested(location, version)
         }
         if !isOver() { return nil }
-        throw end("the lock \(location.lock), which \(lock.holder()) holds", at: location.lock)
+        throw end("the lock \(location.lock), which \(lock.holder()) holds")
     }
 
     /// Tells of the wait when it begins, and sets the pause before the next step; true where the wait is over, without a lock.
@@ -65,15 +65,18 @@ struct LockWait: ~Copyable {
     }
 
     /// The error of a wait that is over, with the code `cancelled` or `lockTimeout`.
-    private func end(_ subject: Message, at path: String) -> MigrationError {
+    private func end(_ subject: Message) -> MigrationError {
         guard let timeout, !Task.isCancelled else {
             return location.cancelled(version, "waited for \(subject)")
         }
-        let text: Message = """
-            Manager \(location.name.quoted) waited \(timeout.description) for \(subject). Nothing was run and the state is \
-            unchanged. Let that process finish and start again.
-            """
-        return location.error(.lockTimeout, version, at: path, isTransient: true, text)
+        return location.error(
+            .lockTimeout,
+            version,
+            at: location.lock,
+            isTransient: true,
+            "The \(location) waited \(timeout.description) for \(subject).",
+            advice: "Let that process finish, and start again."
+        )
     }
 }
 
@@ -98,22 +101,29 @@ extension FileLock {
 extension StateLocation {
     /// The error of a task that was cancelled before a closure began.
     func cancelled(_ version: AppVersion?, _ work: Message) -> MigrationError {
-        let text: Message = """
-            The task was cancelled while manager \(name.quoted) \(work). Nothing was run and nothing changed in \(state). Make a \
-            new manager to try again.
-            """
-        return error(.cancelled, version, because: CancellationError(), text)
+        error(
+            .cancelled,
+            version,
+            because: CancellationError(),
+            "The task was cancelled while \(self) \(work).",
+            advice: "Make a new manager to try again."
+        )
     }
 }
 
 extension MigrationError {
     package static func nested(_ location: StateLocation, _ version: AppVersion?) -> MigrationError {
-        let text: Message = """
-            A manager of the state \(location.state) was used while a closure, or the plan, of manager \
-            \(location.name.quoted) with the same state was under way: it would wait for itself. \
-            Nothing was run by this call. In a plan, use the manager that is handed in; elsewhere declare \
-            the version beside the other, not inside it, and await it in asynchronous code.
+        location.error(
+            .nested,
+            version,
             """
-        return location.error(.nested, version, text)
+            This call would wait for itself: a closure, a plan or a declaration of \(location) is under way, and the call was \
+            made inside it or next to it.
+            """,
+            advice: """
+                In a plan, use the manager that is handed in. Elsewhere declare the version after the other one, not inside it, \
+                and await the call in asynchronous code.
+                """
+        )
     }
 }

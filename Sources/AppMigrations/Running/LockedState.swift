@@ -55,11 +55,12 @@ final class LockedState {
             }
             try StateFile(location: location).replace(with: new)
         } catch {
-            let text: Message = """
-                The state of \(location) could not be saved: \(error). The old state stands. Make room, or the folder writable, \
-                and start again.
-                """
-            throw location.error(.stateNotSaved, because: error, text)
+            throw location.error(
+                .stateNotSaved,
+                because: error,
+                "The state of \(location) could not be saved: \(error). The file has the old state.",
+                advice: "Make room on the disk, or make the folder writable, and start again."
+            )
         }
         state = new
         do throws(SystemCallError) {
@@ -69,7 +70,7 @@ final class LockedState {
             throw location.error(
                 .stateNotSaved,
                 because: error,
-                "The new state of \(location) stands, but may not survive a power failure: \(error)."
+                "The new state of \(location) was saved, but may not survive a power failure: \(error)."
             )
         }
     }
@@ -106,18 +107,22 @@ final class LockedState {
         do throws(SystemCallError) {
             stands = try lock.stands(at: location)
         } catch {
-            throw lost("its file can't be looked at, \(error)", error)
+            throw lost("its file could not be examined, \(error)", error)
         }
-        if !stands { throw lost("its file is not at that path any more") }
+        if !stands { throw lost("its file was removed or replaced") }
     }
 
     private func lost(_ how: Message, _ cause: SystemCallError? = nil) -> MigrationError {
         isLost = true
-        let text: Message = """
-            Manager \(location.name.quoted) doesn't have the lock \(location.lock) any more: \(how). Nothing was written to \
-            \(location.state) without it. Make a new manager, which reads the state again, and never remove the lock's file.
-            """
-        return location.error(.stateNotSaved, at: location.lock, because: cause, text)
+        return location.error(
+            .stateNotSaved,
+            at: location.lock,
+            because: cause,
+            "The lock of \(location) is lost: \(how). Nothing was written to the state without the lock.",
+            advice: """
+                Never remove or replace \(location.lock). Make a new manager, which reads the state again.
+                """
+        )
     }
 
     func send(_ event: MigrationEvent) { reporter.send(event) }
@@ -165,7 +170,7 @@ extension LockedState {
     func recover() throws(MigrationError) {
         guard let state else { return }
         let version = state.marks.interruption?.version
-        if state.marks.hasLeftover, let version {
+        if state.marks.awaitsRestore, let version {
             try restore(version)
             try finishRestore(state)
             return

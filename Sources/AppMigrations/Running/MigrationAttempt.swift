@@ -7,7 +7,7 @@ final class MigrationAttempt {
     let locked: LockedState
     private let token: RunToken
 
-    /// The state before the attempt, and with the intent of it.
+    /// The state before the attempt, with the launch of this app, and the state with the intent.
     let before: MigrationState
     private(set) var intent: MigrationState
 
@@ -26,7 +26,9 @@ final class MigrationAttempt {
         under locked: LockedState
     ) throws(MigrationError) {
         self.locked = locked
-        before = try locked.existing()
+        // The intent also says that this app was launched. That stays true if the attempt is cancelled and this state saved again.
+        let state = try locked.existing()
+        before = state.launched(by: max(state.marks.launched, known.appVersion))
         let began = Interruption(known, isProtecting: isProtecting, at: Platform.now)
         intent = before.withIntent(began, minimumAppVersion: minimumAppVersion)
         let writer = CheckpointWriter(began, after: before.marks.lastRun)
@@ -75,7 +77,7 @@ final class MigrationAttempt {
             files?.remove()
             let failure = location.protectionError(.copying, of: version, because: error)
             if locked.note(before) == nil { throw failure }
-            throw failure.adding("That could not be noted either, and the attempt counts as a death.")
+            throw failure.adding("The failure could not be saved either, so the attempt counts as a death.")
         }
     }
 
@@ -180,21 +182,20 @@ extension MigrationAttempt {
     ///
     /// Where the closure protects files, the state may list them, so the error is one that forbids writing to them.
     private func lost(_ loss: MigrationError, _ failure: (any Error)?) -> MigrationError {
-        let ending: Message = failure == nil ? "ran" : "failed"
-        var text: Message = "Migration \(version) \(ending) and that was not recorded"
+        let ending: Message = failure == nil ? "ran, but" : "failed, and that"
+        var text: Message = "Migration \(version) \(ending) was not recorded."
         if files != nil {
             text = """
-                \(text), and the files it protects were left as they are. The next start puts them back if the state lists them. \
-                Don't write to those files before it succeeded
+                \(text) The files that it protects were left as they are. The next start puts them back if the state lists them. \
+                Don't write to those files before that start has succeeded.
                 """
         }
         let cause = failure.map { " The migration itself had failed: " + MigrationError.sentence($0) } ?? ""
-        return location.error(
-            files != nil ? .protectionFailed : .stateNotSaved,
-            version,
-            at: loss.path,
-            because: failure ?? loss.underlyingError,
-            "\(loss.description) \(text).\(cause)"
+        return loss.adding(
+            "\(text)\(cause)",
+            code: files != nil ? .protectionFailed : .stateNotSaved,
+            version: version,
+            underlying: failure
         )
     }
 
@@ -203,7 +204,7 @@ extension MigrationAttempt {
         let ended = intent.withFailure(cause)
         if files == nil {
             if locked.note(ended) == nil { return failure }
-            return failure.adding("The attempt could not be noted either and counts as a death.")
+            return failure.adding("The failure could not be saved either, so the attempt counts as a death.")
         }
         do throws(MigrationError) {
             try locked.restore(version)
@@ -213,7 +214,7 @@ extension MigrationAttempt {
         }
         do throws(MigrationError) {
             try locked.finishRestore(ended)
-            return failure.adding("The protected files are what they were before it.")
+            return failure.adding("The protected files are as they were before the migration.")
         } catch {
             return error.following(cause)
         }
@@ -233,7 +234,8 @@ extension MigrationAttempt {
             }
             end =
                 second == nil
-                ? "It was taken back: migration \(version) was not run." : "Migration \(version) was not run."
+                ? "Then the previous state was saved again, and migration \(version) was not run."
+                : "Migration \(version) was not run."
             if files != nil { locked.discardSnapshot(version) }
         } else if files != nil {
             // First the copies, which may be what fills the disk: the state says that they are being made.
@@ -242,7 +244,7 @@ extension MigrationAttempt {
             end =
                 isNoted
                 ? "Migration \(version) was not run."
-                : "Migration \(version) was not run, and counts as a death."
+                : "Migration \(version) was not run, but the attempt counts as a death."
         } else {
             end = "Migration \(version) was not run."
         }

@@ -4,7 +4,8 @@ extension MigrationError {
         attempt: Int,
         _ cause: any Error,
         _ location: StateLocation,
-        consequence: Message = ""
+        consequence: Message = "",
+        isTransient: Bool = false
     ) -> MigrationError {
         let isCancelled = isCancellation(cause)
         var end: Message = "failed in attempt \(attempt): \(sentence(cause))"
@@ -13,10 +14,11 @@ extension MigrationError {
             end = "was cancelled in attempt \(attempt).\(more)"
         }
         let text: Message = """
-            Migration \(version) of manager \(location.name.quoted) \(end) \
-            It is not recorded in \(location.state) and runs again with the next manager.\(consequence)
+            Migration \(version) of \(location) \(end) \
+            It is not recorded, and runs again with the next manager.\(consequence)
             """
-        return location.error(isCancelled ? .cancelled : .migrationFailed, version, because: cause, text)
+        let code: Code = isCancelled ? .cancelled : .migrationFailed
+        return location.error(code, version, because: cause, isTransient: isTransient, text)
     }
 
     static func isCancellation(_ cause: any Error) -> Bool {
@@ -27,21 +29,6 @@ extension MigrationError {
     package static func sentence(_ cause: any Error) -> String {
         let text = String(describing: cause)
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
-    }
-
-    /// This error with a sentence more, for a caller who knows what follows from it.
-    package func adding(_ sentence: Message, code: Code? = nil, version: AppVersion? = nil)
-        -> MigrationError
-    {
-        MigrationError(
-            code ?? self.code,
-            manager: managerName,
-            version: version ?? self.version,
-            path: path,
-            underlying: underlyingError,
-            isTransient: isTransient,
-            "\(description) \(sentence)"
-        )
     }
 
     /// This error, naming what made the restore necessary.

@@ -6,16 +6,15 @@ enum DefaultLocation {
         if let version = AppBundle.version { return version }
         #endif
         let text: Message = """
-            Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no \
-            CFBundleShortVersionString. Nothing was run. Pass currentVersion:.
+            Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no CFBundleShortVersionString.
             """
-        throw MigrationError(.unknownCurrentVersion, manager: manager, text)
+        throw MigrationError(.unknownCurrentVersion, manager: manager, text, advice: "Pass currentVersion:.")
     }
 
     /// The location of a manager's state.
     ///
-    /// Its path is absolute. A relative one would be another folder in another working directory, and look like a
-    /// fresh install.
+    /// Its path is absolute. A relative one would be another folder in another working directory, and look
+    /// like a fresh install.
     static func of(
         _ manager: String,
         in directory: String?,
@@ -38,9 +37,10 @@ enum DefaultLocation {
         #endif
         let text: Message = """
             Manager \(manager.quoted) was given no stateDirectory:, and the program has no bundle that a default could be named \
-            after. Nothing was run or written. Pass the path of a folder that each later release finds again.
+            after.
             """
-        throw MigrationError(.unusableDirectory, manager: manager, text)
+        let advice: Message = "Pass the path of a folder that each later release finds again."
+        throw MigrationError(.unusableDirectory, manager: manager, text, advice: advice)
     }
 
     static func requireAbsolute(_ directory: String, for manager: String) throws(MigrationError) {
@@ -80,10 +80,12 @@ enum DefaultLocation {
         of manager: String,
         because reason: Message
     ) -> MigrationError {
-        let text: Message = """
-            The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason). \
-            Nothing was run or written. Pass the absolute path of a folder as stateDirectory:.
-            """
-        return MigrationError(.unusableDirectory, manager: manager, path: directory, text)
+        MigrationError(
+            .unusableDirectory,
+            manager: manager,
+            path: directory,
+            "The state directory \(directory.quoted) of manager \(manager.quoted) can't be used: \(reason).",
+            advice: "Pass the absolute path of a folder as stateDirectory:."
+        )
     }
 }

@@ -19,7 +19,7 @@ struct Start: ~Copyable {
     ) throws(MigrationError) -> StartOutcome {
         guard let marks = try file.readMarks() else { return try makeState(firstRun) }
         // Restore files before the data can be refused as too old: the app may write to them in either case.
-        if marks.hasLeftover { return try restoreAndSaveLaunch(marks) }
+        if marks.awaitsRestore { return try restoreAndSaveLaunch(marks) }
         let found = try StartOutcome(found: marks, by: release)
         return marks.launched >= release.version ? found : try restoreAndSaveLaunch(marks)
     }
@@ -46,7 +46,7 @@ extension Start {
         } catch {
             // If the lock can't be taken or the state can't be saved, the next start saves which version was
             // started.
-            if marks.hasLeftover { throw forbiddingWrites(error, while: marks) }
+            if marks.awaitsRestore { throw forbiddingWrites(error, while: marks) }
             if error.code != .stateNotSaved { throw error }
         }
         return try StartOutcome(found: marks, by: release)
@@ -59,7 +59,7 @@ extension Start {
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
         // An app that can't upgrade the data isn't saved as started on it. So this comes first.
-        var found = try StartOutcome(found: state.marks, by: release, consequence: "Nothing was run.")
+        var found = try StartOutcome(found: state.marks, by: release)
         if state.marks.launched >= release.version { return found }
         // If this fails, the next start saves it. Nothing else depends on it.
         _ = locked.note(state.launched(by: release.version))
@@ -71,7 +71,7 @@ extension Start {
     ///
     /// Reads the marks again unless that closure runs.
     private func awaitsRestore(rereading marks: inout StateMarks) throws(MigrationError) -> Bool {
-        guard marks.hasLeftover else { return false }
+        guard marks.awaitsRestore else { return false }
         do throws(SystemCallError) {
             // While the closure runs, its process holds a lock on the list of the copies.
             if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
@@ -81,7 +81,7 @@ extension Start {
             throw location.protectionError(.restoring, of: marks.interruption?.version, because: error)
         }
         marks = try file.readMarks() ?? marks
-        return marks.hasLeftover
+        return marks.awaitsRestore
     }
 
     /// An error that tells the app not to write to the protected files.
@@ -95,7 +95,10 @@ extension Start {
         case .lockTimeout, .cancelled:
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(
-                "Don't write to the files that \(migration) protects before: they are being put back.",
+                """
+                Nothing was run. The files that \(migration) protects are being put back. Don't write to them before a start has \
+                succeeded.
+                """,
                 version: version
             )
         default: return error
@@ -125,10 +128,10 @@ extension Start {
         // migration.
         if locked.state != nil { return try saveLaunch(under: locked) }
         let outcome = try StartOutcome(first: answer(of: firstRun), by: release)
+        // The app's `firstRun:` may have removed the folder and the lock in it.
+        try locked.confirm()
+        locked.keepUnlisted()
         do throws(MigrationError) {
-            // The app's `firstRun:` may have removed the folder and the lock in it.
-            try locked.confirm()
-            locked.keepUnlisted()
             try locked.save(MigrationState(name: location.name, marks: outcome.marks))
         } catch {
             throw error.adding("Nothing was run.")
@@ -150,8 +153,8 @@ extension Start {
 extension MigrationError {
     package static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
         let text: Message = """
-            The firstRun: expression of manager \(location.name.quoted) failed: \(sentence(cause)) \
-            No state was written to \(location.state) and nothing was run; the next manager asks again.
+            The firstRun: expression of \(location) failed: \(sentence(cause)) \
+            No state was written. Nothing was run. The next manager asks again.
             """
         return location.error(.firstRunFailed, because: cause, text)
     }

@@ -7,15 +7,9 @@ package struct StartOutcome {
 
     /// The outcome of a start that found a state.
     ///
-    /// `consequence` is a part of the error if the data is too old: it says what was not done.
-    ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
-    package init(
-        found marks: StateMarks,
-        by release: AppRelease,
-        consequence: @autoclosure () -> Message = "Nothing was run or changed."
-    ) throws(MigrationError) {
-        try release.requireUpgradable(marks, consequence())
+    package init(found marks: StateMarks, by release: AppRelease) throws(MigrationError) {
+        try release.requireUpgradable(marks)
         self.marks = marks
         launch = marks.launch(of: release.version)
     }

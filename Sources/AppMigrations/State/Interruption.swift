@@ -18,10 +18,10 @@ package final class Interruption: Sendable {
     /// The error that ended the attempt; `nil` while the closure runs, or if its process died.
     package let failure: String?
 
-    /// The host of a fleet that runs the attempt.
+    /// The lease of the host of a fleet that runs the attempt.
     ///
-    /// It is `nil` if no host does, and always in a state file: the file's lock says whether a process runs
-    /// the attempt.
+    /// It is `nil` if no host runs it. In a state file it is always `nil`: the lock says whether a process
+    /// runs the attempt.
     package let lease: Lease?
 
     package init(

@@ -15,9 +15,7 @@ package final class MigrationState: Sendable {
     package let marks: StateMarks
     package let history: [AppliedMigration]
 
-    /// The highest version among the rows that the history has lost.
-    ///
-    /// It is zero if the history has lost none.
+    /// The highest version among the rows that were dropped from the history; zero if none was dropped.
     let droppedVersion: AppVersion
 
     /// The text of the members that this release of the library doesn't know.
@@ -96,11 +94,11 @@ extension MigrationState {
         return with(raised.with(baseline: version))
     }
 
-    /// Returns the state after a reset to `marks`, with the old minimum app version, and the history up to the
-    /// last-run version.
+    /// Returns the state after a reset to `marks`, with the old minimum app version, and the history up to
+    /// the last-run version.
     ///
-    /// The versions above it are pending again, so no row may say that they have run. All below it belong to the
-    /// baseline.
+    /// The versions above it are pending again, so no row may say that they have run. All below it belong to
+    /// the baseline.
     func resetting(to marks: StateMarks) -> MigrationState {
         with(
             marks.raisingMinimumAppVersion(to: self.marks.minimumAppVersion),
@@ -134,8 +132,8 @@ extension MigrationState {
 
     /// True if a version up to the last-run version has run here, or counts as run.
     ///
-    /// The data at the baseline has the work of each version up to it. A version that isn't above the rows that
-    /// the history has lost may be one of these.
+    /// A version up to the baseline counts as run, because the data has its work already. A version up to
+    /// ``droppedVersion`` counts as run, because its row may be one that was dropped.
     package func hasRun(_ version: AppVersion) -> Bool {
         version <= marks.baseline || version <= droppedVersion
             || history.contains { $0.version == version }
@@ -176,7 +174,7 @@ extension MigrationState {
 
     /// Returns the state after the attempt failed with an error.
     ///
-    /// If it had a lease, that ends.
+    /// If the attempt had a lease, the lease ends.
     package func withFailure(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)

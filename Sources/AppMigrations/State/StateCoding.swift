@@ -21,7 +21,7 @@ extension MigrationState {
         } catch {
             throw .corrupted(location, because: error)
         }
-        if format > Self.format { throw .fromNewerFormat(format, location) }
+        if format > Self.format { throw .fromNewerFormat(format, at: location) }
         do throws(JSONError) {
             try self.init(json, of: document, named: location.name)
         } catch {
@@ -66,7 +66,7 @@ extension MigrationState {
             excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
             count += 1
         }
-        // The highest version that was dropped is a member too, so another row may have to go.
+        // The dropped version makes the text longer, so another row may have to be dropped.
         return count > 0 ? withoutOldestRows(count).writtenDocument : nil
     }
 
@@ -89,8 +89,8 @@ extension MigrationState {
         ]
         let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // These are written after the unknown members. So `StateHead` doesn't accept a text that has any,
-        // and it is read in full.
+        // These members are written after the unknown ones. So `StateHead` doesn't accept a text with unknown
+        // members, and the text is read in full.
         let lastMembers: [(String, String?)] = [
             ("fence", fence > 0 ? JSON.count(fence) : nil),
             ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),

@@ -90,8 +90,8 @@ struct StateFile: Sendable {
     /// The caller holds the lock, and syncs the directory.
     func moveAside(at time: Int64) throws(SystemCallError) -> String {
         var number = 1
-        while try Platform.exists(at: location.forgotten(time, number)) { number += 1 }
-        let path = location.forgotten(time, number)
+        while try Platform.exists(at: location.forgottenState(at: time, number: number)) { number += 1 }
+        let path = location.forgottenState(at: time, number: number)
         try Platform.replace(path, with: location.state)
         return path
     }

@@ -30,7 +30,8 @@ package struct StateHead {
         )
     }
 
-    /// Skips the end of the head: the history, with the highest version that it has lost, or the fence of a lease.
+    /// Skips the end of the head: the history, with the highest version that it has lost, or the fence of a
+    /// lease.
     private mutating func skipEnd() -> Bool {
         if skip("  \"history\" : [") || skip("  \"fence\" : ") { return true }
         return skip("  \"droppedVersion\" : \"") && version() != nil && skip("  \"history\" : [")

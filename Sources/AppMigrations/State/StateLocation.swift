@@ -82,12 +82,16 @@ package final class StateLocation: Sendable {
     /// The folder for copies that were abandoned, or whose state was lost.
     ///
     /// The number distinguishes two folders of one second.
-    func kept(_ time: Int64, _ number: Int) -> String { aside("kept", time, number) }
+    func keptCopies(from time: Int64, number: Int) -> String {
+        movedAside("kept", time: time, number: number)
+    }
 
-    /// The path of a state that was forgotten.
-    func forgotten(_ time: Int64, _ number: Int) -> String { aside("forgotten", time, number) }
+    /// The path to which a forgotten state is moved.
+    func forgottenState(at time: Int64, number: Int) -> String {
+        movedAside("forgotten", time: time, number: number)
+    }
 
-    private func aside(_ reason: String, _ time: Int64, _ number: Int) -> String {
+    private func movedAside(_ reason: String, time: Int64, number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
         return file(".migrations.\(reason)-\(time)" + (number == 1 ? "" : "-\(number)"))
     }
@@ -118,14 +122,15 @@ package final class StateLocation: Sendable {
         if isUsable { return }
         let text: Message = """
             The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, \
-            at most \(nameLimit) of them, and doesn't begin with a dot. Nothing was run. Pass another name.
+            at most \(nameLimit) of them, and doesn't begin with a dot.
             """
-        throw MigrationError(.invalidName, manager: name, text)
+        throw MigrationError(.invalidName, manager: name, text, advice: "Pass another name.")
     }
 
     /// An error of this manager.
     ///
-    /// Its path is that of the state, unless another one is given.
+    /// Its path is that of the state, unless another one is given. With an advice, the call that throws the
+    /// error adds what it left unchanged, by ``MigrationError/completed(by:)``.
     @inline(never)
     package func error(
         _ code: MigrationError.Code,
@@ -133,7 +138,8 @@ package final class StateLocation: Sendable {
         at path: String? = nil,
         because cause: (any Error)? = nil,
         isTransient: Bool = false,
-        _ message: Message
+        _ message: Message,
+        advice: Message? = nil
     ) -> MigrationError {
         MigrationError(
             code,
@@ -142,7 +148,8 @@ package final class StateLocation: Sendable {
             path: path ?? self.path,
             underlying: cause,
             isTransient: isTransient,
-            message
+            message,
+            advice: advice
         )
     }
 

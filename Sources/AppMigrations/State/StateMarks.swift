@@ -52,7 +52,7 @@ package final class StateMarks: Sendable {
     }
 
     /// True if protected files may have to be restored.
-    var hasLeftover: Bool { interruption?.isProtecting == true }
+    var awaitsRestore: Bool { interruption?.isProtecting == true }
 }
 
 // What the marks say to an app at a version `current`.
@@ -179,11 +179,12 @@ extension StateMarks {
         return with(interruption: attempt, attempted: others.filter { $0.version != attempt.version })
     }
 
-    /// Returns the marks after `version` was recorded, which raises the last-run version to it, or keeps a higher
-    /// one.
+    /// Returns the marks after `version` was recorded, which raises the last-run version to it, or keeps a
+    /// higher one.
     ///
-    /// The attempts at versions that are passed over are dropped, because these versions don't run any more. An
-    /// attempt at or below the last-run version is out of order, and is kept until its own version is recorded.
+    /// The attempts at versions that are passed over are dropped, because these versions don't run any more.
+    /// An attempt at or below the last-run version is out of order, and is kept until its own version is
+    /// recorded.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
         let raised = max(lastRun, version)
         let isKept = { [lastRun] (attempt: AppVersion) in

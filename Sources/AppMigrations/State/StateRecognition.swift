@@ -3,17 +3,17 @@
 /// A name isn't enough, because a file of the user may have the name of a state.
 enum StateRecognition {
     /// True if a file at a path, or below it, is the state of a manager.
-    static func isStateIn(_ path: String) throws(SystemCallError) -> Bool {
-        try isStateIn(Array(path.utf8CString), path)
+    static func containsState(at path: String) throws(SystemCallError) -> Bool {
+        try containsState(at: Array(path.utf8CString), path: path)
     }
 
-    /// The same for a path that may not be UTF-8 and ends with a NUL; `text` is the path in errors.
+    /// The same for a path that may not be UTF-8 and ends with a NUL; `path` is that path as errors write it.
     ///
     /// It is asked about items that a restore replaced and is going to remove. So folders that can't be read
     /// are made readable.
-    static func isStateIn(_ path: [CChar], _ text: String) throws(SystemCallError) -> Bool {
+    static func containsState(at bytes: [CChar], path: String) throws(SystemCallError) -> Bool {
         var isFound = false
-        try TreeWalk.visit(path, path: text) { entry, moment throws(SystemCallError) in
+        try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
             if isFound { return false }
             if moment == .entering { try Platform.makeWritable(entry) }
             if moment == .file, entry.status.kind == .file, let name = managerName(ofFile: entry.path) {

@@ -17,7 +17,7 @@ public struct AppVersion: Sendable {
 
     /// ``trailingZeros`` and ``hasSubNumber`` in one word.
     ///
-    /// Two properties would be packed and unpacked wherever a version is passed to a function.
+    /// As two properties they would be packed and unpacked wherever a version is passed to a function.
     private let details: UInt32
 
     init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
@@ -88,13 +88,20 @@ extension AppVersion {
     /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
     ///   wrong, at which character, and what the grammar is.
     public init(parsing text: some StringProtocol) throws(MigrationError) {
-        try self.init(String(text)) { problem in MigrationError(.invalidVersion, problem) }
+        try self.init(String(text)) { problem in
+            MigrationError(.invalidVersion, problem, advice: VersionReader.grammar)
+        }
     }
 
-    package init(_ text: String, manager: String) throws(MigrationError) {
+    /// Reads a version that a manager was given; `source` names the parameter, with its colon.
+    package init(_ text: String, of source: Message, manager: String) throws(MigrationError) {
         try self.init(text) { problem in
-            let end: Message = "Nothing was run by manager \(manager.quoted)."
-            return MigrationError(.invalidVersion, manager: manager, "\(problem) \(end)")
+            MigrationError(
+                .invalidVersion,
+                manager: manager,
+                "\(problem) It is the \(source) of manager \(manager.quoted).",
+                advice: VersionReader.grammar
+            )
         }
     }
 
@@ -154,7 +161,8 @@ extension AppVersion: Codable {
         let container = try decoder.singleValueContainer()
         var reader = VersionReader()
         if let problem = reader.read(try container.decode(String.self)) {
-            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem.description)
+            let text = "\(problem.description) \(VersionReader.grammar.description)"
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: text)
         }
         self = reader.version()
     }

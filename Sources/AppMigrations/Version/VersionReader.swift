@@ -29,16 +29,17 @@ struct VersionReader {
         AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
     }
 
+    /// The advice for a text that isn't a version.
+    static var grammar: Message {
+        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+    }
+
     /// Reads the text of a version.
     ///
-    /// - Returns: `nil` if ``version()`` is now that version; otherwise a message with the mistake and the
-    ///   grammar.
+    /// - Returns: `nil` if ``version()`` is now that version; otherwise a message with the mistake.
     mutating func read(_ text: consuming String) -> Message? {
         guard let reason = text.withUTF8({ read($0) }) else { return nil }
-        return """
-            The version \(text.quoted) can't be read: \(reason). \
-            A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2.
-            """
+        return "The version \(text.quoted) can't be read: \(reason)."
     }
 
     mutating func append(_ component: UInt64) {
@@ -96,7 +97,7 @@ struct VersionReader {
                 hasSubNumber = true
                 append(byte: Self.subNumberMark)
             case 0x2D: return "character \(index + 1) begins a second sub-number"
-            default: return "character \(index + 1) is not a digit, a dot or a hyphen that may stand there"
+            default: return "character \(index + 1) is not a digit, or a dot or hyphen that is allowed there"
             }
             index &+= 1
         }

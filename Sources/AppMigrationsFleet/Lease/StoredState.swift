@@ -63,11 +63,10 @@ final class StoredState: Sendable {
         do {
             return try await deadline.bound(limit) { [self] in try await store.read(location.name) }
         } catch {
-            let consequence: Message = "Nothing was run or written."
             if error is CancellationError || Task.isCancelled {
-                throw location.cancelled("while the state of \(location) was read", nil, consequence, error)
+                throw location.cancelled("while the state of \(location) was read", nil, error)
             }
-            throw location.unreadable(error, consequence)
+            throw location.unreadable(error)
         }
     }
 
@@ -82,7 +81,7 @@ final class StoredState: Sendable {
     {
         if let bytes = state.writtenDocument { return bytes }
         let message: Message = """
-            The state of \(location) would take more than 1 MiB and was not saved. The old state stands. \(consequence)
+            The state of \(location) was not saved, because it takes more than 1 MiB. The store has the old state. \(consequence)
             """
         throw location.error(.stateNotSaved, version, message)
     }
@@ -112,11 +111,12 @@ final class StoredState: Sendable {
             }
         } catch {
             if let error = error as? MigrationError { throw error }
-            let unknown: Message = "Whether the state was saved is not known. \(consequence)"
+            let unknown: Message = "It is not known whether the state was saved. \(consequence)"
             if Task.isCancelled {
-                throw location.cancelled("while the state of \(location) was saved", version, unknown, error)
+                let moment: Message = "while the state of \(location) was saved"
+                throw location.cancelled(moment, version, error).adding(unknown)
             }
-            throw location.unreadable(error, unknown)
+            throw location.unreadable(error).adding(unknown)
         }
     }
 
@@ -148,7 +148,8 @@ final class StoredState: Sendable {
             }
         } catch {
             if !Task.isCancelled { throw error }
-            throw location.cancelled("while the lease of \(location) was taken", version, consequence, error)
+            throw location.cancelled("while the lease of \(location) was taken", version, error)
+                .adding(consequence)
         }
     }
 
@@ -165,7 +166,7 @@ final class StoredState: Sendable {
             guard case .text(let process) = rows.first?.first else { return nil }
             return "the open transaction of the server's process \(process)"
         } catch {
-            return "a transaction whose process can't be asked for: \(MigrationError.sentence(error))"
+            return "a transaction whose process is unknown: \(MigrationError.sentence(error))"
         }
     }
 }

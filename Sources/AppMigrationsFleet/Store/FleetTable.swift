@@ -159,22 +159,22 @@ final class FleetTable: Sendable {
             throw cause ?? error
         }
         guard let row = rows.first, row.count == 2 else {
-            throw SQLError(.statementFailed, "A look at the table \(name) gave \(rows)")
+            throw SQLError(.statementFailed, "Reading about the table \(name) returned \(rows)")
         }
         if case .text(let columns) = row[0] {
             let found = columns.split(separator: ", ")
             if ["name", "revision", "document"].allSatisfy(found.contains) { return true }
             throw SQLError(
                 .statementFailed,
-                "The table \(name) is another tool's: it has the columns \(columns), and not name, revision and document."
+                "The table \(name) belongs to another tool: it has the columns \(columns), and not name, revision and document."
                     + " Nothing was written. Give the store another table (table:)"
             )
         }
         guard bare != nil, case .text(let schema) = row[1] else { return false }
         throw SQLError(
             .statementFailed,
-            "The connection's search_path leads to no table \(name) that lasts, and the schema \(schema) has one. Nothing was "
-                + "written. Name the store's table with its schema, also where it is to be a new one"
+            "The connection's search_path has no permanent table \(name), but the schema \(schema) has one. Nothing was "
+                + "written. Name the store's table with its schema, even if it is to be a new one"
         )
     }
 }

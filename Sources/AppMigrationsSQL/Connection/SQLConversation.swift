@@ -61,7 +61,7 @@ package final class SQLConversation {
     /// The whole number that a statement gives.
     package func number(_ sql: String) throws(SQLError) -> Int64 {
         if let number = try query(sql).first?.first?.number { return number }
-        throw SQLError(.statementFailed, "\(sql) gave no number")
+        throw SQLError(.statementFailed, "\(sql) returned no number")
     }
 
     /// Runs `body` in a savepoint, to which an error goes back.

@@ -42,7 +42,7 @@ package struct SQLScript {
     /// Refuses a text of which a database would read a part.
     package func refuseZeroBytes(for database: String = "SQLite") throws(SQLError) {
         if let offset = bytes[..<count].firstIndex(of: 0) {
-            throw error(.invalidScript, "a zero byte, where \(database) would stop reading", at: offset)
+            throw error(.invalidScript, "a zero byte, at which \(database) would stop reading", at: offset)
         }
     }
 

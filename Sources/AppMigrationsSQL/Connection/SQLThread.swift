@@ -58,7 +58,7 @@ final class SQLThread: @unchecked Sendable {
         own.release()
         throw SQLError(
             .statementFailed,
-            "No thread could be made (pthread_create, errno \(result)). Nothing was run"
+            "No thread could be made (pthread_create, errno \(result)). No statement was run"
         )
     }
 

@@ -90,6 +90,6 @@ package class LedgerTable {
     final func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
 
     final func notKept(_ version: String) -> SQLError {
-        unreadable("The table \(name) did not keep the row of version \(version), or lost another")
+        unreadable("The table \(name) did not keep the row of version \(version), or lost another row")
     }
 }

@@ -27,7 +27,7 @@ final class SQLLedger: LedgerTable {
         if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
             throw SQLError(
                 .foreignLedger,
-                "The table \(name) is that of Rails or dbmate: it has versions of texts, and no other column"
+                "The table \(name) is a table of Rails or dbmate: its versions are texts, and it has no other column"
             )
         }
     }
@@ -96,7 +96,7 @@ final class SQLLedger: LedgerTable {
 
     private func version(_ value: SQLValue) throws(SQLError) -> Int64 {
         if let version = value.number { return version }
-        throw unreadable("The table \(name) has a version that is no number: \(value.shown)")
+        throw unreadable("The table \(name) has a version that is not a number: \(value.shown)")
     }
 
     /// Makes the ledger where it is still missing; the lock is held.
@@ -162,7 +162,7 @@ final class SQLLedger: LedgerTable {
         let list = made.map(\.text).joined(separator: ", ")
         throw SQLError(
             .foreignLedger,
-            "The table \(name) is another migrator's: it has version \(version) with another text, and the"
+            "The table \(name) belongs to another migrator: its version \(version) has another text, and the"
                 + " database has no \(list)"
         )
     }

@@ -21,7 +21,7 @@ extension SQLMigration {
             // A name that is no text is refused like any other that is misspelt.
             names = try Platform.names(in: folder, strictly: true)
         } catch {
-            throw fileError(.fileFailure, "The folder can't be read: \(error). Nothing was run", folder)
+            throw fileError(.fileFailure, "The folder can't be read: \(error). No migration was run", folder)
         }
         var steps = [SQLStep]()
         for name in names where name.lowercased().hasSuffix(".sql") && !name.hasPrefix(".") {
@@ -30,7 +30,7 @@ extension SQLMigration {
             steps.insertInOrder(SQLStep(version: version, name: title, file: path))
         }
         if steps.isEmpty {
-            throw fileError(.fileFailure, "The folder has no .sql file. Nothing was run", folder)
+            throw fileError(.fileFailure, "The folder has no .sql file. No migration was run", folder)
         }
         var migrations = [SQLMigration]()
         for step in steps { migrations.append(SQLMigration(step)) }
@@ -47,7 +47,7 @@ extension SQLMigration {
         let hasName = isName && fileName.dropFirst(digits.count).first == "_" && name.last ?? "_" != "_"
         let isComplete = hasName || fileName.count == digits.count + 4
         guard !digits.isEmpty, fileName.hasSuffix(".sql"), isComplete else {
-            throw fileError(.invalidFileName, "The name of the file has not the form of a migration's", path)
+            throw fileError(.invalidFileName, "The file doesn't have the name of a migration", path)
         }
         guard digits.count <= 18, let version = Int64(String(digits)) else {
             throw fileError(.invalidVersion, "The version \(digits) has more than 18 digits", path)

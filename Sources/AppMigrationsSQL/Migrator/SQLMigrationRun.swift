@@ -87,7 +87,7 @@ final class SQLMigrationRun {
         guard steps.refusesChanged, let version = report.changed.first,
             let step = steps.all.first(where: { $0.version == version })
         else { return }
-        throw step.located(SQLError(.changedMigration, "Its SQL is another one than when it was applied"))
+        throw step.located(SQLError(.changedMigration, "Its SQL has changed since it was applied"))
     }
 
     private func prepare(_ places: [Int]) throws(SQLError) {
@@ -111,7 +111,7 @@ final class SQLMigrationRun {
         if !steps.isOneTransaction, !insideTransaction { return }
         throw SQLError(
             .refusedStatement,
-            "It runs outside of a transaction, and this call has one for all. Run it by a call without"
+            "It runs outside of a transaction, and this call has one for all migrations. Run it by a call without"
                 + " insideTransaction: and without Transactions.all"
         )
     }

@@ -134,7 +134,8 @@ extension SQLMigrationReport: CustomStringConvertible {
             ("Applied", applied), ("Out of order", outOfOrder), ("Edited after it was applied", changed),
             ("Unknown", unknown),
         ])
-        return dangling.isEmpty ? lists : "\(lists) Refer to nothing: \(dangling.joined(separator: "; "))."
+        return dangling.isEmpty
+            ? lists : "\(lists) Rows that refer to missing rows: \(dangling.joined(separator: "; "))."
     }
 }
 

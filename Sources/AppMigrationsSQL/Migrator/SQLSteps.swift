@@ -15,7 +15,7 @@ struct SQLSteps: Sendable {
     /// Refuses versions and names that can't be.
     func check() throws(SQLError) {
         if ledger.isEmpty || ledger.utf8.contains(0) {
-            throw SQLError(.ledgerUnreadable, "The name of a ledger must not be empty or hold a zero byte")
+            throw SQLError(.ledgerUnreadable, "The name of a ledger must not be empty or contain a zero byte")
         }
         for index in all.indices {
             let step = all[index]
@@ -117,7 +117,7 @@ final class SQLStep: Sendable {
         if request.lowercased() == "no transaction" { return true }
         throw SQLError(
             .invalidScript,
-            "The first line asks for \"\(request)\", and there is only \"no transaction\""
+            "The first line asks for \"\(request)\", and only \"no transaction\" is known"
         ).with { ($0.line, $0.column) = (1, 1) }
     }
 
@@ -126,15 +126,15 @@ final class SQLStep: Sendable {
         guard let file else { return script }
         let content: [UInt8]?
         do { content = try Platform.bytes(ofFile: file) } catch {
-            throw located(SQLError(.fileFailure, "\(error). Nothing was run"))
+            throw located(SQLError(.fileFailure, "\(error). No migration was run"))
         }
         guard let bytes = content else {
-            throw located(SQLError(.fileFailure, "It is not a regular file. Nothing was run"))
+            throw located(SQLError(.fileFailure, "It is not a regular file. No migration was run"))
         }
         if let text = String(validUTF8: bytes) { return text }
         // Bytes that are not UTF-8 are replaced, and the replacement has other bytes.
         let valid = Array(String(decoding: bytes, as: UTF8.self).utf8)
-        let message = "The file is not UTF-8 from here on. Save it as UTF-8. Nothing was run"
+        let message = "The file is not UTF-8 from here on. Save it as UTF-8. No migration was run"
         let offset = bytes.indices.first { $0 >= valid.count || bytes[$0] != valid[$0] } ?? bytes.count
         let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
         throw located(script.error(.fileFailure, message, at: script.count))

@@ -51,7 +51,7 @@ package final class AppMigrationsTable: LedgerTable {
         // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
         guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
             throw unreadable(
-                "The table \(name) has rows that seem to be of version \(version), and are not: \(rows)"
+                "The table \(name) has rows that look like version \(version), and are not: \(rows)"
             )
         }
         switch rows.first?.first {
@@ -119,7 +119,7 @@ package final class AppMigrationsTable: LedgerTable {
             case .done: return
             case .begun(let cursor):
                 throw unreadable(
-                    "Version \(version) was begun in batches and stands at \"\(cursor)\": what ends it is batches: again"
+                    "Version \(version) was begun in batches, and is at the cursor \"\(cursor)\". Finish it with batches:"
                 )
             case .new: break
             }

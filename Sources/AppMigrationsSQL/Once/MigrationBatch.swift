@@ -18,7 +18,10 @@ public struct MigrationBatch: Sendable {
     public func cursor<Value: LosslessStringConvertible>(as type: Value.Type) throws(SQLError) -> Value? {
         guard let cursor else { return nil }
         if let value = Value(cursor) { return value }
-        throw SQLError(.invalidCursor, "The cursor \"\(cursor)\" of version \(version) is no \(type)")
+        throw SQLError(
+            .invalidCursor,
+            "The cursor \"\(cursor)\" of version \(version) can't be read as \(type)"
+        )
     }
 
     /// The answer of a batch: there is more to do, and from where on, or nothing is left.
@@ -51,7 +54,8 @@ public struct MigrationBatch: Sendable {
             guard let cursor else { return }
             var problem: String?
             if cursor.utf8.count > Self.cursorLimit {
-                problem = "a cursor of \(cursor.utf8.count) bytes, and \(Self.cursorLimit) are the most"
+                problem =
+                    "a cursor of \(cursor.utf8.count) bytes, and at most \(Self.cursorLimit) are allowed"
             }
             // Strings are equal where they only look the same: two titles, one of which has its accents apart.
             if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {

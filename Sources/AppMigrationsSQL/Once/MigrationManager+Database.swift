@@ -127,7 +127,7 @@ extension MigrationManager {
         lockTimeout: Duration = .seconds(60)
     ) throws {
         let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
-        if let limit = try limit(ofReset: version) { try table.removeAlone(after: limit) }
+        try table.removeAlone(after: resetVersion(version))
         try reset(to: version)
     }
 
@@ -140,27 +140,18 @@ extension MigrationManager {
         ledger: String = "app_migrations",
         lockTimeout: Duration = .seconds(60)
     ) async throws {
-        if let limit = try limit(ofReset: version) {
-            try await AppMigrationsTable.remove(
-                from: db,
-                ledger: ledger,
-                of: name,
-                after: limit,
-                lockTimeout: lockTimeout
-            )
-        }
+        try await AppMigrationsTable.remove(
+            from: db,
+            ledger: ledger,
+            of: name,
+            after: resetVersion(version),
+            lockTimeout: lockTimeout
+        )
         try reset(to: version)
     }
 
     /// The table in which a database records what this manager ran there.
     func table(_ ledger: String, _ session: any SQLSession, _ lockTimeout: Duration) -> AppMigrationsTable {
         AppMigrationsTable(session, named: ledger, of: name, lockTimeout: lockTimeout)
-    }
-
-    /// The version above which a reset removes rows; `nil` where `reset(to:)` refuses it, and nothing must have been removed.
-    func limit(ofReset version: String) throws -> AppVersion? {
-        try requireWritable()
-        let limit = try AppVersion(parsing: version)
-        return limit.exceeds(currentVersion) ? nil : limit
     }
 }

@@ -15,8 +15,8 @@ extension PostgresSession {
         }
         throw SQLError(
             .invalidScript,
-            "A script outside of a transaction has one statement, and this one has \(statements.count): after the first one a"
-                + " failure could not be taken back. Only DROP INDEX CONCURRENTLY IF EXISTS may stand before it"
+            "A script outside of a transaction may have one statement, and this one has \(statements.count): after the first one a"
+                + " failure could not be rolled back. Only DROP INDEX CONCURRENTLY IF EXISTS may come before it"
         )
     }
 
@@ -98,7 +98,7 @@ extension PostgresSession {
         guard case .text(let name) = rows.first?.first else { return }
         throw SQLError(
             .migrationFailed,
-            "The index \(name) is invalid: an attempt that failed has left it, and IF NOT EXISTS passes over it. It was not"
+            "The index \(name) is invalid: a failed attempt left it, and IF NOT EXISTS skips it. The migration was not"
                 + " recorded. Run DROP INDEX CONCURRENTLY \(name), or put that statement, with IF EXISTS, before this one"
         )
     }

@@ -49,8 +49,8 @@ final class PostgresSession: SQLSession {
         guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else { return rows }
         throw SQLError(
             .foreignLedger,
-            "The connection's search_path leads to no table \(table), and the schema \(schema) has one. Name the ledger with its"
-                + " schema (\"\(schema).\(table)\"), also where it is to be a new one"
+            "The connection's search_path has no table \(table), but the schema \(schema) has one. Name the ledger with its"
+                + " schema (\"\(schema).\(table)\"), even if it is to be a new one"
         )
     }
 
@@ -121,7 +121,7 @@ extension SQLError {
         guard sqlState == "25001" else { return self }
         return with {
             $0.message +=
-                ". PostgreSQL runs it outside of a transaction only: alone, below the first line \"-- app-migrations: no transaction\""
+                ". PostgreSQL runs it only outside of a transaction: put it alone in its file, below the first line \"-- app-migrations: no transaction\""
         }
     }
 }

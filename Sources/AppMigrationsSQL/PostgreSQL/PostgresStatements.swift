@@ -46,7 +46,7 @@ package struct PostgresStatements {
             if bodies > 0 { head = .nothing } else { return endStatement(at: index) }
         } else if tokens.isSign(index, "\\") {
             throw refusal(
-                "a command of psql, which the server doesn't know; write it in SQL, or remove it",
+                "a command of psql, which the server doesn't know; write SQL instead, or remove it",
                 index
             )
         } else if tokens.tokens[index].kind == .word, parentheses == 0 {
@@ -76,7 +76,7 @@ package struct PostgresStatements {
             head = .nothing
         case .copy where former == .direction && (isWord("STDIN") || isWord("STDOUT")):
             throw refusal(
-                "COPY from or to the client moves rows over the connection, which has no way for them here; write INSERT, or"
+                "COPY from or to the client needs a connection that can transfer rows, which this one can't; write INSERT, or"
                     + " copy the rows in a closure with the database's own library",
                 index
             )

@@ -78,7 +78,7 @@ package struct Orphans {
             if !added.isEmpty { rows = shown(added, of: name) }
         }
         if complaints > 0, let complaint { return complaint }
-        return rows.map { SQLError(.foreignKeyViolation, "It leaves rows that refer to none: \($0)") }
+        return rows.map { SQLError(.foreignKeyViolation, "It leaves rows that refer to missing rows: \($0)") }
     }
 
     /// A sentence for each table whose references lead nowhere.
@@ -108,9 +108,9 @@ package struct Orphans {
         rows.prefix(3).map { row in
             let parent = String.reading(row[2]) ?? ""
             if case .integer(let rowID) = row[1] {
-                return "\(table) (rowid \(rowID)) refers to no row of \(parent)"
+                return "\(table) (rowid \(rowID)) refers to a missing row of \(parent)"
             }
-            return "a row of \(table) refers to no row of \(parent)"
+            return "a row of \(table) refers to a missing row of \(parent)"
         }.joined(separator: "; ")
     }
 }

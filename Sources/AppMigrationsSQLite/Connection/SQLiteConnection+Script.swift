@@ -111,7 +111,7 @@ extension SQLiteConnection {
     package func prepare(_ sql: String) throws(SQLError) -> Statement {
         let script = SQLScript(sql)
         if script.bytes[..<script.count].contains(0) {
-            throw invalid("A query must not hold a zero byte", sql)
+            throw invalid("A query must not contain a zero byte", sql)
         }
         let (statement, end) = try prepare(script, from: 0)
         guard let statement else { throw invalid("A query must have a statement", sql) }

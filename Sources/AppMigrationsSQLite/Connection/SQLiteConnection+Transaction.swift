@@ -72,7 +72,7 @@ extension SQLiteConnection {
 
     private func ended(by cause: String) -> SQLError {
         naming(
-            SQLError(.transactionEnded, "SQLite had rolled the transaction back or ended it after: \(cause)")
+            SQLError(.transactionEnded, "SQLite ended the transaction, or rolled it back, after: \(cause)")
         )
     }
 }

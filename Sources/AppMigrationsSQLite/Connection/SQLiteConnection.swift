@@ -165,7 +165,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         if path.isEmpty || path.utf8.contains(0) {
             throw SQLError(
                 .cannotOpen,
-                "The path of a database must not be empty or hold a zero byte; a database without a file is :memory:"
+                "The path of a database must not be empty or contain a zero byte; a database without a file is :memory:"
             ).with { $0.path = path }
         }
         var handle: OpaquePointer?
@@ -180,7 +180,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
             sqlite3_close_v2(handle)
             if result & 0xFF == SQLITE_CANTOPEN {
                 message +=
-                    ": its folder has to be there, and a file that isn't there is made only for writing"
+                    ": its folder must exist, and a missing file is made only for writing"
             }
             throw SQLError(.cannotOpen, message).with { ($0.extendedResultCode, $0.path) = (result, path) }
         }

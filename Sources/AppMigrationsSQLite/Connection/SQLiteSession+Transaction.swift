@@ -23,7 +23,9 @@ extension SQLiteSession {
 
     /// SQLite's lock comes with the first statement that writes.
     package func join(_ lock: SQLLockWait) throws(SQLError) {
-        if try !isInTransaction() { throw SQLError(.notInTransaction, "The connection is in no transaction") }
+        if try !isInTransaction() {
+            throw SQLError(.notInTransaction, "The connection is not in a transaction")
+        }
     }
 
     /// True if the connection is in a transaction, which its SQL can only tell by trying.
@@ -83,7 +85,7 @@ extension SQLiteSession {
     package func checkAlone(_ script: String) throws(SQLError) {
         throw SQLError(
             .refusedStatement,
-            "SQLite runs every migration in a transaction. What it can't do in one, as VACUUM, belongs beside the migrator"
+            "SQLite runs every migration in a transaction. Run a statement that can't be in one, such as VACUUM, without the migrator"
         )
     }
 

@@ -45,7 +45,7 @@ extension SQLScript {
         let digits = String(0x1_0000 + gap.unicodeScalars[end].value, radix: 16, uppercase: true).dropFirst()
         throw error(
             .invalidScript,
-            "U+\(digits) ends a line for an editor and not for SQLite, whose -- comments go on behind it; put a line feed there",
+            "U+\(digits) ends a line for an editor and not for SQLite, whose -- comments go on after it; use a line feed instead",
             at: range.lowerBound + gap[..<end].utf8.count
         )
     }

@@ -63,7 +63,7 @@ public struct SQLiteComparison: Sendable {
             case .further: return "has the \(first.name), which should not be there"
             case .other(let new, let old):
                 let change = SQLiteContents.change(from: old.line, to: new.line)
-                return "has another \(first.name): \(change)"
+                return "has a different \(first.name): \(change)"
             }
         }
         for number in ["user_version", "application_id"] {
@@ -149,10 +149,10 @@ extension SQLMigrator where Connection: SQLConnection {
             let name = difference.name
             switch difference {
             case .missing: return "The migrations make no \(name)."
-            case .further: return "The migrations make the \(name), which the target has not."
+            case .further: return "The migrations make the \(name), which the target doesn't have."
             case .other(let mine, let wanted):
                 let change = SQLiteContents.change(from: wanted.line, to: mine.line)
-                return "The migrations make another \(name): \(change)."
+                return "The migrations make a different \(name): \(change)."
             }
         }
     }

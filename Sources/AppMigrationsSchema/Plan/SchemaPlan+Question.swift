@@ -94,8 +94,8 @@ extension SchemaPlan.Question {
         let isConversion = kind == .convertedValues
         let why =
             isConversion
-            ? "does not use the column, and would replace what is there"
-            : "gives none to a row without a value"
+            ? "does not use the column, and would replace its values"
+            : "returns no value for a row that has none"
         let hint = refused.map { " The hint \(Self.literal($0)) \(why)." } ?? ""
         switch kind {
         case .droppedTable:
@@ -113,7 +113,7 @@ extension SchemaPlan.Question {
             }
             return "The target's table \(table) has no column \(column)\(values). \(choice(isRenamed, drop))"
         case .replacedTable:
-            return "The virtual table \(table) can be changed only by making it anew, without its rows."
+            return "The virtual table \(table) can be changed only by making it again, without its rows."
                 + " If they may go: \(drop)."
         case .generatedColumn:
             return
@@ -149,7 +149,7 @@ extension SchemaPlan.Question {
     }
 
     private func choice(_ renamed: [String], _ drop: String) -> String {
-        let lost = "If it may go with what it holds: \(drop)."
+        let lost = "If it may go with its content: \(drop)."
         return renamed.isEmpty ? lost : "If it was renamed: \(renamed.joined(separator: " or ")). \(lost)"
     }
 }

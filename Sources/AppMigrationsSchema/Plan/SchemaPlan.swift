@@ -150,7 +150,7 @@ extension SchemaPlan: CustomStringConvertible {
     /// The plan in words, one step or question in a line.
     public var description: String {
         if !questions.isEmpty { return questions.map(\.description).joined(separator: "\n") }
-        if steps.isEmpty { return "Nothing is to be done: the database has the target's schema." }
+        if steps.isEmpty { return "Nothing needs to be done: the database has the target's schema." }
         return steps.map(\.description).joined(separator: "\n")
     }
 }

@@ -102,8 +102,8 @@ extension SchemaSnapshot {
         if let object = try SchemaObject.all(of: db, in: "temp").first {
             throw SQLError(
                 .refusedSchemaChange,
-                "The target makes the temporary \(object.kind) \(object.name), which goes with its connection."
-                    + " Nothing was changed. Take it out of the target"
+                "The target makes the temporary \(object.kind) \(object.name), which is gone with its connection."
+                    + " Nothing was changed. Remove it from the target"
             )
         }
         for table in objects where table.kind == .table && !table.isVirtual {

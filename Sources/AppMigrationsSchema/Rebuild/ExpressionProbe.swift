@@ -76,7 +76,7 @@ struct ExpressionProbe {
             return .reads(ExpressionReads(columns: columns, isComplete: false))
         }
         guard let failure = try judge.complaint(about: select(expression, table)) else {
-            let words = "has a name in double quotes that SQLite would take for a text"
+            let words = "has a name in double quotes that SQLite would treat as a text"
             return .complaint("\(words): \(complaint)")
         }
         return .complaint("does not compile: \(failure)")

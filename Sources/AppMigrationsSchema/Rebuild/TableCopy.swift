@@ -80,8 +80,8 @@ struct TableCopy {
         for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
         if let count, copied != count {
             throw rebuild.refusal(
-                "Of \(count) rows \(copied) would be left",
-                "An expression in values: must give one value for each row, so it can hold no aggregate function"
+                "Only \(copied) of \(count) rows would be left",
+                "An expression in values: must return one value for each row, so it can't contain an aggregate function"
             )
         }
         if new.hasAutoincrement, try highestNumber(db) < highest {

@@ -23,9 +23,9 @@ extension TableRebuild {
     func newStatement(for table: SQLName) throws(SQLError) -> CreateStatement {
         let advice = "Pass CREATE TABLE \(table) with its columns"
         guard let statement = CreateStatement(createTable), statement.kind == .table else {
-            throw refusal("The statement of the new table is no CREATE TABLE", advice)
+            throw refusal("The statement of the new table is not a CREATE TABLE statement", advice)
         }
-        if statement.isFollowed { throw refusal("More follows the statement of the new table", advice) }
+        if statement.isFollowed { throw refusal("Another statement follows that of the new table", advice) }
         if statement.isTemporary || statement.schema.map({ $0 != SQLName("main") }) == true {
             throw refusal("The new table would not be in the main database", advice)
         }
@@ -65,7 +65,7 @@ extension TableRebuild {
             let isOwn = object.kind == .view || object.kind != .table && object.table == table
             if !isOwn || object.sql == nil {
                 throw refusal(
-                    "\(name) is no column, index, trigger or view to drop with \(table)",
+                    "\(name) is not a column, index, trigger or view that can be dropped with \(table)",
                     "Correct the name, or take it out of dropping:"
                 )
             }
@@ -94,9 +94,9 @@ extension TableRebuild {
         for trigger in triggers {
             for column in try trigger.statement().event?.columns ?? [] where gone.contains(column) {
                 throw refusal(
-                    "The trigger \(trigger.name) waits for updates of the column \(column), which goes",
+                    "The trigger \(trigger.name) waits for updates of the column \(column), which is dropped",
                     old[trigger.name] == nil
-                        ? "Name the trigger in dropping:, and make it anew afterwards"
+                        ? "Name the trigger in dropping:, and make it again afterwards"
                         : "Drop it before, since a column has its name"
                 )
             }
@@ -122,8 +122,8 @@ extension TableRebuild {
             if count == 0 { continue }
             let example = new.filling(column, from: before.name.written).map { ", such as \($0)" } ?? ""
             throw refusal(
-                "The column \(before.name) becomes NOT NULL, and rows without a value there are \(count)",
-                "Give one in values:\(example)"
+                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count)",
+                "Give them a value in values:\(example)"
             )
         }
     }

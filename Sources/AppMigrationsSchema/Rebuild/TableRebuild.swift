@@ -142,7 +142,7 @@ extension TableRebuild {
         for (column, expression) in values {
             let problem: String? =
                 switch new[column] {
-                case nil: "There is a value for \(column), which is no column of the new table"
+                case nil: "There is a value for \(column), which is not a column of the new table"
                 case let target? where target.isGenerated:
                     "There is a value for \(column), which is a generated column"
                 case _ where !given.insert(column).inserted: "There are two values for the column \(column)"

@@ -15,7 +15,7 @@ enum SchemaTransaction {
         guard Connection.dialect == .sqlite else {
             throw SQLError(
                 .refusedSchemaChange,
-                "Tables are rebuilt in SQLite only; PostgreSQL's ALTER TABLE needs none of it. Nothing was changed"
+                "Only SQLite needs to rebuild tables; PostgreSQL's ALTER TABLE changes them in place. Nothing was changed"
             )
         }
         let session = SQLiteSession(SQLConversation(db))

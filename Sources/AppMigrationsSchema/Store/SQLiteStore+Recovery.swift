@@ -109,7 +109,8 @@ extension SQLiteStore {
             if moved == nil { moved = try files.unrecovered() }
             if let moved {
                 do { try recovering(moved) } catch {
-                    let outcome = "What was set aside is \(moved.path), and the next call recovers again"
+                    let outcome =
+                        "The damaged store was set aside as \(moved.path), and the next call recovers again"
                     throw SQLError.failure(error, of: files.store, outcome)
                 }
                 // With its first page a store is not to be recovered again; SQLite would delete an orphan with it.

@@ -79,7 +79,7 @@ extension SQLiteStore {
         {
             throw SQLError(
                 .cannotOpen,
-                "\"\(ending)\" cannot be the extension of a backup. Nothing was run. Use one such as bak"
+                "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use one such as bak"
             )
         }
         return "\(store).\(ending)"

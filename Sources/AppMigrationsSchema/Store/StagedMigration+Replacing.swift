@@ -5,7 +5,7 @@ extension StagedMigration {
     /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
     func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
         if let backup, let status = try StoreFiles.status(backup), status.kind != .file {
-            let message = "The backup can't be made: what has its name is no file"
+            let message = "The backup can't be made: something else than a file has its name"
             throw SQLError(.fileFailure, message).with { $0.path = backup }
         }
         // SQLite would delete them with the first page of a new database.

@@ -90,11 +90,11 @@ extension StoreFiles {
             try SQLiteConnection(path: store, .writing, .zero).synchronizeFile()
         }
         for ending in ["-journal", "-wal"] where try Self.status(store + ending) != nil {
-            try SQLError.ofFile(store + ending, "What was recovered could not be synced to disk") {
+            try SQLError.ofFile(store + ending, "The recovered store could not be synced to disk") {
                 try Platform.synchronize($0)
             }
         }
-        try SQLError.ofFile(store, "What was recovered could not be synced to disk") {
+        try SQLError.ofFile(store, "The recovered store could not be synced to disk") {
             try Platform.synchronize(Platform.folder(of: $0))
         }
     }

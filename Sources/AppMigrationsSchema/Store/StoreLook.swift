@@ -82,7 +82,7 @@ struct StoreLook {
         do throws(SQLError) { head = try StoreFiles.head(files.store, 1_024) } catch {
             return try found(error)
         }
-        if head.isEmpty { return told(.unreachable, "It was removed meanwhile") }
+        if head.isEmpty { return told(.unreachable, "It was removed while it was examined") }
         // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
         if head.starts(with: "SQLite format 3\0".utf8), head.count > 19, head[19] > 2 {
             let message = "The file's format is one of a newer SQLite (read version \(head[19]))"

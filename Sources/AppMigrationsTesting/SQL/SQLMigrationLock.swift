@@ -52,7 +52,7 @@ public struct SQLMigrationLock: Sendable {
     /// - Throws: `SQLError` for a migration whose file can't be read; errors of the lock's file.
     public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
         guard let text = try FolderFiles.textIfThere(file) else {
-            let problem = "There is no lock file \(file): nothing tells which migrations were released."
+            let problem = "There is no lock file \(file), so it is unknown which migrations were released."
             return [RehearsalFinding(.notRehearsed, "\(problem) Record them.")]
         }
         do {
@@ -133,7 +133,7 @@ public struct SQLMigrationLock: Sendable {
                 "\(subject($0)) has its text, which databases that have it as \(line.version) would run once more. "
                     + "Give it back the version \(line.version)."
             } ?? "New databases would lack what it makes. Put it back."
-        let text = "Migration \(line.label) was released and isn't there any more. \(way)"
+        let text = "Migration \(line.label) was released, and is missing now. \(way)"
         return RehearsalFinding(.disappeared, version: line.version, text)
     }
 

@@ -89,13 +89,13 @@ extension SQLRehearsal {
         /// Adds findings about the ledger of the release, also where the lines are gone from the lock.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
             let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
-                (.changed, status.changed, "has another text than the one that was released"),
-                (.disappeared, status.unknown, "was released and isn't there any more"),
+                (.changed, status.changed, "has another text than the released one"),
+                (.disappeared, status.unknown, "was released, and is missing now"),
             ]
             for (kind, versions, fact) in facts {
                 for version in versions where !found.contains(version) {
                     let text =
-                        "\(origin): migration \(version) \(fact), and the lock doesn't tell. Put it back, and its line there."
+                        "\(origin): migration \(version) \(fact), and the lock file doesn't say so. Put it back, and its line there."
                     findings.append(finding(kind, version: version, text))
                 }
             }

@@ -161,6 +161,6 @@ extension SQLRehearsal {
     }
 
     private static var notLent: RehearsalFinding {
-        RehearsalFinding(.failed, "No connection was lent: lending: has to call what it is given.")
+        RehearsalFinding(.failed, "No connection was lent: lending: has to call its closure.")
     }
 }

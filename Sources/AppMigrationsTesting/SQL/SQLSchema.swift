@@ -72,7 +72,7 @@ struct SQLSchema {
         }
         for mine in objects where !tables.contains(mine.table) {
             if new.objects.contains(where: { $0.kind == mine.kind && $0.name == mine.name }) { continue }
-            add("the \(mine.title) is there, which a new database has not", of: mine.table)
+            add("the \(mine.title) exists, which a new database doesn't have", of: mine.table)
         }
         return differences
     }

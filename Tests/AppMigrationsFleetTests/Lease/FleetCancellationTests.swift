@@ -74,7 +74,8 @@ import Testing
         #expect(error?.underlyingError is CancellationError)
         #expect(
             error?.description == """
-                The task was cancelled while the state of manager "Data" (document "Data" in the fleet's store) was read. Nothing was run or written. Make a new manager to try again.
+                The task was cancelled while the state of manager "Data" (document "Data" in the fleet's store) was read. \
+                Make a new manager to try again.
                 """
         )
     }

@@ -251,7 +251,7 @@ import Testing
             }
         }
         #expect(error?.code == .leaseLost)
-        #expect(error?.description.contains("The closure itself ended with") == false)
+        #expect(error?.description.contains("Its closure had failed") == false)
         #expect(fleet.log.lines.contains("a is cancelled"))
     }
 }

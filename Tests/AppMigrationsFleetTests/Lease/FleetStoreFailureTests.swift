@@ -40,8 +40,8 @@ import Testing
         #expect(error?.code == .stateNotSaved)
         #expect(
             error?.description == """
-                The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the network is gone. The old \
-                state stands. Migration 1.1 was not run. Try again when the store can be reached.
+                The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the network is gone. The store \
+                has the old state. Migration 1.1 was not run. Try again when the store can be reached.
                 """
         )
         #expect(error?.path == nil)
@@ -104,7 +104,7 @@ import Testing
         #expect(
             error?.description == """
                 The state of manager "Data" (document "Data" in the fleet's store) could not be read: the network is gone. Nothing \
-                was run or written. Try again when the store can be reached.
+                was run. Try again when the store can be reached.
                 """
         )
         #expect(fleet.store.writes == 0)
@@ -191,7 +191,9 @@ import Testing
             }
         }
         #expect(error?.code == .leaseLost)
-        #expect(error?.description.contains("gone back to an older document") == true)
+        #expect(
+            error?.description.contains("has an older document than the one that this host saved") == true
+        )
         let next = try await fleet.host("b")
         let again = Call {
             try await next.whenMigrating(toVersion: "1.1") { context in

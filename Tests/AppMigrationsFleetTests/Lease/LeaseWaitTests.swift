@@ -11,7 +11,11 @@ import Testing
         let waiting = try await fleet.host("b") { $0.lockTimeout = .seconds(5) }
         let error = try #require(await fleet.error { try await waiting.whenMigrating(toVersion: "1.1") {} })
         #expect(error.code == .lockTimeout)
-        #expect(error.description.contains(#"Manager "Data" waited 5.0 seconds for a, process "#))
+        #expect(
+            error.description.contains(
+                #"The manager "Data" (document "Data" in the fleet's store) waited 5.0 seconds for a, process "#
+            )
+        )
         #expect(await code { try await waiting.whenMigrating(toVersion: "1.2") {} } == .managerClosed)
     }
 

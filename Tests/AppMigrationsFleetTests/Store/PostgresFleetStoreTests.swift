@@ -55,7 +55,7 @@ import Testing
             #expect(
                 error?.description.contains(
                     """
-                    The table "app_migration_state" is another tool's: it has the columns name, state, and not name, revision \
+                    The table "app_migration_state" belongs to another tool: it has the columns name, state, and not name, revision \
                     and document. Nothing was written. Give the store another table (table:).
                     """
                 ) == true,

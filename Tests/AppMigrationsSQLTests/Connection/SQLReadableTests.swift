@@ -34,7 +34,7 @@ import Testing
             #expect(error.code == .unreadableRow)
             #expect(
                 error.description
-                    == "\(message). Have the statement give what the type needs, or read it as a type that the database has."
+                    == "\(message). Change the statement so that it fits the type, or read the row as a type that fits it."
             )
         }
     }

@@ -19,7 +19,7 @@ import Testing
     static let ledgers =
         tools + [("manager TEXT NOT NULL, version TEXT NOT NULL", "another tool's: it has a column manager")]
         + ["version varchar NOT NULL PRIMARY KEY", "\"Version\" Text"].map {
-            ($0, "that of Rails or dbmate: it has versions of texts, and no other column")
+            ($0, "a table of Rails or dbmate: its versions are texts, and it has no other column")
         }
 
     @Test(arguments: ledgers)
@@ -41,7 +41,7 @@ import Testing
             ] {
                 #expect(
                     error?.description
-                        == "The table \(name) is \(owner). Nothing was run."
+                        == "The table \(name) is \(owner). No migration was run."
                         + " Give this migrator a ledger of its own (ledger:)."
                 )
                 #expect(error?.code == .foreignLedger)

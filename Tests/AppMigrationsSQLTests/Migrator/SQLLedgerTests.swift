@@ -34,8 +34,8 @@ import Testing
         #expect(error.code == .changedMigration)
         #expect(
             error.description
-                == "Migration 2: Its SQL is another one than when it was applied. Nothing was run."
-                + " Put the former text back, and the change into a migration behind the last one."
+                == "Migration 2: Its SQL has changed since it was applied. No migration was run."
+                + " Put the former text back, and write the change as a migration after the last one."
         )
         #expect(try tables(in: db) == ["note", "tag"])
         #expect(try Migrator(inserted, changed: .refused).status(db).changed == [2])
@@ -86,8 +86,8 @@ import Testing
         let error = try sqlError { try Migrator([], ledger: name) }
         #expect(
             error.description
-                == "The name of a ledger must not be empty or hold a zero byte."
-                + " Nothing of this was kept. Rename that table, or mend it by hand."
+                == "The name of a ledger must not be empty or contain a zero byte."
+                + " This change was not kept. Rename that table, or fix it by hand."
         )
     }
 
@@ -103,8 +103,8 @@ import Testing
             #expect(error.code == .foreignLedger)
             #expect(
                 error.description
-                    == "The table schema_migrations is another migrator's: it has version 1 with another text, and"
-                    + " the database has no song, list. Nothing was run."
+                    == "The table schema_migrations belongs to another migrator: its version 1 has another text, and"
+                    + " the database has no song, list. No migration was run."
                     + " Give this migrator a ledger of its own (ledger:)."
             )
         }
@@ -211,7 +211,7 @@ import Testing
             let error = try sqlError { try migrator.migrate(db) }
             #expect(
                 error.description.contains(
-                    "Migration 2: The table L did not keep the row of version 2, or lost another."
+                    "Migration 2: The table L did not keep the row of version 2, or lost another row."
                 ),
                 "\(error)"
             )
@@ -249,7 +249,7 @@ import Testing
             let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
             #expect(
                 (error?.underlyingError as? SQLError)?.message
-                    == "The table app_migrations did not keep the row of version 1.4, or lost another"
+                    == "The table app_migrations did not keep the row of version 1.4, or lost another row"
             )
         }
         #expect(try library.log.isEmpty)

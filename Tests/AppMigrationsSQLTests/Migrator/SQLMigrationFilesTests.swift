@@ -56,7 +56,7 @@ import Testing
         #expect(
             error.description
                 == "Two migrations have the version 1: \(folder)/01.sql and \(folder)/1.sql."
-                + " Nothing was run. Give one of them another version."
+                + " No migration was run. Give one of them another version."
         )
     }
 
@@ -64,10 +64,10 @@ import Testing
         let missing = try sqlError { try Migration.files(in: folder + "/none") }
         #expect(
             missing.description == "\(folder)/none: The folder can't be read: \(folder)/none:"
-                + " No such file or directory (open, errno 2). Nothing was run."
+                + " No such file or directory (open, errno 2). No migration was run."
         )
         let empty = try sqlError { try Migration.files(in: folder) }
-        #expect(empty.description == "\(folder): The folder has no .sql file. Nothing was run.")
+        #expect(empty.description == "\(folder): The folder has no .sql file. No migration was run.")
     }
 
     @Test(arguments: ["folder", "fifo", "link to a fifo"])
@@ -85,7 +85,7 @@ import Testing
         let error = try sqlError { try Migrator(Migration.files(in: folder)).migrate(db) }
         #expect(error.code == .fileFailure)
         #expect(error.version == 2)
-        #expect(error.description == "Migration 2: \(path): It is not a regular file. Nothing was run.")
+        #expect(error.description == "Migration 2: \(path): It is not a regular file. No migration was run.")
         #expect(try tables(in: db).isEmpty)
     }
 
@@ -98,7 +98,7 @@ import Testing
         #expect(
             error.description
                 == "Migration 2 (b): \(folder)/2_b.sql:2:5: The file is not UTF-8 from here on."
-                + " Save it as UTF-8. Nothing was run."
+                + " Save it as UTF-8. No migration was run."
         )
         #expect(try tables(in: db).isEmpty)
     }

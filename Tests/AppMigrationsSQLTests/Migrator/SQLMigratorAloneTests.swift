@@ -23,8 +23,8 @@ import Testing
         let error = try sqlError { try migrator.migrate(db) }
         #expect(
             error.description
-                == "Migration 2: SQLite runs every migration in a transaction. What it can't do in one, as VACUUM, belongs beside"
-                + " the migrator."
+                == "Migration 2: SQLite runs every migration in a transaction. Run a statement that can't be in one, such as"
+                + " VACUUM, without the migrator."
         )
         #expect(error.code == .refusedStatement)
         #expect(try tables(in: db) == [])
@@ -37,7 +37,7 @@ import Testing
     @Test(arguments: [("VACUUM; VACUUM", 2), ("-- nothing", 0)])
     func `it has one statement`(sql: String, count: Int) throws {
         let words =
-            "A script outside of a transaction has one statement, and this one has \(count): after the first one"
+            "A script outside of a transaction may have one statement, and this one has \(count): after the first one"
         for script in [
             "-- app-migrations: no transaction\n" + sql,
             "\u{FEFF}--  App-Migrations:  No Transaction \r\n" + sql,
@@ -71,7 +71,7 @@ import Testing
         #expect(error.code == .invalidScript)
         #expect(
             error.message
-                == "The first line asks for \"no transactions\", and there is only \"no transaction\""
+                == "The first line asks for \"no transactions\", and only \"no transaction\" is known"
         )
         #expect((error.line, error.column) == (1, 1))
     }

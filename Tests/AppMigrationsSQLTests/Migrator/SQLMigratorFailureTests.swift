@@ -23,7 +23,7 @@ import Testing
                 #expect(
                     error.description
                         == "Migration 1: \(db.path): database is locked (SQLite error 5). Statement: BEGIN IMMEDIATE;"
-                        + " Nothing of it was changed. Try again, or wait longer (lockTimeout:, busyTimeout:)."
+                        + " It changed nothing. Try again, or wait longer (lockTimeout:, busyTimeout:)."
                 )
             }
         }

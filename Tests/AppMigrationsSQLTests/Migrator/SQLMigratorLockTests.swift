@@ -21,7 +21,7 @@ import Testing
                 let error = try sqlError { try migrator.migrate(db) }
                 #expect(error.code == .busy, "\(statement)")
                 #expect(
-                    error.description == "Migration 1 (a): \(words). Nothing of it was changed."
+                    error.description == "Migration 1 (a): \(words). It changed nothing."
                         + " Try again, or wait longer (lockTimeout:, busyTimeout:)."
                 )
                 #expect(error.path == nil)

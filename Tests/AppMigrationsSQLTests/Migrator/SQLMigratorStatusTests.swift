@@ -85,11 +85,11 @@ import Testing
             ("CREATE TABLE schema_migrations(name)", "The table schema_migrations has no column version"),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES ('one')",
-                "The table schema_migrations has a version that is no number: the text \"one\""
+                "The table schema_migrations has a version that is not a number: the text \"one\""
             ),
             (
                 "CREATE TABLE schema_migrations(version); INSERT INTO schema_migrations VALUES (NULL)",
-                "The table schema_migrations has a version that is no number: NULL"
+                "The table schema_migrations has a version that is not a number: NULL"
             ),
         ]
     )
@@ -145,7 +145,7 @@ import Testing
         let db = try memory()
         let error = try sqlError { try Migrator(migrations(1)).baseline(db, at: 2) }
         #expect(error.code == .unknownTarget)
-        #expect(error.description.hasSuffix("is a newer release's, and needs an update of the app."))
+        #expect(error.description.hasSuffix("belongs to a newer release, and needs an update of the app."))
         #expect(try db.query("SELECT * FROM sqlite_master").isEmpty)
     }
 }

@@ -56,7 +56,7 @@ import Testing
         let error = try sqlError { try Migrator(migrations(3, 1, 3)) }
         #expect(
             error.description == "Two migrations have the version 3: 3 (make_t3) and 3 (make_t3)."
-                + " Nothing was run. Give one of them another version."
+                + " No migration was run. Give one of them another version."
         )
     }
 
@@ -115,9 +115,9 @@ import Testing
         let db = try memory()
         let error = try sqlError { try Migrator(migrations(1, 5)).migrate(db, to: 4) }
         #expect(
-            error.description == "No migration has the version 4. Nothing was run."
-                + " Pass the version of a migration; a database above all of them is a newer release's, and needs an update of"
-                + " the app."
+            error.description == "No migration has the version 4. No migration was run."
+                + " Pass the version of a migration. A database above all of them belongs to a newer release, and needs an"
+                + " update of the app."
         )
         #expect(try tables(in: db).isEmpty)
     }

@@ -83,7 +83,7 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
         #expect(
             (error?.underlyingError as? SQLError)?.message
-                == "Version 1.4 was begun in batches and stands at \"1\": what ends it is batches: again"
+                == "Version 1.4 was begun in batches, and is at the cursor \"1\". Finish it with batches:"
         )
         try library.manager().manager.reset(to: "1.0", in: library.db)
         #expect(try library.manager().add("1.4"))
@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: [
         (
             "CREATE TRIGGER t BEFORE UPDATE ON app_migrations BEGIN SELECT RAISE(IGNORE); END",
-            "The table app_migrations did not keep the row of version 1.4, or lost another"
+            "The table app_migrations did not keep the row of version 1.4, or lost another row"
         ),
         (
             "UPDATE app_migrations SET cursor = x'00'",
@@ -171,7 +171,7 @@ import Testing
             let error = #expect(throws: MigrationError.self) { try attempt() }
             #expect(
                 (error?.underlyingError as? SQLError)?.message
-                    == "The table app_migrations has rows that seem to be of version 1.4, and are not: \(found)"
+                    == "The table app_migrations has rows that look like version 1.4, and are not: \(found)"
             )
         }
         #expect(try library.log.isEmpty)

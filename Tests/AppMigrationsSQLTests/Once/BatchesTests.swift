@@ -53,7 +53,7 @@ import Testing
         #expect(error.code == .invalidCursor)
         #expect(
             error.description
-                == "The cursor \"7\" of version 1.4 is no Bool. The batch was rolled back, and those"
+                == "The cursor \"7\" of version 1.4 can't be read as Bool. The batch was rolled back, and the batches"
                 + " before it stay. Correct the closure."
         )
     }
@@ -145,7 +145,7 @@ import Testing
         if let cause {
             #expect(
                 cause.message
-                    == "A batch of version 1.4 ended at a cursor of 4097 bytes, and 4096 are the most"
+                    == "A batch of version 1.4 ended at a cursor of 4097 bytes, and at most 4096 are allowed"
             )
             #expect(try library.rows.isEmpty)
         }

@@ -86,7 +86,7 @@ import Testing
         #expect(
             error.description
                 == "\(library.db.path): The table app_migrations has a version that can't be read: ['x']."
-                + " Nothing of this was kept. Rename that table, or mend it by hand."
+                + " This change was not kept. Rename that table, or fix it by hand."
         )
         #expect(try library.rows.count == 2)
         #expect(manager.manager.lastRunVersion == AppVersion("1.4"))

@@ -119,7 +119,7 @@ import Testing
             let cause = error?.underlyingError as? SQLError
             #expect(
                 cause?.description == "\(library.db.path): The connection is in a transaction already."
-                    + " Nothing was run. Commit first, or pass insideTransaction: true."
+                    + " No migration was run. Commit first, or pass insideTransaction: true."
             )
             try library.db.query("ROLLBACK")
         }
@@ -184,7 +184,7 @@ import Testing
         #expect(
             (error?.underlyingError as? SQLError)?.description
                 == "\(library.db.path): The table app_migrations is another tool's: it has a column x."
-                + " Nothing was run. Give this migrator a ledger of its own (ledger:)."
+                + " No migration was run. Give this migrator a ledger of its own (ledger:)."
         )
         #expect(try library.log.isEmpty)
     }

@@ -102,10 +102,10 @@ import Testing
                 "SELECT 1 /* /* */", 1, 10,
                 "a comment that /* begins and no */ ends; comments nest in PostgreSQL, so that each /* needs its own */."
             ),
-            ("SELECT 1;\0SELECT 2", 1, 10, "a zero byte, where PostgreSQL would stop reading."),
+            ("SELECT 1;\0SELECT 2", 1, 10, "a zero byte, at which PostgreSQL would stop reading."),
             (
                 "SELECT 1;\n\\copy a FROM 'a'", 2, 1,
-                "a command of psql, which the server doesn't know; write it in SQL, or remove it."
+                "a command of psql, which the server doesn't know; write SQL instead, or remove it."
             ),
         ]
     )
@@ -119,7 +119,7 @@ import Testing
         #expect(error.code == .invalidScript)
         #expect(
             error.description
-                == "line \(line), column \(column): \(message) Nothing of the script was run. Correct its text."
+                == "line \(line), column \(column): \(message) No statement of the script was run. Correct its text."
         )
     }
 
@@ -136,7 +136,7 @@ import Testing
         #expect(error.code == .invalidScript)
         #expect(
             error.message
-                == "COPY from or to the client moves rows over the connection, which has no way for them here; write"
+                == "COPY from or to the client needs a connection that can transfer rows, which this one can't; write"
                 + " INSERT, or copy the rows in a closure with the database's own library"
         )
     }

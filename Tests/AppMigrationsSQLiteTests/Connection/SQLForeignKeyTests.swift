@@ -47,9 +47,9 @@ import Testing
         let db = try migrated()
         let error = try sqlError { try migrate(db, "DELETE FROM parent WHERE id = 1") }
         #expect(
-            error.description == "Migration 2: It leaves rows that refer to none:"
-                + " child (rowid 10) refers to no row of parent. It was rolled back."
-                + " Delete or mend these rows in it."
+            error.description == "Migration 2: It leaves rows that refer to missing rows:"
+                + " child (rowid 10) refers to a missing row of parent. It was rolled back."
+                + " Delete or fix these rows in it."
         )
         #expect(try db.query("SELECT count(*) FROM parent") == [[2]])
         #expect(try ledger(of: db) == [1])
@@ -75,12 +75,12 @@ import Testing
 
     @Test func `the report says which rows refer to none still`() throws {
         let db = try migrated(orphans: 4)
-        let rows = (100...102).map { "child (rowid \($0)) refers to no row of parent" }.joined(
+        let rows = (100...102).map { "child (rowid \($0)) refers to a missing row of parent" }.joined(
             separator: "; "
         )
         var report = try Migrator([schema, Migration(version: 2, sql: "SELECT 1")]).migrate(db)
         #expect(report.dangling == ["\(rows); and 1 more"])
-        #expect("\(report)" == "Applied: 2. Refer to nothing: \(rows); and 1 more.")
+        #expect("\(report)" == "Applied: 2. Rows that refer to missing rows: \(rows); and 1 more.")
         let mend = "DELETE FROM child WHERE p NOT IN (SELECT id FROM parent)"
         report = try Migrator([schema, Migration(version: 3, sql: mend)]).migrate(db)
         #expect(report.dangling == [])
@@ -133,7 +133,8 @@ import Testing
             try migrate(db, "DELETE FROM child WHERE id = 100; DELETE FROM parent WHERE id = 2")
         }
         #expect(
-            error.message == "It leaves rows that refer to none: child (rowid 20) refers to no row of parent"
+            error.message
+                == "It leaves rows that refer to missing rows: child (rowid 20) refers to a missing row of parent"
         )
     }
 
@@ -147,7 +148,10 @@ import Testing
                 """
         )
         let replaced = try sqlError { try migrate(db, "DELETE FROM w WHERE a = 1; DELETE FROM other") }
-        #expect(replaced.message == "It leaves rows that refer to none: a row of w refers to no row of other")
+        #expect(
+            replaced.message
+                == "It leaves rows that refer to missing rows: a row of w refers to a missing row of other"
+        )
         try migrate(db, "UPDATE w SET a = a + 10")
     }
 

@@ -20,7 +20,7 @@ import Testing
             ("", [], "A query must have a statement"),
             (" -- nothing", [], "A query must have a statement"),
             ("SELECT 1; SELECT 2", [], "A query must be one statement; execute(script:) takes several"),
-            ("SELECT 1;\0 DROP TABLE a", [], "A query must not hold a zero byte"),
+            ("SELECT 1;\0 DROP TABLE a", [], "A query must not contain a zero byte"),
             ("SELECT ?", [], "The statement has 1 parameters, and 0 arguments were given"),
             ("SELECT 1", [1], "The statement has 0 parameters, and 1 arguments were given"),
         ] as [(String, [SQLValue], String)]
@@ -109,8 +109,8 @@ import Testing
         for error in [error, missing] {
             #expect(
                 error.message
-                    == "unable to open database file: its folder has to be there, and a file that "
-                    + "isn't there is made only for writing"
+                    == "unable to open database file: its folder must exist, and a missing file "
+                    + "is made only for writing"
             )
         }
     }
@@ -205,7 +205,7 @@ private let endless = """
         #expect(error.path == owner.path)
         #expect(
             error.description.hasSuffix(
-                "No migration mends it: SQLiteStore.open(check:) looks for damage and sets the store aside."
+                "No migration can repair it. SQLiteStore.open(check:) looks for damage, and sets a damaged store aside."
             )
         )
     }

@@ -124,7 +124,7 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         #expect(
             error.description == "Row 3, column a: the text \"x\" does not fit Int."
                 + " Statement: SELECT 1 AS a UNION ALL SELECT 2 UNION ALL SELECT 'x';"
-                + " Have the statement give what the type needs, or read it as a type that the database has."
+                + " Change the statement so that it fits the type, or read the row as a type that fits it."
         )
     }
 

@@ -88,7 +88,7 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
         let error = try sqlError { try db.insert([Of(0.5), Of(.nan)], into: "t") }
         #expect(
             error.description
-                == "Row 2, column a: SQLite would store NaN as NULL; encode nil. Nothing of it was written."
+                == "Row 2, column a: SQLite would store NaN as NULL; encode nil. No row was inserted."
         )
         #expect(try db.query("SELECT * FROM t").isEmpty)
     }

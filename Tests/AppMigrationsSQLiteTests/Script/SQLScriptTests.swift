@@ -30,9 +30,9 @@ import Testing
         let error = try sqlError { try memory().execute(script: "-- one\u{2028}DELETE FROM a") }
         #expect(
             error.description
-                == "line 1, column 7: U+2028 ends a line for an editor and not for SQLite, whose -- comments go on behind"
-                + " it; put a line feed there."
-                + " Nothing of the script was run. Correct its text."
+                == "line 1, column 7: U+2028 ends a line for an editor and not for SQLite, whose -- comments go on after"
+                + " it; use a line feed instead."
+                + " No statement of the script was run. Correct its text."
         )
     }
 

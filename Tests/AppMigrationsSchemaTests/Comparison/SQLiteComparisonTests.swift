@@ -69,18 +69,18 @@ struct SQLiteComparisonTests {
             ),
             (
                 "CREATE TABLE t(a CHECK (a > 0))", "CREATE TABLE t(a)",
-                "has another table t: CREATE TABLE t(a) and not CREATE TABLE t(a CHECK (a > 0))"
+                "has a different table t: CREATE TABLE t(a) and not CREATE TABLE t(a CHECK (a > 0))"
             ),
             (
                 "CREATE TABLE t(a DEFAULT 'X')", "CREATE TABLE t(a DEFAULT 'x')",
-                "has another table t: "
+                "has a different table t: "
                     + "… TABLE t(a DEFAULT 'x') and not … TABLE t(a DEFAULT 'X')"
             ),
             ("PRAGMA user_version = 4", "PRAGMA user_version = 3", "has the user_version 3 and not 4"),
             ("PRAGMA application_id = 4", "PRAGMA application_id = 3", "has the application_id 3 and not 4"),
             (
                 "CREATE TABLE t(key)", "CREATE TABLE t(KEY)",
-                "has another table t: CREATE TABLE t(KEY) and not CREATE TABLE t(key)"
+                "has a different table t: CREATE TABLE t(KEY) and not CREATE TABLE t(key)"
             ),
             (
                 notes + "; INSERT INTO notes VALUES (1, 'a', 0), (2, 'b', 0)",

@@ -24,7 +24,7 @@ import Testing
                 "CREATE TABLE note(id INTEGER PRIMARY KEY, color TEXT, title TEXT);"
                     + " CREATE INDEX note_by_title ON note(title);",
                 [
-                    "The migrations make another table note: …NTEGER PRIMARY KEY, title TEXT, color TEXT)"
+                    "The migrations make a different table note: …NTEGER PRIMARY KEY, title TEXT, color TEXT)"
                         + " and not …NTEGER PRIMARY KEY, color TEXT, title TEXT)."
                 ]
             ),
@@ -32,15 +32,15 @@ import Testing
                 "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT, color TEXT); CREATE VIEW v AS SELECT 1",
                 [
                     "The migrations make no view v.",
-                    "The migrations make the index note_by_title, which the target has not.",
+                    "The migrations make the index note_by_title, which the target doesn't have.",
                 ]
             ),
             (
                 "CREATE TABLE app(x)",
                 [
                     "The migrations make no table app.",
-                    "The migrations make the table note, which the target has not.",
-                    "The migrations make the index note_by_title, which the target has not.",
+                    "The migrations make the table note, which the target doesn't have.",
+                    "The migrations make the index note_by_title, which the target doesn't have.",
                 ]
             ),
         ]
@@ -58,8 +58,10 @@ import Testing
             """
         let differences = try Migrator(migrations).schemaDifferences(from: target, in: db)
         #expect(differences.count == 2)
-        #expect(differences.first?.hasPrefix("The migrations make another table schema_migrations: ") == true)
-        #expect(differences.last == "The migrations make the table left, which the target has not.")
+        #expect(
+            differences.first?.hasPrefix("The migrations make a different table schema_migrations: ") == true
+        )
+        #expect(differences.last == "The migrations make the table left, which the target doesn't have.")
     }
 
     @Test func `a migration or a target that is wrong is an error`() throws {

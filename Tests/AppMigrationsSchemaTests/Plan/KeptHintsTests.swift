@@ -24,7 +24,7 @@ import Testing
         #expect(
             asked.questions.map(\.description) == [
                 "The column e of the table t gets a type that can change its values. The hint \"0\" does not use the"
-                    + " column, and would replace what is there. Say how; SQLite's own conversion,"
+                    + " column, and would replace its values. Say how; SQLite's own conversion,"
                     + " which leaves what it can't convert, is values: [\"t\": [\"e\": \"coalesce(e, 0)\"]]."
             ]
         )
@@ -45,7 +45,7 @@ import Testing
         hint: String,
         answer: String
     ) throws {
-        let hints = "The hint \"\(hint)\" gives none to a row without a value."
+        let hints = "The hint \"\(hint)\" returns no value for a row that has none."
         let value = "values: [\"t\": [\"e\": \"coalesce(\(answer), 0)\"]]."
         for (column, question) in [
             (", e INTEGER", "becomes NOT NULL. \(hints) Say what rows without a value get: \(value)"),

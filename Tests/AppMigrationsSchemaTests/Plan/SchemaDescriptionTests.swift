@@ -14,11 +14,11 @@ import Testing
         let plan = try SchemaPlan(from: db, to: target)
         #expect("\(plan)" == "create the table b\nadd the column y to the table a")
         try plan.apply(db)
-        let done = "Nothing is to be done: the database has the target's schema."
+        let done = "Nothing needs to be done: the database has the target's schema."
         #expect("\(try SchemaPlan(from: db, to: target))" == done)
         #expect(
             "\(try SchemaPlan(from: db, to: "CREATE TABLE a(x, y)"))"
-                == "The target has no table b, which has 0 rows. If it may go with what it holds: droppedTables: [\"b\"]."
+                == "The target has no table b, which has 0 rows. If it may go with its content: droppedTables: [\"b\"]."
         )
     }
 

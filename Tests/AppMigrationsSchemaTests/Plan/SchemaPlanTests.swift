@@ -69,7 +69,7 @@ import Testing
             ),
             (
                 .init(values: ["t": ["c": "\"nope\" || 1"]]),
-                "The value for the column c of the table t has a name in double quotes that SQLite would take for a text:"
+                "The value for the column c of the table t has a name in double quotes that SQLite would treat as a text:"
                     + " no such column: nope"
             ),
         ]
@@ -89,8 +89,8 @@ import Testing
         ),
         (
             "CREATE TABLE t(a); CREATE TEMP VIEW v AS SELECT 1",
-            "The target makes the temporary view v, which goes with its connection. Nothing was changed."
-                + " Take it out of the target."
+            "The target makes the temporary view v, which is gone with its connection. Nothing was changed."
+                + " Remove it from the target."
         ),
     ])
     func `a target with more than a schema is refused`(target: String, message: String) throws {

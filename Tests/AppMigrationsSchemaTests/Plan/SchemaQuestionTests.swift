@@ -21,7 +21,7 @@ import Testing
         #expect(
             plan.questions.map(\.description) == [
                 "The target has no table gone, which has 0 rows. If it was renamed: renamedTables: [\"gone\": \"came\"] or"
-                    + " renamedTables: [\"gone\": \"also\"]. If it may go with what it holds: droppedTables: [\"gone\"].",
+                    + " renamedTables: [\"gone\": \"also\"]. If it may go with its content: droppedTables: [\"gone\"].",
                 "The column a of the table t becomes NOT NULL. Say what rows without a value get:"
                     + " values: [\"t\": [\"a\": \"coalesce(a, '')\"]].",
                 "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion,"
@@ -29,11 +29,11 @@ import Testing
                 "The new column n of the table t is NOT NULL and has no default. Give it a value:"
                     + " values: [\"t\": [\"n\": \"an expression\"]].",
                 "The target's table t has no column c, which has a value in 1 row. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"c\"]].",
+                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with its content: droppedColumns: [\"t\": [\"c\"]].",
                 "The target's table t has no column d, which has a value in 1 row. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with what it holds: droppedColumns: [\"t\": [\"d\"]].",
+                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with its content: droppedColumns: [\"t\": [\"d\"]].",
                 "The column e of the table t, which has a value in 1 row, becomes a generated one. If its values may go: droppedColumns: [\"t\": [\"e\"]].",
-                "The virtual table f can be changed only by making it anew, without its rows. If they may go:"
+                "The virtual table f can be changed only by making it again, without its rows. If they may go:"
                     + " droppedTables: [\"f\"].",
             ]
         )
@@ -44,7 +44,7 @@ import Testing
         let error = try refused(db) { try plan.apply(db) }
         #expect(error.code == .openQuestions)
         #expect(error.description.hasPrefix("The target has no table gone, which has 0 rows. If"))
-        #expect(error.description.hasSuffix("Nothing was changed. Answer in the plan's hints."))
+        #expect(error.description.hasSuffix("Nothing was changed. Answer the questions in the plan's hints."))
 
         let hints = SchemaPlan.Hints(
             renamedTables: ["gone": "came"],
@@ -86,7 +86,7 @@ import Testing
         #expect(
             try SchemaPlan(from: half, to: target).questions.map(\.description) == [
                 "The target has no table note_bak, which has 1 row. It may be a copy of note, and have rows that are"
-                    + " missing there, which some users have nowhere else. Compare the two in a migration first. If it may go with what it holds:"
+                    + " missing there, which some users have nowhere else. Compare the two in a migration first. If it may go with its content:"
                     + " droppedTables: [\"note_bak\"]."
             ]
         )

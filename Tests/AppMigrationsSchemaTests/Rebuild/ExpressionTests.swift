@@ -93,7 +93,7 @@ import Testing
         )
         #expect(plan.questions.map(\.column) == ["n"])
         for (value, words) in [
-            ("rows_of_t() || \"x\"", "a name in double quotes that SQLite would take for a text"),
+            ("rows_of_t() || \"x\"", "a name in double quotes that SQLite would treat as a text"),
             ("rows_of_t() + x", "no such column: x"),
         ] {
             let wrong = TableRebuild("t", as: "CREATE TABLE t(a, n)", values: ["n": value])

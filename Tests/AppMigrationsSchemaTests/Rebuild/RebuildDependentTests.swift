@@ -127,7 +127,7 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table t: The trigger r waits for updates of the column Gone, which"
-                + " goes. Nothing was changed. Name the trigger in dropping:, and make it anew afterwards."
+                + " is dropped. Nothing was changed. Name the trigger in dropping:, and make it again afterwards."
         )
         try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone", "r"]).run(db)
         #expect(try db.query("SELECT name FROM sqlite_master") == [["t"]])

@@ -31,7 +31,7 @@ import Testing
         ),
         (
             "CREATE TRIGGER gone AFTER UPDATE OF gone ON t BEGIN SELECT 1; END",
-            "The trigger gone waits for updates of the column gone, which goes. Nothing was changed."
+            "The trigger gone waits for updates of the column gone, which is dropped. Nothing was changed."
                 + " Drop it before, since a column has its name."
         ),
     ])

@@ -20,7 +20,7 @@ extension Refusal {
         ),
         Refusal(
             dropping: ["gone", "T"],
-            reason: "T is no column, index, trigger or view to drop with t",
+            reason: "T is not a column, index, trigger or view that can be dropped with t",
             advice: "Correct the name, or take it out of dropping:."
         ),
         Refusal(
@@ -35,38 +35,39 @@ extension Refusal {
         ),
         Refusal(
             createTable: "CREATE TABLE t(a NOT NULL DEFAULT 0, b NOT NULL)",
-            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
-            advice: "Give one in values:, such as coalesce(a, '')."
+            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            advice: "Give them a value in values:, such as coalesce(a, '')."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID",
-            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
-            advice: "Give one in values:."
+            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            advice: "Give them a value in values:."
         ),
         Refusal(
             before: "CREATE TABLE t(a INT, b); INSERT INTO t VALUES (NULL, 1)",
             createTable: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)",
-            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
-            advice: "Give one in values:."
+            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            advice: "Give them a value in values:."
         ),
         Refusal(
             before:
                 "CREATE TABLE t(`two words` INT, `end` REAL, b BLOB); INSERT INTO t VALUES (NULL, NULL, NULL)",
             createTable: "CREATE TABLE t(`two words` INT NOT NULL, `end` REAL, b BLOB)",
-            reason: "The column two words becomes NOT NULL, and rows without a value there are 1",
-            advice: "Give one in values:, such as coalesce(`two words`, 0)."
+            reason:
+                "The column two words becomes NOT NULL, and the number of rows without a value there is 1",
+            advice: "Give them a value in values:, such as coalesce(`two words`, 0)."
         ),
         Refusal(
             before: "CREATE TABLE t(`end` REAL); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(`end` REAL NOT NULL)",
-            reason: "The column end becomes NOT NULL, and rows without a value there are 1",
-            advice: "Give one in values:, such as coalesce(`end`, 0.0)."
+            reason: "The column end becomes NOT NULL, and the number of rows without a value there is 1",
+            advice: "Give them a value in values:, such as coalesce(`end`, 0.0)."
         ),
         Refusal(
             before: "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(a BLOB NOT NULL)",
-            reason: "The column a becomes NOT NULL, and rows without a value there are 1",
-            advice: "Give one in values:, such as coalesce(a, x'')."
+            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            advice: "Give them a value in values:, such as coalesce(a, x'')."
         ),
         Refusal(
             before: "CREATE TABLE t(phone TEXT); INSERT INTO t VALUES ('0041790000')",

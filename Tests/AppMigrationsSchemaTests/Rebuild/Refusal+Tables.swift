@@ -31,17 +31,17 @@ extension Refusal {
         ),
         Refusal(
             createTable: "CREATE VIRTUAL TABLE t USING fts5(a)",
-            reason: "The statement of the new table is no CREATE TABLE",
+            reason: "The statement of the new table is not a CREATE TABLE statement",
             advice: "Pass CREATE TABLE t with its columns."
         ),
         Refusal(
             createTable: "DROP TABLE t",
-            reason: "The statement of the new table is no CREATE TABLE",
+            reason: "The statement of the new table is not a CREATE TABLE statement",
             advice: "Pass CREATE TABLE t with its columns."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b); DROP TABLE t",
-            reason: "More follows the statement of the new table",
+            reason: "Another statement follows that of the new table",
             advice: "Pass CREATE TABLE t with its columns."
         ),
         Refusal(
@@ -68,7 +68,7 @@ extension Refusal {
     static let ofValues = [
         Refusal(
             values: ["c": "1"],
-            reason: "There is a value for c, which is no column of the new table",
+            reason: "There is a value for c, which is not a column of the new table",
             advice: "Correct values:."
         ),
         Refusal(
@@ -86,14 +86,14 @@ extension Refusal {
         Refusal(
             values: ["a": "\"aa\" || 'x'"],
             reason:
-                "The value for a has a name in double quotes that SQLite would take for a text: no such column: aa",
+                "The value for a has a name in double quotes that SQLite would treat as a text: no such column: aa",
             advice: "Correct values:."
         ),
         Refusal(
             values: ["a": "max(a)"],
-            reason: "Of 2 rows 1 would be left",
+            reason: "Only 1 of 2 rows would be left",
             advice:
-                "An expression in values: must give one value for each row, so it can hold no aggregate function."
+                "An expression in values: must return one value for each row, so it can't contain an aggregate function."
         ),
         Refusal(
             values: ["a": "nope"],

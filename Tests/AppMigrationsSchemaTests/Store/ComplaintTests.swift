@@ -88,7 +88,7 @@ import Testing
         #expect(
             error.description
                 == "\(try store.resolvedPath): The migrated copy was not put in the store's place, since rows of it"
-                + " break a constraint: \(complaint). Mend these rows in the migration itself."
+                + " break a constraint: \(complaint). Fix these rows in the migration itself."
         )
     }
 

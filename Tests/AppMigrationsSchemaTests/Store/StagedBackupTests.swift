@@ -126,7 +126,7 @@ import Testing
         #expect(error.code == .fileFailure)
         #expect(
             error.description
-                == "\(try store.resolvedPath).bak: The backup can't be made: what has its name is no file."
+                == "\(try store.resolvedPath).bak: The backup can't be made: something else than a file has its name."
         )
     }
 

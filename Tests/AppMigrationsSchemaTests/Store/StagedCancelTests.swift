@@ -146,7 +146,10 @@ import Testing
             }
         }
         #expect(orphan.code == .foreignKeyViolation)
-        #expect(orphan.message == "It leaves rows that refer to none: tag (rowid 1) refers to no row of note")
+        #expect(
+            orphan.message
+                == "It leaves rows that refer to missing rows: tag (rowid 1) refers to a missing row of note"
+        )
         let broken = try sqlError {
             try store.migrateStaged {
                 try $0.query("PRAGMA writable_schema = ON")
@@ -171,7 +174,7 @@ import Testing
         }
         #expect(
             error.message
-                == "\"\(ending)\" cannot be the extension of a backup. Nothing was run. Use one such as bak"
+                == "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use one such as bak"
         )
     }
 

@@ -171,7 +171,7 @@ import Testing
         let second = try sqlError { try SQLiteStore(path: folder).open { _ in } }
         #expect(
             second.description == "\(second.path ?? ""): It is not a file. Nothing was changed."
-                + " It says nothing about what is in the store."
+                + " This says nothing about the content of the store."
         )
     }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(failure.code == .migrationFailed)
         #expect(
             failure.description
-                == "\(try store.resolvedPath): Failure(). What was set aside is \(paths[0]), and the next call"
+                == "\(try store.resolvedPath): Failure(). The damaged store was set aside as \(paths[0]), and the next call"
                 + " recovers again."
         )
         // The closure is called until it returns.

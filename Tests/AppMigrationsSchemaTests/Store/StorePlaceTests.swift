@@ -128,7 +128,7 @@ import Testing
             #expect(
                 error.description
                     == "\(link): The store could not be found: it leads to a name that is not UTF-8, which a path has to"
-                    + " be here. Nothing was changed. It says nothing about what is in the store."
+                    + " be here. Nothing was changed. This says nothing about the content of the store."
             )
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["link"])

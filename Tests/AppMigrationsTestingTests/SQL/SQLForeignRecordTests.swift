@@ -91,7 +91,7 @@ import Testing
         #expect(found.map(\.kind) == [.startsDiffer, .startsDiffer, .startsDiffer])
         #expect(
             found.first?.description
-                == "From 1.0: the table _sModel_DBDefTracker is there, which a new database has not. A migration that "
+                == "From 1.0: the table _sModel_DBDefTracker exists, which a new database doesn't have. A migration that "
                 + "ran before the release made something else then: give it back the text that was released, and write the "
                 + "change as a new migration. If no migration made it, but another library for "
                 + #"instance, add "_sModel_DBDefTracker" to ignoring:."#

@@ -52,7 +52,7 @@ import Testing
                     + "Put the released text back, and write the change as a new migration.",
                 "Migration 4 was edited after its release: databases that have it never get the change. "
                     + "Put the released text back, and write the change as a new migration.",
-                "Migration 6 (code) was released and isn't there any more. New databases would lack what it makes. "
+                "Migration 6 (code) was released, and is missing now. New databases would lack what it makes. "
                     + "Put it back.",
                 "Migration 1 is new and lies below 6, which was released: databases at 6 run it after 6, "
                     + "and new ones before. Give it a version after 9.",
@@ -84,7 +84,7 @@ import Testing
         let findings = try lock.findings(in: SQLiteMigrator(SQLiteMigration.files(in: folder)))
         #expect(
             findings.map(\.description) == [
-                "Migration 3 (a) was released and isn't there any more. \(folder)/4_a.sql has its text, which databases "
+                "Migration 3 (a) was released, and is missing now. \(folder)/4_a.sql has its text, which databases "
                     + "that have it as 3 would run once more. Give it back the version 3.",
                 "\(folder)/4_a.sql is new and lies below 5, which was released: databases at 5 run it after 5, "
                     + "and new ones before. Give it a version after 5.",
@@ -97,7 +97,7 @@ import Testing
         let missing = SQLMigrationLock(file: folder + "/none")
         #expect(
             try missing.findings(in: SQLiteMigrator(released)).map(\.description) == [
-                "There is no lock file \(folder)/none: nothing tells which migrations were released. Record them."
+                "There is no lock file \(folder)/none, so it is unknown which migrations were released. Record them."
             ]
         )
         for line in ["<<<<<<< ours", "7", "seven fnv1a:0 name", "7 name"] {

@@ -199,7 +199,7 @@ import Testing
             { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
         ] {
             let error = #expect(throws: RehearsalFinding.self) { try body() }
-            #expect(error?.description == "No connection was lent: lending: has to call what it is given.")
+            #expect(error?.description == "No connection was lent: lending: has to call its closure.")
         }
     }
 
@@ -235,7 +235,7 @@ import Testing
         #expect(findings.map { $0.map(\.version) } == [["2"], ["2"]])
         #expect(
             findings[0].first?.description
-                == "From 1.0: migration 2 has another text than the one that was released, and the lock doesn't tell. "
+                == "From 1.0: migration 2 has another text than the released one, and the lock file doesn't say so. "
                 + "Put it back, and its line there."
         )
     }

@@ -89,7 +89,7 @@ extension MigrationDecisionTests {
         Row(
             "one death is the limit below one",
             "1.2",
-            .refused(.attemptLimitReached, "1 processes"),
+            .refused(.attemptLimitReached, "1 process of"),
             limit: 0,
             interrupted: Attempt()
         ),

@@ -85,11 +85,16 @@ struct MigrationDecisionTests {
         Row("a sub-migration of a later version", "1.5-1", .newer),
         Row("above the current version", "1.5", .newer),
         Row("newer, though it ran", "1.5", .newer, lastRun: "1.6"),
-        Row("declared twice", "1.2", .refused(.declaredOutOfOrder, "after 1.2 "), after: "1.2"),
-        Row("declared twice, longer", "1.2.0", .refused(.declaredOutOfOrder, "after 1.2 "), after: "1.2"),
-        Row("declared too late", "1.2", .refused(.declaredOutOfOrder, "after 1.3 "), after: "1.3"),
-        Row("ran, but too late", "1.0", .refused(.declaredOutOfOrder, "after 1.1 "), after: "1.1"),
-        Row("version zero", "0.0", .refused(.declaredOutOfOrder, "Version 0 "), lastRun: "0"),
+        Row("declared twice", "1.2", .refused(.declaredOutOfOrder, "after migration 1.2 "), after: "1.2"),
+        Row(
+            "declared twice, longer",
+            "1.2.0",
+            .refused(.declaredOutOfOrder, "after migration 1.2 "),
+            after: "1.2"
+        ),
+        Row("declared too late", "1.2", .refused(.declaredOutOfOrder, "after migration 1.3 "), after: "1.3"),
+        Row("ran, but too late", "1.0", .refused(.declaredOutOfOrder, "after migration 1.1 "), after: "1.1"),
+        Row("version zero", "0.0", .refused(.declaredOutOfOrder, "Migration 0 "), lastRun: "0"),
         Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", freshInstall: "1.4"),
         Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", freshInstall: "1.4"),
         Row(
@@ -134,7 +139,7 @@ struct MigrationDecisionTests {
         Row(
             "the mark was lowered since",
             "1.3",
-            .refused(.managerClosed, "was set back"),
+            .refused(.managerClosed, "was reset after"),
             known: ("1.2", "1.4")
         ),
     ]

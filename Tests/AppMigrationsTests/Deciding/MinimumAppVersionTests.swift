@@ -151,8 +151,8 @@ import Testing
         }
         #expect(
             second.description.hasSuffix(
-                "Make room, or the folder writable, and start again. Which app may use the data was not noted; the next start "
-                    + "does it."
+                "The minimumAppVersion: of migration 1.1 was not saved. The next start saves it. Make room on the disk, or make "
+                    + "the folder writable, and start again."
             )
         )
     }
@@ -162,18 +162,18 @@ import Testing
     {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let above = """
-            The minimumAppVersion: 1.4-1 of migration 1.4 in manager "Library" (\(folder.stateFile)) lies above the migration: \
-            an app of that very version could not use the data. Name at most 1.4. It was not run.
+            The minimumAppVersion: 1.4-1 of migration 1.4 in manager "Library" (\(folder.stateFile)) is above the migration's \
+            own version: the app that runs the migration could not use the data. Migration 1.4 was not run. Pass at most 1.4.
             """
         for (toVersion, floor, code, text) in [
             ("1.4", "1.4-1", MigrationError.Code.declaredOutOfOrder, above),
-            ("1.1", "1.1.1", .declaredOutOfOrder, "Name at most 1.1. It was not run."),
+            ("1.1", "1.1.1", .declaredOutOfOrder, "Migration 1.1 was not run. Pass at most 1.1."),
             (
                 "1.4", "1.x", .invalidVersion,
                 "It is the minimumAppVersion: of migration 1.4 in manager \"Library\""
             ),
-            ("1.1", "", .invalidVersion, "The migration was not run."),
-            ("1.0", "1.1", .declaredOutOfOrder, "Name at most 1.0. It was not run."),
+            ("1.1", "", .invalidVersion, "Migration 1.1 was not run."),
+            ("1.0", "1.1", .declaredOutOfOrder, "Migration 1.0 was not run. Pass at most 1.0."),
         ] {
             let manager = try folder.manager("1.4")
             let error = try #require(throws: MigrationError.self) {
@@ -221,9 +221,9 @@ import Testing
         #expect(error.code == .usedByNewerApp)
         #expect(
             error.description == """
-                The data of manager "Library" (\(folder.stateFile)) is for version 1.4 of the app and later; this is 1.3. \
-                The mark was not set. Start version 1.4. Where older data was put back in its place, forget \
-                the state, and say with firstRun: at which version that data is.
+                Only version 1.4 of the app or a later one may use the data of manager "Library" (\(folder.stateFile)), and this \
+                app is 1.3. lastRunVersion was not changed. Start version 1.4 or a later one. If older data was put in its place, \
+                call forgetState, and answer firstRun: with existingData(at:) and the version of that data.
                 """
         )
         #expect(try folder.stateText() == before)

@@ -66,9 +66,8 @@ import Testing
             #expect(error.path == folder.lockFile)
             #expect(
                 error.description
-                    == "Manager \"Library\" waited 0.005 seconds for the lock \(folder.lockFile), which "
-                    + "process \(getpid()) holds. Nothing was run and the state is unchanged. Let that process finish "
-                    + "and start again."
+                    == "The manager \"Library\" (\(folder.stateFile)) waited 0.005 seconds for the lock "
+                    + "\(folder.lockFile), which process \(getpid()) holds. Migration 1.2 was not run. Let that process finish, and start again."
             )
             #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         }
@@ -231,9 +230,9 @@ import Testing
         #expect(error.code == .stateNotSaved)
         #expect(
             error.description
-                == "The lock of manager \"Library\" (\(folder.lockFile)) could not be taken: Is a directory (open, errno 21). "
-                + "Nothing was run and the state is unchanged. Make the folder, and what is in it, writable for this process "
-                + "and start again."
+                == "The lock \(folder.lockFile) of manager \"Library\" (\(folder.stateFile)) could not be taken: Is a directory "
+                + "(open, errno 21). Migration 1.2 was not run. Make the folder and the files in it writable for this process, and "
+                + "start again."
         )
     }
 

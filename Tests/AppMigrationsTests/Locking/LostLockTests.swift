@@ -28,14 +28,15 @@ import Testing
         #expect(error?.path == scratch.state.lockFile)
         let kept =
             isProtecting
-            ? ", and the files it protects were left as they are. The next start puts them back if the state lists them. "
-                + "Don't write to those files before it succeeded." : "."
+            ? " The files that it protects were left as they are. The next start puts them back if the state lists them. Don't write "
+                + "to those files before that start has succeeded." : ""
         #expect(
             error?.description
-                == "Manager \"Library\" doesn't have the lock \(scratch.state.lockFile) any more: its file is not at that "
-                + "path any more. Nothing was written to \(scratch.state.stateFile) without it. Make a new manager, which "
-                + "reads the state again, and never remove the lock's file. Migration 1.1 \(end) and that was not "
-                + "recorded\(kept)\(end == "failed" ? " The migration itself had failed: Refusal()." : "")"
+                == "The lock of manager \"Library\" (\(scratch.state.stateFile)) is lost: its file was removed or replaced. Nothing "
+                + "was written to the state without the lock. Migration 1.1 "
+                + "\(end == "ran" ? "ran, but" : "failed, and that") was not recorded.\(kept)"
+                + "\(end == "failed" ? " The migration itself had failed: Refusal()." : "") Never remove or replace "
+                + "\(scratch.state.lockFile). Make a new manager, which reads the state again."
         )
     }
 

@@ -20,8 +20,8 @@ import Testing
         #expect(
             error.description
                 == "Migration 1.2 is pending and was not run: manager \"Library\" (\(folder.stateFile)) was made "
-                + "with isReadOnly and only reads. Nothing was written. Make a manager without isReadOnly for it; plan "
-                + "and status show it without one."
+                + "with isReadOnly, and only reads. Make a manager without isReadOnly to run it. Its plan and its status can be "
+                + "read without one."
         )
         #expect(try look.refusal(of: "1.0").code == .managerClosed)
         #expect(try folder.everything() == before)
@@ -47,7 +47,7 @@ import Testing
         for _ in 1...2 {
             let rows = try look.plan { try $0.declare("1.0", "1.1", "1.5", "1.6") }.map(\.description)
             #expect(rows[..<3] == ["1.0 baseline", "1.1 alreadyRun", "1.5 willRun"])
-            #expect(rows[3].hasPrefix("1.6 refused: Version 1.6 is newer than the app (1.5) in "))
+            #expect(rows[3].hasPrefix("1.6 refused: Migration 1.6 of manager \"Library\" "))
         }
         #expect(try look.status.history.map(\.version.description) == ["1.1"])
         #expect(try folder.everything() == before)
@@ -131,14 +131,17 @@ import Testing
         try folder.writeState(lastRun: "1.1")
         let before = try folder.everything()
         let look = try folder.look("1.4")
-        for change in [{ try look.reset(to: "1.0") }, { try look.resetAttempts() }] as [() throws -> Void] {
+        let changes: [(() throws -> Void, String)] = [
+            ({ try look.reset(to: "1.0") }, "lastRunVersion was not changed."),
+            ({ try look.resetAttempts() }, "The counts of deaths were not changed."),
+        ]
+        for (change, unchanged) in changes {
             let error = try #require(throws: MigrationError.self, performing: change)
             #expect(error.code == .readOnly)
             #expect(
                 error.description
-                    == "Nothing was changed: manager \"Library\" (\(folder.stateFile)) was made with isReadOnly "
-                    + "and only reads. Nothing was written. Make a manager without isReadOnly for it; plan and status "
-                    + "show it without one."
+                    == "The manager \"Library\" (\(folder.stateFile)) was made with isReadOnly, and only reads. \(unchanged) "
+                    + "Make a manager without isReadOnly for this call."
             )
         }
         _ = try look.plan { manager in

@@ -92,8 +92,8 @@ import Testing
         #expect(error?.path == scratch.state.stateFile)
         #expect(
             error?.description
-                == "The task was cancelled while manager \"Library\" copied the files that migration 1.1 protects. "
-                + "Nothing was run and nothing changed in \(scratch.state.stateFile). Make a new manager to try again."
+                == "The task was cancelled while manager \"Library\" (\(scratch.state.stateFile)) copied the files that migration "
+                + "1.1 protects. Migration 1.1 was not run. Make a new manager to try again."
         )
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.1") {} }

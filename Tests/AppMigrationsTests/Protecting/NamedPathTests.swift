@@ -114,7 +114,7 @@ import Testing
             #expect(
                 error.description
                     == "The state directory \"state\" of manager \"Library\" can't be used: it is relative, and Invalid or "
-                    + "incomplete multibyte or wide character (getcwd, errno 84). Nothing was run or written. Pass the absolute path "
+                    + "incomplete multibyte or wide character (getcwd, errno 84). Nothing was run. Pass the absolute path "
                     + "of a folder as stateDirectory:."
             )
             _ = try Self.refusal(scratch, protecting: "data")

@@ -89,9 +89,9 @@ import Testing
         #expect(error?.path == scratch.state.snapshot + "/kept")
         #expect(
             error?.description
-                == "The lock of manager \"Library\" (\(scratch.state.lockFile)) could not be taken: "
-                + "\(scratch.state.snapshot)/kept: \(String(cString: strerror(ELOOP))) (lstat, errno \(ELOOP)). Nothing was run and "
-                + "the state is unchanged. Make the folder, and what is in it, writable for this process and start again."
+                == "The lock \(scratch.state.lockFile) of manager \"Library\" (\(scratch.state.stateFile)) could not be taken: "
+                + "\(scratch.state.snapshot)/kept: \(String(cString: strerror(ELOOP))) (lstat, errno \(ELOOP)). Migration 1.1 was "
+                + "not run. Make the folder and the files in it writable for this process, and start again."
         )
     }
 }

@@ -28,8 +28,8 @@ import Testing
             #expect(error.code == .stateCorrupted)
             #expect(
                 error.description.hasSuffix(
-                    "A first run puts copies of protected files, \(scratch.state.snapshot), aside. In a repair keep "
-                        + "\"interruption\", or put that folder aside before: copies that no state lists are removed."
+                    "Copies of protected files may be in \(scratch.state.snapshot). A first run keeps them in another folder. If you "
+                        + "repair the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
                 )
             )
             try FileManager.default.moveItem(atPath: scratch.state.stateFile, toPath: scratch.file("bad"))

@@ -66,8 +66,8 @@ import Testing
         #expect(error.code == .cancelled)
         #expect(
             (error.underlyingError as? MigrationError)?.description == """
-                The task of migration 1.2 of manager "Library" was cancelled. Its checkpoint is saved in \
-                \(folder.stateFile), and the next attempt goes on there.
+                The task of migration 1.2 of manager "Library" (\(folder.stateFile)) was cancelled. Its checkpoint is saved, and \
+                the next attempt goes on there.
                 """
         )
         let options = MigrationManager.Options(attemptLimit: 1)

@@ -112,8 +112,8 @@ import Testing
         #expect(underlying.code == .checkpointNotSaved)
         #expect(
             underlying.description == """
-                No Int was saved as the checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)): version 1.4 \
-                of the app saved "row \\"12\\"". Nothing was changed. Read what that version saved.
+                The checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) can't be read as Int: version 1.4 of the \
+                app saved "row \\"12\\"". The checkpoint stays. Read it as the type that this version saved.
                 """
         )
         try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
@@ -134,7 +134,7 @@ import Testing
         #expect(
             underlying.description == """
                 A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: it takes 4097 bytes \
-                as UTF-8, and 4096 are possible. Save a place in the data instead of the data. Nothing was changed.
+                as UTF-8, and at most 4096 are allowed. The last checkpoint stays. Save a place in the data instead of the data.
                 """
         )
         #expect(try Self.checkpoint(folder)?.text == most)
@@ -154,8 +154,8 @@ import Testing
             #expect(
                 underlying.description == """
                     A checkpoint of migration 1.2 of manager "Library" (\(scratch.state.stateFile)) was not saved: the migration has \
-                    protecting:, and a restore would undo what the checkpoint says was done. Do without one of them. Nothing \
-                    was changed.
+                    protecting:, and a restore would undo the work that the checkpoint says is done. The last checkpoint stays. Do \
+                    without one of them.
                     """
             )
         }
@@ -176,7 +176,7 @@ import Testing
             #expect(
                 error.description == """
                     A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: the closure has \
-                    ended. Let the closure wait for the tasks and threads that it starts. Nothing was changed.
+                    ended. The last checkpoint stays. Let the closure wait for the tasks and threads that it starts.
                     """
             )
             #expect(try folder.stateText() == before)
@@ -196,8 +196,12 @@ import Testing
         }
         let underlying = try #require(error.underlyingError as? MigrationError)
         #expect(underlying.code == .checkpointNotSaved)
-        #expect(underlying.description.contains(hasLock ? "The old state stands." : "doesn't have the lock"))
-        #expect(underlying.description.hasSuffix(" was not saved, and it goes on at the one before."))
+        #expect(underlying.description.contains(hasLock ? "The file has the old state." : "The lock of"))
+        #expect(
+            underlying.description.contains(
+                "The next attempt of migration 1.2 goes on at the last checkpoint that was saved."
+            )
+        )
         #expect(try Self.checkpoint(folder)?.text == "1")
     }
 

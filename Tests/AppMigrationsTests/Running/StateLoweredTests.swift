@@ -15,8 +15,9 @@ import Testing
         #expect(error.code == .managerClosed)
         #expect(
             error.description
-                == "Migration 1.2 was not run: the state of manager \"Library\" (\(folder.stateFile)) was set back after "
-                + "this manager was made, and what is pending again was declared before. Make a new manager."
+                == "Migration 1.2 was not run: the state of manager \"Library\" (\(folder.stateFile)) was reset after "
+                + "this manager was made, so versions that were declared before may be pending again. Make a new manager, and "
+                + "declare every migration again."
         )
         #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.1", "1.2"])
     }

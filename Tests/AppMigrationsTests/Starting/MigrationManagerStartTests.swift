@@ -101,7 +101,7 @@ import Testing
             error.description
                 == "The state of manager \"Library\" (\(folder.stateFile)) could not be saved: \(folder.stateFile).tmp: "
                 + "Is a directory (unlink, errno 21). "
-                + "The old state stands. Make room, or the folder writable, and start again. Nothing was run."
+                + "The file has the old state. Nothing was run. Make room on the disk, or make the folder writable, and start again."
         )
     }
 
@@ -125,7 +125,7 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(shown)\" of manager \"Library\" can't be used: \(reason). "
-                + "Nothing was run or written. Pass the absolute path of a folder as stateDirectory:."
+                + "Nothing was run. Pass the absolute path of a folder as stateDirectory:."
         )
         #expect(error.code == .unusableDirectory)
     }
@@ -140,13 +140,13 @@ import Testing
                 try MigrationManager.abandonRestore(named: "Library")
             },
         ]
-        for error in errors {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was given up."]) {
             #expect(error.code == .unusableDirectory)
             #expect(error.path == nil)
             #expect(
                 error.description
                     == "Manager \"Library\" was given no stateDirectory:, and the program has no bundle that a default could be "
-                    + "named after. Nothing was run or written. Pass the path of a folder that each later release finds again."
+                    + "named after. \(unchanged) Pass the path of a folder that each later release finds again."
             )
         }
     }
@@ -171,17 +171,19 @@ import Testing
             try folder.manager("1.4", firstRun: .existingData(at: "1.4b2"))
         }
         #expect(unreadable.code == .invalidVersion)
-        let end =
-            "No state was written and nothing was run; each start asks again. Let firstRun: answer with the "
-            + "release that the data is of, or the oldest that it can be of."
-        let place = "of firstRun: in manager \"Library\" (\(folder.stateFile))"
-        #expect(unreadable.description.hasSuffix("It is that \(place). \(end)"))
+        let unchanged = "No state was written. Nothing was run."
+        let advice =
+            "Each start asks again. Let firstRun: answer with the release that the data is of, or with the oldest that it "
+            + "can be of."
+        let place = "the answer of firstRun: in manager \"Library\" (\(folder.stateFile))"
+        #expect(unreadable.description.contains(" It is \(place). \(unchanged) A version is "))
+        #expect(unreadable.description.hasSuffix(advice))
         let newer = try #require(throws: MigrationError.self) {
             try folder.manager("1.4", firstRun: .existingData(at: "9.0"))
         }
         #expect(newer.code == .newerThanCurrentVersion)
-        let text = "The version 9.0 \(place) is newer than the app (1.4). \(end)"
-        #expect(newer.description == text + " Where the data is a newer app's, start that one.")
+        let text = "Version 9.0, \(place), is newer than the app (1.4). \(unchanged) \(advice)"
+        #expect(newer.description == text + " If a newer app changed the data, start that one.")
         #expect(try folder.names() == ["Library.migrations.lock"])
     }
 

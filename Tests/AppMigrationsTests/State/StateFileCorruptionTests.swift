@@ -46,11 +46,11 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(error.code == .stateCorrupted)
         #expect(
             error.description
-                == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or not a state of this manager: "
-                + "\(reason). Nothing was run, and every byte of it was left as it is. Repair the file, restore it "
-                + "from a backup, or move it away: the next manager is a first run then."
-                + " A first run puts copies of protected files, \(folder.path)/Library.migrations.snapshot, aside. In a repair keep "
-                + "\"interruption\", or put that folder aside before: copies that no state lists are removed."
+                == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or is not a state of this manager: "
+                + "\(reason). It was left as it is. Nothing was run. Repair the file, restore it from a backup, or move it away. "
+                + "Once it is moved away, the next manager is a first run. Copies of protected files may be in \(folder.snapshot). "
+                + "A first run keeps them in another folder. If you repair the file by hand, keep its \"interruption\" member: "
+                + "without it, the next start deletes the copies."
         )
         #expect(try folder.stateText() == text)
         #expect(try folder.names() == ["Library.migrations.json"])

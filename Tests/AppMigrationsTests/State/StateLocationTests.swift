@@ -35,13 +35,13 @@ import Testing
                 try MigrationManager.abandonRestore(named: name, stateDirectory: folder.path)
             },
         ]
-        for error in errors {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was given up."]) {
             #expect(error.code == .invalidName)
             #expect(error.managerName == name)
             #expect(
                 error.description
                     == "The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and "
-                    + "underscores, at most 200 of them, and doesn't begin with a dot. Nothing was run. Pass another name."
+                    + "underscores, at most 200 of them, and doesn't begin with a dot. \(unchanged) Pass another name."
             )
         }
         #expect(try folder.names() == [])
@@ -127,7 +127,7 @@ import Testing
         #expect(
             error.description
                 == "The state directory \"\(directory)\" of manager \"Library\" can't be used: only a shell replaces ~ by the "
-                + "home folder; pass the whole path. Nothing was run or written. "
+                + "home folder; pass the whole path. Nothing was run. "
                 + "Pass the absolute path of a folder as stateDirectory:."
         )
     }
@@ -149,7 +149,7 @@ import Testing
             error.description
                 == "The state directory \"\(folder.path)/\(path)\" of manager \"Library\" can't be used: it has the escapes of "
                 + "a URL, and \(folder.path)/\(part) doesn't exist: pass path(percentEncoded: false) of the URL, or create that "
-                + "folder first. Nothing was run or written. Pass the absolute path of a folder as "
+                + "folder first. Nothing was run. Pass the absolute path of a folder as "
                 + "stateDirectory:."
         )
         #expect(try folder.names() == ["Application Support"])

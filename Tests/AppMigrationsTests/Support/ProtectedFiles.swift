@@ -34,7 +34,9 @@ extension TemporaryDirectory {
         #expect(error.code == .migrationFailed, "\(error)")
         #expect(error.underlyingError is Refusal, "\(error)")
         #expect(
-            error.description.hasSuffix("next manager. The protected files are what they were before it.")
+            error.description.hasSuffix(
+                "next manager. The protected files are as they were before the migration."
+            )
         )
         // Else the next start would look for the copy, which is gone.
         #expect(try read(state.stateFile).contains("\"isProtecting\" : false"))

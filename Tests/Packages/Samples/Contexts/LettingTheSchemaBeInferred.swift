@@ -62,7 +62,7 @@ import Testing
         #expect(
             printed == [
                 "The target's table note has no column headline. If it was renamed: "
-                    + #"renamedColumns: ["note": ["headline": "title"]]. If it may go with what it holds: "#
+                    + #"renamedColumns: ["note": ["headline": "title"]]. If it may go with its content: "#
                     + #"droppedColumns: ["note": ["headline"]]."#
             ]
         )

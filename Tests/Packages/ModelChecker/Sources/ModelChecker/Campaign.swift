@@ -41,8 +41,12 @@ extension Scenario: Searchable {
             )
             plans.append(Plan("an error and a death", .init(deaths: 1, faults: 1), allowance: isFull ? 4 : 2))
         }
-        return isFull
-            ? plans : plans.map { Plan($0.name, $0.budget, allowance: min($0.allowance, self.deviations)) }
+        if isFull { return plans }
+        return plans.map { plan in
+            let isOrder = plan.budget == Budget()
+            let most = isOrder ? deviationsOfOrder ?? self.deviations : self.deviations
+            return Plan(plan.name, plan.budget, allowance: min(plan.allowance, most))
+        }
     }
 }
 

@@ -132,8 +132,8 @@ import Testing
             #expect(
                 error?.description.contains(
                     """
-                    The connection's search_path leads to no table "app_migration_state" that lasts, and the schema public has \
-                    one. Nothing was written. Name the store's table with its schema, also where it is to be a new one.
+                    The connection's search_path has no permanent table "app_migration_state", but the schema public has \
+                    one. Nothing was written. Name the store's table with its schema, even if it is to be a new one.
                     """
                 ) == true,
                 "\(error?.description ?? "")"

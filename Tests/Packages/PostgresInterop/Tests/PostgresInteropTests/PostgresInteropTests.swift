@@ -174,7 +174,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             let error = try #require(throws: SQLError.self) { try Migrator([other]).migrate(db) }
             #expect(
                 error.message
-                    == "The table schema_migrations is another migrator's: it has version 1 with another text, and"
+                    == "The table schema_migrations belongs to another migrator: its version 1 has another text, and"
                     + " the database has no Song, List"
             )
             #expect(try Migrator([first]).migrate(db).changed == [1])

@@ -144,8 +144,8 @@ import Testing
                 #expect(error?.code == .foreignLedger)
                 #expect(
                     error?.message
-                        == "The connection's search_path leads to no table schema_migrations, and the schema public has one."
-                        + " Name the ledger with its schema (\"public.schema_migrations\"), also where it is to be a new one"
+                        == "The connection's search_path has no table schema_migrations, but the schema public has one."
+                        + " Name the ledger with its schema (\"public.schema_migrations\"), even if it is to be a new one"
                 )
             }
             #expect(

@@ -23,6 +23,10 @@ final class Ghost {
         var deathsInClosures = 0
         /// The attempts, by version, whose processes died while they copied files.
         var copyingDeaths: [String: Set<Int>] = [:]
+        /// The managers whose last attempt was cancelled before its closure began.
+        ///
+        /// That is saved before the copies are removed, so a process that dies in between didn't die while it copied.
+        var cancelled: Set<String> = []
         /// The scenario's own counts.
         var notes: [String: Int] = [:]
         /// True once the scenario has removed the state, or lowered its mark.
@@ -44,6 +48,8 @@ final class Ghost {
         let manager: String
         let stateFile: String
         var mark: AppVersion?
+        var launched: AppVersion?
+        var interrupted: String?
         var seen: (node: Int, hash: UInt64)?
     }
 
@@ -67,6 +73,7 @@ final class Ghost {
                 hash &+= Machine.mix(Self.hash(version), UInt64(bitPattern: Int64(attempt)) ^ 1 << 43)
             }
         }
+        for manager in knowledge.cancelled { hash &+= Machine.mix(Self.hash(manager), 1 << 44) }
         for version in knowledge.returned { hash &+= Machine.mix(Self.hash(version), 1 << 40) }
         for (note, count) in knowledge.notes {
             hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
@@ -110,6 +117,19 @@ final class Ghost {
             fail("The mark of what has run never falls: it was \(mark) and is \(facts.lastRun).")
         }
         sight.mark = facts.lastRun
+        if let launched = sight.launched, !knowledge.isLowered {
+            let found = facts.launched ?? .zero
+            if found < launched {
+                fail("The newest version that was launched never falls: it was \(launched) and is \(found).")
+            }
+        }
+        sight.launched = facts.launched
+        if facts.interrupted != nil {
+            knowledge.cancelled.remove(sight.manager)
+        } else if let interrupted = sight.interrupted, !facts.history.contains(interrupted) {
+            knowledge.cancelled.insert(sight.manager)
+        }
+        sight.interrupted = facts.interrupted
         for version in versions where AppVersion(version).map({ $0 <= facts.lastRun }) ?? false {
             let migration = Self.migration(version, of: sight.manager)
             if knowledge.returned.contains(migration) { continue }
@@ -238,7 +258,7 @@ extension Ghost {
         for manager in managers {
             let path = Self.folder + "/" + manager + ".migrations."
             guard Machine.system.disk.find(path + "snapshot/list") != nil, let facts = facts(of: manager),
-                facts.isCopying || facts.interrupted == nil,
+                facts.isCopying || (facts.interrupted == nil && !knowledge.cancelled.contains(manager)),
                 let lock = Machine.system.disk.find(path + "lock"), !Machine.system.isHeld(lock),
                 let version = versions.first(where: { AppVersion($0).map { $0 > facts.lastRun } ?? false })
             else { continue }
@@ -249,7 +269,11 @@ extension Ghost {
 
     func lostPower() {
         hasLostPower = true
-        for index in sights.indices { sights[index].mark = nil }
+        for index in sights.indices {
+            sights[index].mark = nil
+            sights[index].launched = nil
+            sights[index].interrupted = nil
+        }
         look()
         if knowledge.isLowered { return }
         for version in outOfOrder where knowledge.notes["acknowledged \(version)"] != nil {

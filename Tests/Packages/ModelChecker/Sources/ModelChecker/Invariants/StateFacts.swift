@@ -6,6 +6,7 @@ import SimulatedSystem
 struct StateFacts {
     let lastRun: AppVersion
     let baseline: AppVersion?
+    let launched: AppVersion?
     let interrupted: String?
     let attempts: Int
     let isProtecting: Bool
@@ -31,6 +32,7 @@ struct StateFacts {
         else { return nil }
         self.lastRun = lastRun
         baseline = (document["baseline"] as? String).flatMap { AppVersion($0) }
+        launched = (document["launchedVersion"] as? String).flatMap { AppVersion($0) }
         let interrupted = document["interruption"] as? [String: Any]
         self.interrupted = interrupted?["version"] as? String
         attempts = interrupted?["attempts"] as? Int ?? 0

@@ -21,7 +21,7 @@ extension Scenario {
             app("1.1", [one]),
             Program(name: "recovery screen") { ghost in
                 ghost.knowledge.isLowered = true
-                do {
+                do throws(MigrationError) {
                     let path = try MigrationManager.forgetState(
                         named: Ghost.library,
                         stateDirectory: Ghost.folder

@@ -2,7 +2,9 @@ import AppMigrations
 import SimulatedSystem
 
 extension Scenario {
-    static let protecting = [protectedFile, protectedFolder, protectedThrow, protectedElsewhere]
+    static let protecting = [
+        protectedFile, protectedFolder, protectedThrow, protectedAlone, protectedElsewhere,
+    ]
 
     private static let old = "old notes"
     private static let new = "NEW NOTES, LONGER"
@@ -71,6 +73,26 @@ extension Scenario {
             recorded(["1.1"])(ghost)
             if Files.text(Files.notes) != new { ghost.fail("What is recorded is done.") }
         }
+    )
+
+    /// The same with one process at a time.
+    ///
+    /// The starts after a death only put files back and remove copies. The search is small, so two things can go wrong in it: a death, and then a power loss in such a start.
+    static let protectedAlone = Scenario(
+        name: "protecting a file, with starts that only recover",
+        versions: ["1.1"],
+        setUp: protectedThrow.setUp,
+        programs: [app("1.1", [failing], opened: requireWholeFile)],
+        restart: app(
+            "1.1",
+            [],
+            named: "recovering app",
+            opened: requireWholeFile,
+            finally: { _, migrations in try migrations.resetAttempts() }
+        ),
+        last: protectedThrow.last,
+        endings: protectedThrow.endings,
+        atEnd: protectedThrow.atEnd
     )
 
     /// The state, with its copies, is on another file system than the file.

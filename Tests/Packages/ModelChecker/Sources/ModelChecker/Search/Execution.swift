@@ -39,7 +39,11 @@ final class Execution: @unchecked Sendable {
         prepared = Machine.system
         for slot in slots {
             Baton.startThread { [unowned self, slot] in
-                while true { self.work(slot) }
+                while true {
+                    // The execution may be released while the thread waits, and only the slot is left then.
+                    slot.baton.wait()
+                    self.work(slot)
+                }
             }
         }
     }
@@ -97,9 +101,8 @@ final class Execution: @unchecked Sendable {
         if ghost.violation == nil { scenario.atEnd(ghost) }
     }
 
-    /// The thread of a slot: waits for a program, runs it, and says how it ended.
+    /// The thread of a slot, once it has the turn: runs its program, and says how it ended.
     private func work(_ slot: Slot) {
-        slot.baton.wait()
         while true {
             slot.isEntered = true
             slot.status = .running

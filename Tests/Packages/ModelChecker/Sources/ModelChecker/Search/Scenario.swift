@@ -36,6 +36,8 @@ struct Scenario: Sendable {
     var isLarge = false
     /// How far CI's searches deviate from going straight on, where that is less than in others.
     var deviations = Int.max
+    /// The same for the search in which only the order of the calls varies, by far the smallest; `nil` for ``deviations``.
+    var deviationsOfOrder: Int?
     /// How a program may end where nothing failed.
     var endings: Set<String> = ["done"]
     var budget = Budget()

@@ -1,0 +1,348 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// The errors that can follow a migration which ran: each speaks of its own call, and none says that nothing was run.
+@Suite(.temporaryDirectory) struct LaterErrorTests {
+    let folder = TemporaryDirectory.current
+
+    /// A call that fails after migration 1.2 ran, and what its error says of the manager `M`.
+    struct Row: CustomTestStringConvertible, Sendable {
+        let code: MigrationError.Code
+        let text: String
+        let call: @Sendable (MigrationManager, TemporaryDirectory) throws -> Void
+
+        init(
+            _ code: MigrationError.Code,
+            _ text: String,
+            _ call: @escaping @Sendable (MigrationManager, TemporaryDirectory) throws -> Void
+        ) {
+            self.code = code
+            self.text = text
+            self.call = call
+        }
+
+        var testDescription: String { "\(code): \(text.prefix(70))" }
+    }
+
+    private static let grammar =
+        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+    private static let copies = """
+        Copies of protected files may be in S. A first run keeps them in another folder. If you repair the file by hand, keep its \
+        "interruption" member: without it, the next start deletes the copies.
+        """
+
+    private static func state(_ members: String) -> String {
+        #"{ "format": 1, "name": "Library", "lastRunVersion": "1.2", \#(members) "history": [] }"#
+    }
+
+    private static func declare(_ version: String, in manager: MigrationManager) throws {
+        try manager.whenMigrating(toVersion: version) { Issue.record("The closure of \(version) ran.") }
+    }
+
+    /// Writes another state, as a user, another program or another process of the app does.
+    private static func replacing(_ text: String)
+        -> @Sendable (MigrationManager, TemporaryDirectory) throws -> Void
+    {
+        { manager, folder in
+            try folder.write(text)
+            try declare("1.3", in: manager)
+        }
+    }
+
+    static let declarations: [Row] = [
+        Row(
+            .invalidVersion,
+            "The version \"1.3x\" can't be read: character 4 is not a digit, or a dot or hyphen that is allowed there. "
+                + "It is declared in M. It was not run. \(grammar)"
+        ) { manager, _ in try declare("1.3x", in: manager) },
+        Row(
+            .invalidVersion,
+            "The version \"new\" can't be read: a digit is missing at character 1. It is the minimumAppVersion: of migration 1.3 "
+                + "in M. Migration 1.3 was not run. \(grammar)"
+        ) { manager, _ in
+            try manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "new") {}
+        },
+        Row(
+            .declaredOutOfOrder,
+            "The minimumAppVersion: 1.4 of migration 1.3 in M is above the migration's own version: the app that runs the "
+                + "migration could not use the data. Migration 1.3 was not run. Pass at most 1.3."
+        ) { manager, _ in
+            try manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.4") {}
+        },
+        Row(
+            .declaredOutOfOrder,
+            "Migration 1.1 is declared after migration 1.2 in M, and is not above it. Migration 1.1 was not run. Declare each "
+                + "version once, in rising order, and all above 0."
+        ) { manager, _ in try declare("1.1", in: manager) },
+        Row(
+            .newerThanCurrentVersion,
+            "Migration 1.5 of M is newer than the app (1.4). Migration 1.5 was not run. Raise the app's version or remove the "
+                + "migration."
+        ) { manager, _ in try declare("1.5", in: manager) },
+        Row(
+            .managerClosed,
+            "Migration 1.4 was not run: M has been closed since an earlier failure. Fix this and make a new manager. The first "
+                + "failure: Migration 1.3 of M failed in attempt 1: Refusal(). It is not recorded, and runs again with the next "
+                + "manager."
+        ) { manager, _ in
+            _ = try manager.failure(of: "1.3", Refusal())
+            try declare("1.4", in: manager)
+        },
+        Row(
+            .nested,
+            "This call would wait for itself: a closure, a plan or a declaration of M is under way, and the call was made inside "
+                + "it or next to it. Migration 1.4 was not run. In a plan, use the manager that is handed in. Elsewhere declare the "
+                + "version after the other one, not inside it, and await the call in asynchronous code."
+        ) { manager, folder in
+            let other = try folder.manager("1.4")
+            try manager.whenMigrating(toVersion: "1.3") { () throws in
+                let error = try other.refusal(of: "1.4")
+                throw error
+            }
+        },
+        Row(
+            .readOnly,
+            "Migration 1.3 is pending and was not run: M was made with isReadOnly, and only reads. Make a manager without "
+                + "isReadOnly to run it. Its plan and its status can be read without one."
+        ) { _, folder in
+            let reader = try folder.manager("1.4", options: .init(isReadOnly: true))
+            try reader.declare("1.2")
+            try declare("1.3", in: reader)
+        },
+    ]
+
+    static let states: [Row] = [
+        Row(
+            .stateUnreadable,
+            "The state of M existed when the manager was made, and is gone. Migration 1.3 was not run. Make a new manager. It will "
+                + "be a first run."
+        ) { manager, folder in
+            try folder.remove("Library.migrations.json")
+            try declare("1.3", in: manager)
+        },
+        Row(
+            .stateCorrupted,
+            "The state of M is damaged, or is not a state of this manager: expected \"format\" in the object at byte 0. It was "
+                + "left as it is. Migration 1.3 was not run. Repair the file, restore it from a backup, or move it away. Once it is "
+                + "moved away, the next manager is a first run. \(copies)",
+            replacing("{}")
+        ),
+        Row(
+            .stateCorrupted,
+            "The state of M is not a regular file of at most 1 MiB. It was left as it is. Migration 1.3 was not run. Put the "
+                + "state file itself at this path: a link isn't followed, because a save would replace it. If the state is lost, "
+                + "move away what is at the path, and the next manager is a first run. \(copies)"
+        ) { manager, folder in
+            try folder.remove("Library.migrations.json")
+            try FileManager.default.createDirectory(
+                atPath: folder.stateFile,
+                withIntermediateDirectories: false
+            )
+            try declare("1.3", in: manager)
+        },
+        Row(
+            .stateFromNewerFormat,
+            "The state of M has format 2, and this release of the library reads up to 1. Migration 1.3 was not run. Start a newer "
+                + "release of the app.",
+            replacing(#"{ "format": 2 }"#)
+        ),
+        Row(
+            .usedByNewerApp,
+            "Migration 1.3 of M was not run: version 1.5 of the app has begun to change the data, and this app is version 1.4. "
+                + "Start version 1.5 or a later one. If the data is still as version 1.2 left it, call reset(to: \"1.2\"), and "
+                + "everything after it is pending again.",
+            replacing(state(died(in: "1.5", app: "1.5")))
+        ),
+        Row(
+            .managerClosed,
+            "Migration 1.3 was not run: the state of M was reset after this manager was made, so versions that were declared "
+                + "before may be pending again. Make a new manager, and declare every migration again.",
+            replacing(state("").replacing("1.2", with: "1.1"))
+        ),
+        Row(
+            .attemptLimitReached,
+            "Migration 1.3 of M was not run: 1 process of this app version died in it, as many as attemptLimit allows. Offer a way "
+                + "to recover: resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a "
+                + "higher limit.",
+            replacing(state(died(in: "1.3")))
+        ),
+        Row(
+            .tooOld,
+            "The data of M is at version 0.9, and version 1.4 of the app upgrades from 1.0 at the earliest. Migration 1.3 was not "
+                + "run. Start a release first that upgrades from 0.9.",
+            replacing(state("").replacing("1.2", with: "0.9"))
+        ),
+    ]
+
+    static let lockAndDisk: [Row] = [
+        Row(
+            .lockTimeout,
+            "The M waited 0.005 seconds for the lock L, which process P holds. Migration 1.3 was not run. Let that process finish, "
+                + "and start again."
+        ) { manager, folder in
+            let lock = try #require(
+                try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
+            )
+            defer { lock.unlock() }
+            try declare("1.3", in: manager)
+        },
+        Row(
+            .stateNotSaved,
+            "The lock L of M could not be taken: E. Migration 1.3 was not run. Make the "
+                + "folder and the files in it writable for this process, and start again."
+        ) { manager, folder in
+            try folder.remove("Library.migrations.lock")
+            try FileManager.default.createDirectory(
+                atPath: folder.lockFile,
+                withIntermediateDirectories: false
+            )
+            try declare("1.3", in: manager)
+        },
+        Row(
+            .stateNotSaved,
+            "The state of M could not be saved: E. The file has the old state. Migration 1.3 was "
+                + "not run. Make room on the disk, or make the folder writable, and start again."
+        ) { manager, folder in
+            try FileManager.default.createDirectory(
+                atPath: folder.obstacle,
+                withIntermediateDirectories: false
+            )
+            try declare("1.3", in: manager)
+        },
+        Row(
+            .stateNotSaved,
+            "The state of M could not be saved: E. The file has the old state. Migration 1.3 ran "
+                + "and will run again. The failure could not be saved either, so the attempt counts as a death. Make room on the "
+                + "disk, or make the folder writable, and start again."
+        ) { manager, folder in
+            try manager.whenMigrating(toVersion: "1.3") { () throws in
+                try FileManager.default.createDirectory(
+                    atPath: folder.obstacle,
+                    withIntermediateDirectories: false
+                )
+            }
+        },
+        Row(
+            .stateNotSaved,
+            "The lock of M is lost: its file was removed or replaced. Nothing was written to the state without the lock. "
+                + "Migration 1.3 ran, but was not recorded. Never remove or replace L. Make a new manager, which reads the state "
+                + "again."
+        ) { manager, folder in
+            try manager.whenMigrating(toVersion: "1.3") { () throws in
+                try folder.remove("Library.migrations.lock")
+            }
+        },
+    ]
+
+    static let otherCalls: [Row] = [
+        Row(
+            .newerThanCurrentVersion,
+            "Version 1.5, the version of reset(to:) in M, is newer than the app (1.4). lastRunVersion was not changed. Pass the "
+                + "version that the data is at. If a newer app changed the data, start that one."
+        ) { manager, _ in try manager.reset(to: "1.5") },
+        Row(
+            .invalidVersion,
+            "The version \"\" can't be read: it is empty. It is the version of reset(to:) in M. lastRunVersion was not changed. "
+                + "\(grammar) Pass the version that the data is at."
+        ) { manager, _ in try manager.reset(to: "") },
+        Row(
+            .tooOld,
+            "The data of M is at version 0.9, and version 1.4 of the app upgrades from 1.0 at the earliest. lastRunVersion was not "
+                + "changed. Start a release first that upgrades from 0.9."
+        ) { manager, _ in try manager.reset(to: "0.9") },
+        Row(
+            .usedByNewerApp,
+            "Only version 1.5 of the app or a later one may use the data of M, and this app is 1.4. lastRunVersion was not changed. "
+                + "Start version 1.5 or a later one. If older data was put in its place, call forgetState, and answer firstRun: "
+                + "with existingData(at:) and the version of that data."
+        ) { manager, folder in
+            try folder.write(state(#""minimumAppVersion": "1.5","#))
+            try manager.reset(to: "1.1")
+        },
+        Row(
+            .stateUnreadable,
+            "The state of M existed when the manager was made, and is gone. The counts of deaths were not changed. Make a new "
+                + "manager. It will be a first run."
+        ) { manager, folder in
+            try folder.remove("Library.migrations.json")
+            try manager.resetAttempts()
+        },
+        Row(
+            .readOnly,
+            "The M was made with isReadOnly, and only reads. The counts of deaths were not changed. Make a manager without "
+                + "isReadOnly for this call."
+        ) { _, folder in try folder.manager("1.4", options: .init(isReadOnly: true)).resetAttempts() },
+        Row(
+            .invalidName,
+            "The manager's name \".b\" can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, at most 200 "
+                + "of them, and doesn't begin with a dot. The state was not moved. Pass another name."
+        ) { _, folder in
+            _ = try MigrationManager.forgetState(named: ".b", stateDirectory: folder.path)
+        },
+        Row(
+            .invalidName,
+            "The manager's name \"a/b\" can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, at most 200 "
+                + "of them, and doesn't begin with a dot. No restore was given up. Pass another name."
+        ) { _, folder in
+            _ = try MigrationManager.abandonRestore(named: "a/b", stateDirectory: folder.path)
+        },
+        Row(
+            .stateFromNewerFormat,
+            "The state of M has format 2, and this release of the library reads up to 1. Start a newer release of the app."
+        ) { manager, folder in
+            try folder.write(#"{ "format": 2 }"#)
+            _ = try manager.status
+        },
+    ]
+
+    @Test(arguments: declarations + states + lockAndDisk + otherCalls)
+    func `an error after a migration that ran says what its own call didn't change`(row: Row) throws {
+        let options = MigrationManager.Options(
+            lockTimeout: .milliseconds(5),
+            attemptLimit: 1,
+            upgradesFrom: "1.0"
+        )
+        let manager = try folder.manager("1.4", firstRun: .existingData(at: "1.1"), options: options)
+        try #require(try manager.declare("1.2") == ["1.2"])
+        var error = try #require(throws: MigrationError.self) { try row.call(manager, folder) }
+        if row.code == .nested, let cause = error.underlyingError as? MigrationError { error = cause }
+        #expect(error.code == row.code)
+        let text = error.description
+            .replacing("manager \"Library\" (\(folder.stateFile))", with: "M")
+            .replacing(folder.snapshot, with: "S")
+            .replacing(folder.lockFile, with: "L")
+            .replacing("process \(getpid())", with: "process P")
+            .replacing(/(\/\S+: )?[A-Z][a-z ]+ \(\w+, errno \d+\)/, with: "E")
+        #expect(text == row.text)
+        #expect(!text.contains("Nothing was run"))
+    }
+
+    @Test func `a task that is cancelled says which migration it didn't run`() async throws {
+        let manager = try folder.manager("1.4", firstRun: .existingData(at: "1.1"))
+        try #require(try manager.declare("1.2") == ["1.2"])
+        let task = Task { () throws -> MigrationError in
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try manager.refusal(of: "1.3")
+        }
+        let error = try await task.value
+        #expect(error.code == .cancelled)
+        #expect(
+            error.description
+                == "The task was cancelled while manager \"Library\" (\(folder.stateFile)) was about to run migration 1.3. "
+                + "Migration 1.3 was not run. Make a new manager to try again."
+        )
+    }
+
+    @Test func `a refused row of a plan says which migration would not run`() throws {
+        let manager = try folder.manager("1.4", firstRun: .existingData(at: "1.1"))
+        try #require(try manager.declare("1.2") == ["1.2"])
+        let rows = try manager.plan { try $0.declare("1.2", "1.5") }
+        #expect(
+            rows.last?.description
+                == "1.5 refused: Migration 1.5 of manager \"Library\" (\(folder.stateFile)) is newer than the app (1.4). "
+                + "Migration 1.5 was not run. Raise the app's version or remove the migration."
+        )
+    }
+}

@@ -19,8 +19,8 @@ import Testing
         #expect(
             error?.description.hasSuffix(
                 """
-                and is gone. Migration 1.1 was not run. Make a new manager. It will be a first run. Its fences begin again with 1, \
-                so whatever refuses lower fences has to forget its highest one.
+                but it no longer exists. Migration 1.1 was not run. Create a new manager. It will be a first run. Its fences will start \
+                again at 1. If a system rejects lower fences, reset the highest fence that it has stored.
                 """
             ) == true,
             "\(error?.description ?? "")"

@@ -40,27 +40,30 @@ extension MigrationErrorTests {
         Row(
             .stateUnreadable,
             .unreadable(SystemCallError(call: "open", errorNumber: 5), at: location),
-            "\(state) could not be read: Input/output error (open, errno 5). Try again when the file can be read, for instance "
-                + "after the first unlock of the device. If it stays unreadable, correct its permissions or its path."
+            "\(state) could not be read: Input/output error (open, errno 5). Try again when the file can be read, for "
+                + "example after the first unlock of the device. If it still can't be read, correct its permissions or its "
+                + "path."
         ),
         Row(
             .stateUnreadable,
             .gone(location),
-            "\(state) existed when the manager was made, and is gone. Make a new manager. It will be a first run."
+            "\(state) existed when the manager was created, but it no longer exists. Create a new manager. It will be a "
+                + "first run."
         ),
         Row(
             .stateFromNewerFormat,
             thrown { try MigrationState(document: Array("{ \"format\": 2 }".utf8), at: location) },
-            "\(state) has format 2, and this release of the library reads up to 1. Start a newer release of the app."
+            "\(state) has format 2, but this release of the library reads only formats up to 1. Use a newer release of the "
+                + "app."
         ),
         Row(
             .stateCorrupted,
             .notRegular(location),
-            "\(state) is not a regular file of at most 1 MiB. It was left as it is. Put the state file itself at this path: a link "
-                + "isn't followed, because a save would replace it. If the state is lost, move away what is at the path, and the "
-                + "next manager is a first run. Copies of protected files may be in /d/Library.migrations.snapshot. A first run "
-                + "keeps them in another folder. If you repair the file by hand, keep its \"interruption\" member: without it, the "
-                + "next start deletes the copies."
+            "\(state) is not a regular file, or is larger than 1 MiB. It was left unchanged. Put the state file itself at "
+                + "this path. A symbolic link isn't followed, because the next save would replace it. If the state is lost, "
+                + "move away whatever is at this path. The next manager is then a first run. Copies of protected files may "
+                + "be in /d/Library.migrations.snapshot. A first run moves them to another folder and keeps them. If you "
+                + "repair the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
         ),
     ]
 }

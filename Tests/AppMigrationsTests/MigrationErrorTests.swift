@@ -7,7 +7,7 @@ struct MigrationErrorTests {
     static let full = SystemCallError(call: "write", errorNumber: 28)
     static let state = "The state of manager \"Library\" (/d/Library.migrations.json)"
     private static let grammar =
-        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
 
     struct Row: CustomTestStringConvertible {
         let code: MigrationError.Code
@@ -102,9 +102,9 @@ struct MigrationErrorTests {
         Row(
             .managerClosed,
             .managerClosed(nil, by: .gone(location), in: location),
-            "The declared version was not run: manager \"Library\" (/d/Library.migrations.json) has been closed since an earlier "
-                + "failure. Fix this and make a new manager. The first failure: \(state) existed when the manager was made, and is "
-                + "gone. Make a new manager. It will be a first run."
+            "The declared migration was not run: manager \"Library\" (/d/Library.migrations.json) was closed because of an "
+                + "earlier failure. Fix that failure and create a new manager. The first failure: \(state) existed when the "
+                + "manager was created, but it no longer exists. Create a new manager. It will be a first run."
         ),
     ]
 
@@ -150,8 +150,8 @@ struct MigrationErrorTests {
         Row(
             .firstRunFailed,
             .firstRunFailed(Failure(description: "What now?"), location),
-            "The firstRun: expression of manager \"Library\" (/d/Library.migrations.json) failed: What now? No state was written. "
-                + "Nothing was run. The next manager asks again."
+            "The firstRun: expression of manager \"Library\" (/d/Library.migrations.json) failed: What now? No state was "
+                + "written and no migration was run. The next manager evaluates firstRun: again."
         ),
     ]
 

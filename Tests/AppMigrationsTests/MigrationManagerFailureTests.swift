@@ -140,7 +140,7 @@ import Testing
         #expect(error.code == .stateUnreadable)
         #expect(
             error.description.contains(
-                "existed when the manager was made, and is gone. Migration 1.2 was not run."
+                "existed when the manager was created, but it no longer exists. Migration 1.2 was not run."
             )
         )
         #expect(throws: MigrationError.self) { try manager.plan { _ in } }

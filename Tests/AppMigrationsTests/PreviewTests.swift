@@ -156,12 +156,13 @@ import Testing
         }
         #expect(
             "\(reason)"
-                == "The device is locked, so the data can't be read or written. The start goes on once the device is unlocked."
+                == "The device is locked, so the data can't be read or written. The start continues once the device is "
+                + "unlocked."
         )
         #expect(
             "\(outdated)" == """
-                The data of manager "Library" needs version 1.5 of the app or a newer one. None of its migrations was run. Update \
-                the app.
+                The data of manager "Library" needs version 1.5 of the app or a newer version. None of the manager's \
+                migrations was run. Update the app.
                 """
         )
     }

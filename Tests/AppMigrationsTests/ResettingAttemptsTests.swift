@@ -35,7 +35,10 @@ import Testing
         #expect(status.interruption?.attempts == 5)
         #expect(status.interruption?.checkpoint == "row 7")
         #expect(status.interruption?.progress == 0.5)
-        #expect(status.interruption?.failure == "Its process died; resetAttempts() was called since.")
+        #expect(
+            status.interruption?.failure
+                == "The process died during this attempt. Later, resetAttempts() was called."
+        )
         #expect(status.attempted.map(\.deaths) == [0])
         #expect(status.attempted.map(\.attempts) == [4])
         let next = try folder.manager("1.4", options: limited)

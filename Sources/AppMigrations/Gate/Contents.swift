@@ -1,11 +1,11 @@
 extension MigrationGate {
-    /// The state of a gate and of its start.
+    /// Everything that a gate stores about itself and its start.
     ///
     /// ``GuardedContents`` guards it with the gate's lock.
     struct Contents {
         /// A pending migration, as a part of the progress bar.
         struct Step {
-            /// The weight of the migration, compared with the other steps.
+            /// The weight of the migration, relative to the other steps.
             var weight = 1.0
 
             /// How much of the migration was done at its last checkpoint, from 0 to 1.
@@ -14,53 +14,56 @@ extension MigrationGate {
 
         private(set) var state = State.idle
 
-        /// The number of changes of the state.
+        /// How many times the state has changed.
         ///
-        /// By this number an observer knows whether it has read the newest state.
+        /// An observer uses it to tell whether it has already read the latest state.
         private(set) var revision = 0
 
-        /// True if the gate doesn't exist any more.
+        /// True once the gate has been released.
         ///
-        /// No further state follows.
+        /// After that, the state doesn't change again.
         private(set) var isClosed = false
 
         private(set) var fraction = OverallFraction()
 
-        /// The pending migrations by the names of their managers.
+        /// The pending migrations, by manager name and version.
         var steps = [String: [AppVersion: Step]]()
 
-        /// True while a start runs, from its first try to its end.
+        /// True while a start runs, from its first attempt to its end.
         private var isStarted = false
 
         /// The task of the start.
         ///
-        /// It is created after the start began, and does nothing before it is kept here.
+        /// The task is created after the start has begun. It does nothing until it is stored here.
         private var task: Task<Void, Never>?
 
         /// True if the start was cancelled.
         private var isCancelled = false
 
-        /// The number of the running try; `nil` if it has ended, so that its late reports change nothing.
-        private(set) var runningTry: Int?
+        /// The number of the current attempt; `nil` if it has ended.
+        ///
+        /// Late reports from an attempt that has ended are ignored.
+        private(set) var currentAttempt: Int?
 
-        /// The task that sleeps until the next try.
+        /// The task that sleeps until the next attempt.
         private var sleeper: Task<Void, any Error>?
 
-        /// True if another try was requested while no task was sleeping.
+        /// True if `retry()` was called while no task was sleeping.
         ///
-        /// If the running try finds the device locked, it may have looked before the request. So the next try
-        /// follows at once.
+        /// If the current attempt finds the device locked, it may have checked that before the call. So the
+        /// next attempt begins at once.
         private var isRetryRequested = false
 
         /// The error that each call of `ready()` throws until the start begins again.
         private(set) var failure: (any Error)?
 
-        /// True if the running try, or the next one, was requested after an error.
+        /// True if the current or the next attempt was requested with `retry()` after an error.
         private(set) var isRetry = false
 
-        /// The observers that wait for the next state, by the numbers of their waits.
+        /// The continuations of the observers that wait for the next state, by the numbers of their waits.
         private(set) var waiting = [Int: CheckedContinuation<Void, Never>]()
 
+        /// The last number that was given to an attempt or to a wait.
         private var lastNumber = 0
 
         /// The resumptions and cancellations to do after the lock is released.
@@ -68,11 +71,12 @@ extension MigrationGate {
     }
 }
 
-// A start and its tries.
+// Starts and their attempts.
 extension MigrationGate.Contents {
     /// Begins a start.
     ///
-    /// - Returns: False if a start runs, has made the data ready or has failed.
+    /// - Returns: False if a start is running, has succeeded, or has failed and `retry()` wasn't called
+    ///   since.
     mutating func beginStart() -> Bool {
         if case .ready = state { return false }
         if isStarted || failure != nil { return false }
@@ -83,7 +87,7 @@ extension MigrationGate.Contents {
         return true
     }
 
-    mutating func keep(_ task: Task<Void, Never>) {
+    mutating func store(_ task: Task<Void, Never>) {
         self.task = task
         if isCancelled { cancelAfterUnlock(task) }
     }
@@ -98,21 +102,24 @@ extension MigrationGate.Contents {
         isStarted = false
         task = nil
         isCancelled = false
-        runningTry = nil
+        currentAttempt = nil
         isRetry = false
         failure = error
         change(to: state)
     }
 
-    mutating func beginTry() -> Int {
+    mutating func beginAttempt() -> Int {
         let number = makeNumber()
-        runningTry = number
+        currentAttempt = number
         return number
     }
 
-    /// Lets the start begin again after an error, or wakes it while it waits for the unlock.
+    /// Lets the start begin again after an error.
+    ///
+    /// If the start is waiting for the device to be unlocked, wakes it.
     mutating func requestRetry() {
-        // Going on after a cancellation isn't an answer to an error.
+        // After a cancellation, the user just continues. That isn't a retry after an error, so `isRetry`
+        // stays false.
         if case .cancelled = state {} else if failure != nil { isRetry = true }
         failure = nil
         if let sleeper {
@@ -122,20 +129,20 @@ extension MigrationGate.Contents {
         }
     }
 
-    /// Ends a try that found the device locked.
+    /// Ends an attempt that found the device locked.
     ///
-    /// - Returns: False if another try was already requested. Then it must follow without a wait.
+    /// - Returns: False if `retry()` was already called. Then the next attempt must begin without a wait.
     mutating func beginWait(for error: any Error) -> Bool {
-        runningTry = nil
+        currentAttempt = nil
         fraction.beginAgain()
         if takeRetryRequest() { return false }
         change(to: .waitingForUnlock(error))
         return true
     }
 
-    /// Keeps the task that sleeps until the next try.
-    mutating func keepSleeper(_ task: Task<Void, any Error>) {
-        // A retry may have been requested since the wait began.
+    /// Stores the task that sleeps until the next attempt.
+    mutating func storeSleeper(_ task: Task<Void, any Error>) {
+        // `retry()` may have been called after the wait began and before this task was stored.
         if takeRetryRequest() { return cancelAfterUnlock(task) }
         sleeper = task
     }
@@ -179,13 +186,18 @@ extension MigrationGate.Contents {
         actionsAfterUnlock.append { observer.resume() }
     }
 
-    /// A number for one wait of an observer, by which ``stopWaiting(number:)`` finds it.
+    /// Returns a number that identifies one wait of an observer.
+    ///
+    /// ``stopWaiting(number:)`` finds the wait by it.
     mutating func makeWaitNumber() -> Int { makeNumber() }
 
-    /// Lets an observer wait for a state with another revision than `knownRevision`.
+    /// Lets an observer wait until the state's revision differs from `knownRevision`.
+    ///
+    /// If it already differs, the observer is resumed at once.
     mutating func wait(_ observer: CheckedContinuation<Void, Never>, number: Int, knownRevision: Int) {
         let hasNewState = revision != knownRevision || isClosed
-        // If the task is already cancelled, its cancellation handler has run and will not wake this observer.
+        // If the task is already cancelled, its cancellation handler may have run before the observer is in
+        // `waiting`. It won't run again, so resume the observer here.
         if hasNewState || Task.isCancelled { return resumeAfterUnlock(observer) }
         waiting[number] = observer
     }
@@ -201,7 +213,7 @@ extension MigrationGate.Contents {
     }
 }
 
-// The reports of a start.
+// Progress reports from a start.
 extension MigrationGate.Contents {
     mutating func addSteps(weights: [Double]) {
         fraction.addSteps(weights: weights)
@@ -217,7 +229,7 @@ extension MigrationGate.Contents {
             fraction.beginStep(weight: step.weight)
             fraction.reportProgress(step.progress)
         case .progressed where event.isCopying:
-            fraction.reportCopying(event.fraction ?? 0, weight: step.weight)
+            fraction.reportFileProgress(event.fraction ?? 0, weight: step.weight)
         case .progressed: fraction.reportProgress(event.fraction ?? 0)
         case .finished: fraction.finishStep()
         default: return
@@ -225,9 +237,9 @@ extension MigrationGate.Contents {
         change(to: .migrating(fraction: fraction.value, note: event.isCopying ? nil : event.note))
     }
 
-    mutating func reportProgress(_ done: Double, note: String?) {
+    mutating func reportProgress(_ doneFraction: Double, note: String?) {
         fraction.beginStep(weight: 1)
-        fraction.reportProgress(MigrationContext.fraction(done))
+        fraction.reportProgress(MigrationContext.fraction(doneFraction))
         change(to: .migrating(fraction: fraction.value, note: note))
     }
 

@@ -1,33 +1,33 @@
 extension MigrationGate {
-    /// One try to start the app.
+    /// One attempt to start the app.
     ///
-    /// It lets the gate follow the managers, and reports progress.
+    /// Through it, the gate observes the managers and receives reports of their progress.
     public struct Start: Sendable {
         let gate: MigrationGate
         private let number: Int
 
-        /// True if ``MigrationGate/retry()`` requested this try after an error, for example by a button "Try
-        /// again".
+        /// True if ``MigrationGate/retry()`` requested this attempt after an error, for example from a "Try
+        /// Again" button.
         ///
-        /// Call `resetAttempts()` then, so that a migration that `attemptLimit` refused can run again. It is
-        /// false if the gate tries again by itself.
+        /// If so, call `resetAttempts()`. A migration that was refused because of `attemptLimit` can then run
+        /// again. This is false if the gate tries again by itself.
         public let isRetry: Bool
 
         init(_ gate: MigrationGate) {
             self.gate = gate
-            let start = gate.contents.change { (number: $0.beginTry(), isRetry: $0.isRetry) }
+            let start = gate.contents.change { (number: $0.beginAttempt(), isRetry: $0.isRetry) }
             number = start.number
             isRetry = start.isRetry
         }
 
-        /// Changes the gate's contents, unless this try has ended.
+        /// Changes the gate's contents, unless this attempt has ended.
         private func changeContents(_ change: (inout Contents) -> Void) {
-            gate.contents.change { if $0.runningTry == number { change(&$0) } }
+            gate.contents.change { if $0.currentAttempt == number { change(&$0) } }
         }
 
-        /// Returns options for a manager, so that the gate follows its events.
+        /// Returns options for a manager that let the gate observe the manager's events.
         ///
-        /// The handler of `options` is called after the gate's.
+        /// If `options` has an event handler, it is called after the gate's own handler.
         public func options(_ options: MigrationManager.Options = .init()) -> MigrationManager.Options {
             var followed = options
             let handler = options.onEvent
@@ -38,13 +38,14 @@ extension MigrationGate {
             return followed
         }
 
-        /// Plans the declarations, reports to the gate how many are pending, and runs them.
+        /// Plans the declared migrations, tells the gate how many are pending, and runs them.
         ///
-        /// If several managers migrate, plan each of them first, so that the progress bar begins with all of
-        /// their work. Then call the declarations yourself.
+        /// If there are several managers, call ``plan(_:weights:_:)-7z4eb`` for all of them first. That way,
+        /// the progress bar covers the work of all managers from the beginning. Then call the declarations
+        /// yourself.
         ///
-        /// - Throws: The errors of ``plan(_:weights:_:)-7z4eb``, before anything is run; then the errors of
-        ///   the declarations.
+        /// - Throws: The errors of ``plan(_:weights:_:)-7z4eb``, before anything runs. After that, the errors
+        ///   of the declarations.
         public func migrate(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],
@@ -54,7 +55,7 @@ extension MigrationGate {
             try declarations(migrations)
         }
 
-        /// Plans and runs declarations with closures that are awaited.
+        /// Plans and runs declarations with async closures.
         public nonisolated(nonsending) func migrate(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],
@@ -64,32 +65,32 @@ extension MigrationGate {
             try await declarations(migrations)
         }
 
-        /// Plans the declarations of one manager, and reports to the gate how many are pending.
+        /// Plans the migrations that are declared with one manager, and tells the gate how many are pending.
         ///
-        /// With the `weights` `["3.4": 30]`, 3.4 gets as much of the progress bar as thirty other versions. A
-        /// version without a weight has the weight 1.
+        /// With `weights: ["3.4": 30]`, version 3.4 takes up as much of the progress bar as thirty other
+        /// versions. A version that isn't in `weights` has weight 1.
         ///
-        /// - Throws: ``RequiresAppVersion`` if a newer app excluded this one. The errors of
-        ///   `MigrationManager.plan`. The error of the first refused row, which is thrown here so that it
-        ///   comes before any migration runs. `invalidVersion` for a version in `weights`.
+        /// - Throws: ``RequiresAppVersion`` if a newer release requires a newer version than this one. The
+        ///   errors of `MigrationManager.plan`. If the plan contains a refused migration, its error is thrown
+        ///   here, before any migration runs. `invalidVersion` for a version in `weights`.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],
             _ declarations: (MigrationManager) throws -> Void
         ) throws -> [PlannedMigration] {
-            try refuseOlderApp(migrations)
+            try requireSupportedAppVersion(migrations)
             return try addSteps(of: migrations.plan(declarations), manager: migrations.name, weights: weights)
         }
 
-        /// Plans declarations with closures that are awaited.
+        /// Plans declarations with async closures.
         @discardableResult
         public nonisolated(nonsending) func plan(
             _ migrations: MigrationManager,
             weights: [String: UInt] = [:],
             _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
         ) async throws -> [PlannedMigration] {
-            try refuseOlderApp(migrations)
+            try requireSupportedAppVersion(migrations)
             let plan = try await migrations.plan(declarations)
             return try addSteps(of: plan, manager: migrations.name, weights: weights)
         }
@@ -114,26 +115,27 @@ extension MigrationGate {
             return plan
         }
 
-        /// Reports to the gate steps that no manager reports, such as the pending files of an SQL migrator.
+        /// Tells the gate about steps that no manager reports, such as the pending files of an SQL migrator.
         ///
-        /// Call it as soon as the number is known, if possible before anything runs. Then all steps share the
-        /// progress bar; each of these steps has the weight 1.
+        /// Call it as soon as you know the number, if possible before anything runs. All steps then share the
+        /// progress bar, and each of these steps has weight 1.
         ///
-        /// A later call doesn't move the bar back: the steps that aren't finished share the rest of it. Call
-        /// it between two steps: during a step it would discard the progress of that step.
+        /// A later call doesn't move the progress bar back. All unfinished steps share the remaining part of
+        /// it. Call it between two steps: during a step, it would discard that step's progress.
         public func expect(steps: Int) {
             changeContents { $0.addSteps(weights: Array(repeating: 1, count: max(0, steps))) }
         }
 
-        /// Reports how much of such a step is done, from 0 to 1.
+        /// Reports how much of the current step is done, from 0 to 1, for a step that was added with
+        /// ``expect(steps:)``.
         public func reportProgress(_ fraction: Double, note: String? = nil) {
             changeContents { $0.reportProgress(fraction, note: note) }
         }
 
-        /// Reports that such a step is finished.
+        /// Reports that the current step, which was added with ``expect(steps:)``, is finished.
         public func finishStep() { changeContents { $0.finishStep() } }
 
-        private func refuseOlderApp(_ migrations: MigrationManager) throws {
+        private func requireSupportedAppVersion(_ migrations: MigrationManager) throws {
             guard let version = migrations.requiredAppVersion else { return }
             throw RequiresAppVersion(version: version, managerName: migrations.name)
         }

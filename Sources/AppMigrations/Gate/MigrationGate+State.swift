@@ -1,50 +1,55 @@
 extension MigrationGate {
-    /// How far the start of an app is.
+    /// The state of an app's start.
     public enum State: Sendable {
-        /// The start hasn't begun: ``MigrationGate/ready()`` and ``MigrationGate/states`` weren't used yet.
+        /// The start hasn't begun, because neither ``MigrationGate/ready()`` nor ``MigrationGate/states`` was
+        /// used yet.
         case idle
 
         /// Another process, such as the app's extension, is migrating.
         ///
-        /// This process continues when it has finished.
+        /// This process continues when the other one has finished.
         case waitingForAnotherProcess
 
-        /// The system denies access to the state, or the start threw ``RequiresUnlock``.
+        /// The device is still locked: the system denies access to the state, or the start threw
+        /// ``RequiresUnlock``.
         ///
         /// The gate tries again by itself.
         ///
-        /// The system denies access on a device that wasn't unlocked since it was started: with `EPERM`, on
-        /// Apple's systems also with `EACCES`, and on Linux with `ENOKEY`.
+        /// The system denies access on a device that wasn't unlocked since it was booted. It denies it with
+        /// the error `EPERM`, on Apple's systems also with `EACCES`, and on Linux also with `ENOKEY`.
         case waitingForUnlock(any Error)
 
-        /// The start has begun, and no migration runs yet.
+        /// The start has begun, but no migration is running yet.
         ///
-        /// So far `pending` migrations are known.
+        /// `pending` is the number of pending steps that are known so far.
         case planning(pending: Int)
 
-        /// Migrations run: how much of all of them is done, from 0 to 1, and a note on the work.
+        /// Migrations are running.
         ///
-        /// The fraction never falls during a start, even if a second manager has more to do. If
-        /// ``MigrationGate/retry()`` begins the start again, it starts from 0. The note is the app's own. It
-        /// is `nil` while the library copies the files that `protecting:` names.
+        /// `fraction` says how much of all the work is done, from 0 to 1. It never falls during a start, even
+        /// if a second manager has more to do. If ``MigrationGate/retry()`` begins the start again, the
+        /// fraction starts from 0 again.
+        ///
+        /// `note` describes the current work, and comes from the app. It is `nil` while the library copies
+        /// the files that `protecting:` names.
         case migrating(fraction: Double, note: String?)
 
         /// The data is ready.
         case ready
 
-        /// A newer release excluded this one.
+        /// A newer release has set a minimum app version that is newer than this one.
         ///
-        /// The app has to be updated to this version.
+        /// The app has to be updated to the associated version or a newer one.
         case requiresAppVersion(AppVersion)
 
-        /// The start was cancelled, by ``MigrationGate/cancel()`` or by a task of its own.
+        /// The start was cancelled by ``MigrationGate/cancel()``, or by a task that the start itself created.
         ///
-        /// ``MigrationGate/retry()`` continues it.
+        /// Call ``MigrationGate/retry()`` to begin it again.
         case cancelled
 
         /// The start threw an error.
         ///
-        /// ``MigrationGate/retry()`` begins it again.
+        /// Call ``MigrationGate/retry()`` to begin it again.
         case failed(any Error)
     }
 }

@@ -1,13 +1,13 @@
 /// Runs the migrations of an app once, and lets all parts of the app wait until the data is ready.
 ///
-/// An app can be entered at many places: by a scene, an intent, a request of an extension, a background task.
-/// Each of them waits for the same gate. The first one starts the migrations.
+/// An app has many entry points, such as a scene, an intent, a request of an extension or a background task.
+/// All of them wait for the same gate. The first one to wait starts the migrations.
 ///
 /// ```swift
 /// let gate = MigrationGate { start in
 ///     let migrations = try MigrationManager(
 ///         named: "Library",
-///         // Off Apple's systems also stateDirectory:
+///         // On other platforms than Apple's, also pass stateDirectory:
 ///         currentVersion: "1.4",
 ///         options: start.options()
 ///     )
@@ -19,25 +19,28 @@
 /// try await gate.ready()
 /// ```
 ///
-/// The first call of ``ready()`` begins the start, which runs off the main actor. If the start throws
-/// ``RequiresUnlock``, or `stateUnreadable` because the device is still locked, the gate tries again by
-/// itself. After any other error each call throws that error, until ``retry()`` is called.
+/// The first call of ``ready()`` begins the start, which doesn't run on the main actor. The first use of
+/// ``states`` begins it too.
+///
+/// If the start throws ``RequiresUnlock``, or `stateUnreadable` because the device is still locked, the gate
+/// tries again by itself. After any other error, every call of ``ready()`` throws that error until you call
+/// ``retry()``.
 public final class MigrationGate: Sendable {
     private let start: @Sendable (Start) async throws -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
     let contents = GuardedContents()
 
-    /// Makes a gate.
+    /// Creates a gate.
     ///
     /// Nothing runs before ``ready()`` or ``states`` is used.
     ///
-    /// - Parameter start: Makes the managers, declares the migrations, opens the database. It can run several
-    ///   times, so it must make new managers each time.
+    /// - Parameter start: Creates the managers, declares the migrations and opens the database. It can run
+    ///   more than once, so it must create new managers each time.
     public convenience init(_ start: @escaping @Sendable (Start) async throws -> Void) {
         self.init(sleep: { try await Task.sleep(for: $0) }, start)
     }
 
-    /// Makes a gate that sleeps with another function, for tests.
+    /// Creates a gate that uses the given function to sleep, for tests.
     package init(
         sleep: @escaping @Sendable (Duration) async throws -> Void,
         _ start: @escaping @Sendable (Start) async throws -> Void
@@ -48,16 +51,18 @@ public final class MigrationGate: Sendable {
 
     deinit { contents.change { $0.close() } }
 
-    /// How far the start is.
+    /// The current state of the start.
     public var state: State { contents.read { $0.state } }
 
     /// Waits until the data is ready.
     ///
-    /// The first call begins the start. Don't call it in the start itself, which would wait for itself.
+    /// The first call begins the start. Don't call it inside the closure of the start: the start would wait
+    /// for itself.
     ///
-    /// - Throws: The error of the start. After ``cancel()`` that is an error with the code `cancelled`, or
-    ///   `CancellationError`. If the waiting task is cancelled, `CancellationError`: then the start
-    ///   continues, and ``state-property`` isn't ``State-enum/cancelled``.
+    /// - Throws: The error that ended the start. After ``cancel()``, this is an error with the code
+    ///   `cancelled`, or a `CancellationError`. If the waiting task is cancelled, a `CancellationError` is
+    ///   thrown as well. In that case the start continues, and ``state-property`` isn't
+    ///   ``State-enum/cancelled``.
     public func ready() async throws {
         open()
         let observer = Observer(of: contents)
@@ -65,8 +70,8 @@ public final class MigrationGate: Sendable {
             switch state {
             case .ready: return
             case .requiresAppVersion, .cancelled, .failed:
-                // If there is no failure, the start has begun again since this state was read. Wait for its
-                // new end.
+                // If there is no failure, the start has begun again since this state was read. Wait until it
+                // ends again.
                 if let failure = contents.read({ $0.failure }) { throw failure }
             default: continue
             }
@@ -74,11 +79,11 @@ public final class MigrationGate: Sendable {
         throw CancellationError()
     }
 
-    /// The current state and each later one, for a screen.
+    /// A stream of the current state and all later states, for example to update a screen.
     ///
     /// The first use begins the start. The states end with ``State-enum/ready``, or when the gate is
     /// released. They don't end with ``State-enum/failed(_:)``, because ``retry()`` may follow. A slow reader
-    /// gets the newest state only.
+    /// may miss states, but always gets the latest one.
     public var states: AsyncStream<State> {
         open()
         let observer = Observer(of: contents)
@@ -90,61 +95,64 @@ public final class MigrationGate: Sendable {
     /// Call it when the user asks for it, or when the system says that protected data is available. If the
     /// gate waits for the device to be unlocked, it tries again at once.
     ///
-    /// If the start is running, a call has an effect only if the start finds the device locked: then it tries
-    /// again without a pause. Once the data is ready, a call does nothing.
+    /// While the start is running, a call matters only if that start finds the device locked. The gate then
+    /// tries again without a pause. Once the data is ready, a call has no effect.
     public func retry() {
         contents.change { $0.requestRetry() }
         open()
     }
 
-    /// Cancels the task of the start, for a button "Later".
+    /// Cancels the start, for example from a "Later" button.
     ///
-    /// A start that stops for it ends in ``State-enum/cancelled``. No further migration begins. A migration
-    /// that saves checkpoints stops at its next one. Another closure runs to its end, unless it calls `try
-    /// Task.checkCancellation()`. If that throws, the protected files of the migration are restored. Before
-    /// the start, a call does nothing.
+    /// If the start stops because of this, its state becomes ``State-enum/cancelled``. No further migration
+    /// begins. A running migration that saves checkpoints stops at its next checkpoint. Any other closure
+    /// runs to its end, unless it calls `try Task.checkCancellation()`. If that call throws, the migration's
+    /// protected files are restored.
+    ///
+    /// If the start hasn't begun, this does nothing.
     public func cancel() { contents.change { $0.cancelStart() } }
 
     private func open() {
         guard contents.change({ $0.beginStart() }) else { return }
-        let (untilKept, continuation) = AsyncStream<Never>.makeStream()
+        let (taskIsStored, continuation) = AsyncStream<Never>.makeStream()
         let task = Task.detached(priority: .userInitiated) { [self] in
-            // Wait until the task is kept: the start may call `cancel()`, which needs it.
-            for await _ in untilKept {}
+            // Wait until the task is stored. The start may call `cancel()`, which needs the stored task.
+            for await _ in taskIsStored {}
             await run()
         }
-        contents.change { $0.keep(task) }
+        contents.change { $0.store(task) }
         continuation.finish()
     }
 
     private func run() async {
         var pause = Duration.milliseconds(250)
-        var locked: (any Error)?
+        var lockedDeviceError: (any Error)?
         while true {
             do {
-                if let locked { try await wait(&pause, for: locked) }
+                if let lockedDeviceError { try await waitForUnlock(after: lockedDeviceError, pause: &pause) }
                 try await start(Start(self))
                 return contents.change { $0.endStart(.ready, failure: nil) }
             } catch {
                 let (end, reason) = Self.end(after: error)
                 if let end { return contents.change { $0.endStart(end, failure: reason) } }
-                locked = reason
+                lockedDeviceError = reason
             }
         }
     }
 
-    /// The state in which an error ends the start, and the error to report.
+    /// Returns the state that the gate enters after `error` has ended the start, and the error to report.
     ///
-    /// The state is `nil` if unlocking the device may help.
+    /// The state is `nil` if the start has to be tried again, because unlocking the device may help.
     private static func end(after error: any Error) -> (State?, any Error) {
         var reason = error
-        // The app's `firstRun:` may have thrown one of the errors below. The manager wraps its error.
+        // The manager wraps the error of the app's `firstRun:`, which may be one of the errors below. So
+        // unwrap it.
         if let error = error as? MigrationError, error.code == .firstRunFailed {
             reason = error.underlyingError ?? error
         }
         switch reason {
         case is RequiresUnlock: return (nil, reason)
-        case let error as MigrationError where error.isDenied: return (nil, reason)
+        case let error as MigrationError where error.isDueToLockedDevice: return (nil, reason)
         case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
         case is CancellationError: return (.cancelled, reason)
         case let error as MigrationError where error.code == .cancelled: return (.cancelled, reason)
@@ -152,15 +160,15 @@ public final class MigrationGate: Sendable {
         }
     }
 
-    /// Waits until the next try.
+    /// Waits until it is time for the next attempt, and doubles the pause for the wait after it.
     ///
     /// ``retry()`` ends the wait early by cancelling the task that sleeps.
-    private func wait(_ pause: inout Duration, for error: any Error) async throws {
+    private func waitForUnlock(after error: any Error, pause: inout Duration) async throws {
         let length = pause
         pause = min(pause * 2, .seconds(4))
         guard contents.change({ $0.beginWait(for: error) }) else { return }
         let sleeper = Task { [sleep] in try await sleep(length) }
-        contents.change { $0.keepSleeper(sleeper) }
+        contents.change { $0.storeSleeper(sleeper) }
         _ = await withTaskCancellationHandler {
             await sleeper.result
         } onCancel: {
@@ -172,10 +180,10 @@ public final class MigrationGate: Sendable {
 }
 
 extension MigrationError {
-    /// True if the system denied access to the state as on a locked device.
+    /// True if the system denied access to the state in the way that it does on a locked device.
     ///
-    /// After other errors, unlocking doesn't help.
-    fileprivate var isDenied: Bool {
+    /// After any other error, waiting for the device to be unlocked doesn't help.
+    fileprivate var isDueToLockedDevice: Bool {
         guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
         return cause.isOfLockedDevice
     }

@@ -1,25 +1,27 @@
 extension MigrationGate {
-    /// Waits for each new state of a gate, for a caller of `ready()` or a screen.
+    /// Waits for each new state of a gate.
     ///
-    /// An observer reads the state itself when it is woken. Two threads that change the state one after the
-    /// other may wake it in the other order. It still reads the newest state, and never an older one after a
-    /// newer one.
+    /// Both `ready()` and `states` use one.
+    ///
+    /// When an observer is woken, it reads the current state itself. Two threads may change the state one
+    /// after the other, but wake the observer in the opposite order. Even then, it reads the latest state,
+    /// and never an older one after a newer one.
     final class Observer: Sendable {
         private let contents: GuardedContents
 
         /// The revision of the state that was read last.
         ///
-        /// A gate begins with revision 0.
+        /// It is -1 until a state was read, because a gate begins with revision 0.
         private let knownRevision = Guarded(-1)
 
         init(of contents: GuardedContents) { self.contents = contents }
 
-        /// Waits for a state that this observer hasn't read, and returns it.
+        /// Waits for a state that this observer hasn't read yet, and returns it.
         ///
         /// The first call returns the current state at once.
         ///
-        /// - Returns: `nil` if no other state can follow, or if the task is cancelled. The first call returns
-        ///   a state in a cancelled task too.
+        /// - Returns: `nil` if no further state can follow, or if the task is cancelled. The first call
+        ///   always returns a state, even in a cancelled task.
         func next() async -> State? {
             while true {
                 let known = knownRevision.withLock { $0 }

@@ -1,30 +1,30 @@
-/// The fraction of all steps of a start that is done.
+/// How much of all the steps of a start is done, as a fraction.
 ///
-/// It never falls, even if more steps become known.
+/// It never decreases, even when steps are added.
 struct OverallFraction {
-    /// The fraction at the moment when the last steps became known.
+    /// The fraction at the time when steps were last added.
     ///
-    /// The steps left at that moment share the rest, up to 1.
+    /// The steps that were unfinished at that time share the remaining part, up to 1.
     private var base = 0.0
 
-    /// The weight of the steps that share the rest.
+    /// The total weight of the steps that share the remaining part.
     private var expectedWeight = 0.0
 
-    /// The weight of those steps that are finished.
+    /// The total weight of those among them that are finished.
     private var finishedWeight = 0.0
 
     /// How much of the current step is done, from 0 to 1.
     private var stepFraction = 0.0
 
-    /// The weight of the current step, compared with the other steps.
+    /// The weight of the current step, relative to the other steps.
     private var stepWeight = 1.0
 
     /// The number of known steps that aren't finished.
     private(set) var pending = 0
 
-    /// True while a closure runs.
+    /// True while a step is running.
     ///
-    /// A late report of a closure that has ended doesn't count for the next step.
+    /// Without this flag, a late report from a closure that has ended would count for the next step.
     private var isRunning = false
 
     /// True if files were copied before the closure began.
@@ -40,19 +40,20 @@ struct OverallFraction {
 
     /// Adds steps.
     ///
-    /// No step may be running. If files were already copied, that counts for none of the steps.
+    /// Call it only between steps. If files were already copied for the next step, that progress is
+    /// discarded.
     mutating func addSteps(weights: [Double]) {
         pending += weights.count
-        shareRest(amongWeight: expectedWeight - finishedWeight + weights.reduce(0, +))
+        restart(withRemainingWeight: expectedWeight - finishedWeight + weights.reduce(0, +))
     }
 
-    /// Begins another try of the start, which plans the remaining steps again.
+    /// Prepares for another attempt to start, which plans the remaining steps again.
     mutating func beginAgain() {
         pending = 0
-        shareRest(amongWeight: 0)
+        restart(withRemainingWeight: 0)
     }
 
-    private mutating func shareRest(amongWeight weight: Double) {
+    private mutating func restart(withRemainingWeight weight: Double) {
         base = value
         expectedWeight = weight
         finishedWeight = 0
@@ -65,8 +66,10 @@ struct OverallFraction {
         hasCopied = false
     }
 
-    /// Reports how many of the next closure's protected files are copied, or how many files are restored.
-    mutating func reportCopying(_ fraction: Double, weight: Double) {
+    /// Reports how much of the next closure's protected files is copied, from 0 to 1.
+    ///
+    /// It also takes the reports of files that are being restored.
+    mutating func reportFileProgress(_ fraction: Double, weight: Double) {
         stepWeight = weight
         hasCopied = true
         stepFraction = max(stepFraction, fraction / 2)

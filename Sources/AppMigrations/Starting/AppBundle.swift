@@ -1,9 +1,9 @@
 #if canImport(Darwin)
 public import Foundation
 
-/// The bundle of the app on Apple's systems.
+/// The app's bundle on Apple's platforms.
 ///
-/// This is the only file of the core that imports Foundation.
+/// This is the only file in the core that imports Foundation.
 enum AppBundle {
     static var version: String? {
         Bundle.main.object(forInfoDictionaryKey: "CFBundleShortVersionString") as? String

@@ -1,20 +1,19 @@
-/// The defaults for the app's version and the state directory, and the check of a directory that the app
-/// names.
+/// Provides the default app version and state directory, and checks a directory that the app passes.
 enum DefaultLocation {
     static func version(of manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let version = AppBundle.version { return version }
         #endif
         let text: Message = """
-            Manager \(manager.quoted) was given no currentVersion:, and the main bundle has no CFBundleShortVersionString.
+            Manager \(manager.quoted) was created without currentVersion:, and the main bundle has no CFBundleShortVersionString.
             """
         throw MigrationError(.unknownCurrentVersion, manager: manager, text, advice: "Pass currentVersion:.")
     }
 
     /// The location of a manager's state.
     ///
-    /// Its path is absolute. A relative one would be another folder in another working directory, and look
-    /// like a fresh install.
+    /// Its path is absolute. A relative path would name a different folder if the working directory changed.
+    /// The missing state would then look like a fresh install.
     static func of(
         _ manager: String,
         in directory: String?,
@@ -26,20 +25,22 @@ enum DefaultLocation {
         return StateLocation(name: manager, directory: directory, isReadOnly: isReadOnly)
     }
 
-    /// The directory if the app names none: only a bundle has one.
+    /// The default directory, which is used if the app doesn't pass one.
     ///
-    /// The identifier of a bundle is the same in every release. The name of an executable isn't. If a new
-    /// release looked for its state in another folder, it would be a fresh install and skip everything that
-    /// is pending.
+    /// Only a program with a bundle has a default.
+    ///
+    /// The identifier of a bundle is the same in every release, but the name of an executable can change. If
+    /// a new release looked for its state in another folder, it would treat itself as a fresh install. It
+    /// would then skip all pending migrations.
     private static func defaultDirectory(for manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let directory = AppBundle.stateDirectory { return directory }
         #endif
         let text: Message = """
-            Manager \(manager.quoted) was given no stateDirectory:, and the program has no bundle that a default could be named \
-            after.
+            Manager \(manager.quoted) was created without stateDirectory:, and there is no default because the program has no \
+            bundle identifier.
             """
-        let advice: Message = "Pass the path of a folder that each later release finds again."
+        let advice: Message = "Pass the path of a folder that stays the same in all later releases."
         throw MigrationError(.unusableDirectory, manager: manager, text, advice: advice)
     }
 
@@ -49,23 +50,25 @@ enum DefaultLocation {
         if !isAbsolute { throw unusable(directory, of: manager, because: reasonAgainst(directory)) }
     }
 
-    /// Why a path that isn't absolute is refused.
+    /// The reason why a path is refused: it is relative, or it can't be a path at all.
     @inline(never)
     private static func reasonAgainst(_ directory: String) -> Message {
         if let reason = FilePaths.refusal(directory) { return reason }
         do throws(SystemCallError) {
             let path = try Platform.workingDirectory() + "/" + directory
-            return "it is relative, and is \(path) only as long as the working directory stays the same"
+            return "it is relative, so it means \(path) only as long as the working directory stays the same"
         } catch {
-            return "it is relative, and \(error)"
+            return "it is relative, and the working directory can't be determined: \(error)"
         }
     }
 
     /// Refuses the path of a `URL` that still has its percent escapes.
     ///
-    /// Folders with such names would be made. If a later start used the plain path, it would be a fresh
-    /// install. This is only checked if there is no state.
-    static func refuseEscapes(_ location: StateLocation) throws(MigrationError) {
+    /// Otherwise, folders with escapes in their names would be created. A later start with the correct path
+    /// would then look like a fresh install.
+    ///
+    /// This is checked only if there is no state yet. A start that finds its state uses the right folder.
+    static func requireNoEscapes(_ location: StateLocation) throws(MigrationError) {
         let reason: Message?
         do throws(SystemCallError) {
             reason = try FilePaths.escapes(location.directory)

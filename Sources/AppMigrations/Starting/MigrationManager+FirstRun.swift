@@ -1,27 +1,29 @@
 extension MigrationManager {
-    /// The data that exists when a subsystem has no state yet.
+    /// The data that exists when a manager has no state yet.
     public enum FirstRun: Sendable, Equatable {
         /// There is no data.
         ///
         /// The current version is recorded as the baseline, and nothing runs.
         ///
-        /// Sub-migrations of the current version belong to the baseline too, whichever manager or process
-        /// declares them, until a first start got through its declarations. A start gets through when its
-        /// manager declared something, was closed by no error, and is released. A sub-migration that is added
-        /// later runs, for example `1.4-3` in version 1.4.
+        /// Sub-migrations of the current version also belong to the baseline, no matter which manager or
+        /// process declares them. This holds until a first start has processed all of its declarations. That
+        /// is the case when its manager has declared something, wasn't closed by an error, and is released.
+        ///
+        /// Sub-migrations that you add later do run, for example `1.4-3` in version 1.4.
         case freshInstall
 
-        /// There is data as the given version left it, from before the app used this library.
+        /// There is data from before the app used this library, in the form in which the given version left
+        /// it.
         ///
-        /// Everything after that version runs.
+        /// All migrations after that version run.
         ///
         /// If your released 2.0 already did the work of 2.0-1, pass `existingData(at: "2.0-1")`. If 2.0-1
         /// repairs data that 2.0 wrote, pass `"2.0"`.
         case existingData(at: String)
 
-        /// The subsystem builds its data by its migrations.
+        /// The migrations create the data from scratch.
         ///
-        /// Everything runs.
+        /// All migrations run.
         case everything
     }
 }

@@ -1,20 +1,21 @@
 extension MigrationManager {
-    /// How a start relates to the starts before it.
+    /// How this start compares with earlier starts of the app.
     public enum Launch: Sendable, Equatable {
-        /// There was no state.
+        /// There was no state, so this is the first start.
         case first
 
-        /// This version was started before.
+        /// The newest version that was started before is this version.
         case same
 
-        /// An older version was started before.
+        /// The newest version that was started before is older than this version.
         case upgrade(from: AppVersion)
 
         /// A newer version was started, or ran migrations, before.
         ///
-        /// It is information for the app, which can show it or stop. It has no effect on migrations: a
-        /// pending one runs, unless the newer version has begun to change the data beyond this version. Then
-        /// its declaration throws `usedByNewerApp`.
+        /// This is information for the app, which can show a message or stop. By itself it doesn't affect
+        /// migrations. A pending migration still runs, unless the newer version has begun to change the data
+        /// beyond this version. In that case, the declaration of the pending migration throws
+        /// `usedByNewerApp`.
         case downgrade(from: AppVersion)
     }
 }

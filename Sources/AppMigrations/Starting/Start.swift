@@ -1,7 +1,8 @@
-/// The start of one manager.
+/// The steps that a manager performs when it is created.
 ///
-/// It reads the state, or makes it on the first run. If a process died, it restores the protected files. If
-/// this version of the app was never started before, it saves that it was.
+/// First, the state is read, or created on the first run. If an earlier process died in a migration, its
+/// protected files are restored. If this version of the app was never started before, the state is saved with
+/// the note that it was started.
 struct Start: ~Copyable {
     let release: AppRelease
     let timeout: Duration?
@@ -13,12 +14,13 @@ struct Start: ~Copyable {
 
     /// Starts the manager.
     ///
-    /// If nothing is pending, this reads the state once and does nothing else.
+    /// If there is nothing to restore and this version was started before, this only reads the state once.
     func outcome(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         guard let marks = try file.readMarks() else { return try makeState(firstRun) }
-        // Restore files before the data can be refused as too old: the app may write to them in either case.
+        // Restore the files before checking whether the data is too old. Even if the data is refused, the app
+        // may write to the files, and a later restore would undo that.
         if marks.awaitsRestore { return try restoreAndSaveLaunch(marks) }
         let found = try StartOutcome(found: marks, by: release)
         return marks.launched >= release.version ? found : try restoreAndSaveLaunch(marks)
@@ -29,8 +31,9 @@ extension Start {
     /// Takes the lock to restore the files of a process that died, and to save which version of the app was
     /// started.
     ///
-    /// If another process holds the lock and runs a closure, nothing is changed; the next start saves the
-    /// version. If the other process restores files, this start waits for it.
+    /// If another process holds the lock and runs a closure, this start doesn't wait and changes nothing. The
+    /// next start saves the version. If the other process is restoring files, this start waits until it has
+    /// finished.
     ///
     /// ``LockedState/recover()`` restores the files when the lock is taken. It calls
     /// ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each path.
@@ -46,7 +49,7 @@ extension Start {
         } catch {
             // If the lock can't be taken or the state can't be saved, the next start saves which version was
             // started.
-            if marks.awaitsRestore { throw forbiddingWrites(error, while: marks) }
+            if marks.awaitsRestore { throw forbiddingWrites(error, given: marks) }
             if error.code != .stateNotSaved { throw error }
         }
         return try StartOutcome(found: marks, by: release)
@@ -54,22 +57,22 @@ extension Start {
 
     /// Saves that this version was started, and returns the marks.
     ///
-    /// The launch is determined from the state under the lock, because a newer version may have been started
-    /// since the state was read.
+    /// The launch is determined from the state as it is read again under the lock. A newer version may have
+    /// been started since the first read.
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
-        // An app that can't upgrade the data isn't saved as started on it. So this comes first.
+        // Do this first: if this app can't upgrade the data, it must not be saved as started on it.
         var found = try StartOutcome(found: state.marks, by: release)
         if state.marks.launched >= release.version { return found }
-        // If this fails, the next start saves it. Nothing else depends on it.
+        // Ignore a failure. The next start saves the version, and nothing else depends on it.
         _ = locked.note(state.launched(by: release.version))
         found.marks = try locked.existing().marks
         return found
     }
 
-    /// True if files wait to be restored, and the closure that they were copied for doesn't run any more.
+    /// True if there are files to restore, and the closure that they were copied for is no longer running.
     ///
-    /// Reads the marks again unless that closure runs.
+    /// If that closure isn't running, this also reads `marks` again.
     private func awaitsRestore(rereading marks: inout StateMarks) throws(MigrationError) -> Bool {
         guard marks.awaitsRestore else { return false }
         do throws(SystemCallError) {
@@ -84,10 +87,11 @@ extension Start {
         return marks.awaitsRestore
     }
 
-    /// An error that tells the app not to write to the protected files.
+    /// Turns `error` into one that tells the app not to write to the protected files.
     ///
-    /// Without the lock or the state they can't be restored now. A later restore would undo the app's writes.
-    private func forbiddingWrites(_ error: MigrationError, while marks: StateMarks) -> MigrationError {
+    /// The files can't be restored now, because the lock or the state isn't available. A later restore would
+    /// undo what the app writes to them.
+    private func forbiddingWrites(_ error: MigrationError, given marks: StateMarks) -> MigrationError {
         let version = marks.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
@@ -96,7 +100,7 @@ extension Start {
             let migration: Message = version.map { "migration \($0)" } ?? "a migration"
             return error.adding(
                 """
-                Nothing was run. The files that \(migration) protects are being put back. Don't write to them before a start has \
+                Nothing was run. The files that \(migration) protects are being restored. Don't write to them before a start has \
                 succeeded.
                 """,
                 version: version
@@ -105,30 +109,31 @@ extension Start {
         }
     }
 
-    /// Makes the state on the first run, unless another process makes it first.
+    /// Creates the state on the first run, unless another process creates it first.
     @inline(never)
     private func makeState(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        try DefaultLocation.refuseEscapes(location)
-        // A read-only manager doesn't make the state that another manager would make.
+        try DefaultLocation.requireNoEscapes(location)
+        // A read-only manager doesn't create a state.
         if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: release) }
         let locked: LockedState
         do throws(MigrationError) {
             locked = try LockedState.take(reporter, timeout: timeout)
         } catch {
-            // A task of this process has made the state since it was missed, and is migrating. Don't wait for
-            // it.
+            // This start found no state, but another task of this process has since created it and is now
+            // migrating. Don't wait for that task.
             if error.code == .nested, let marks = try file.readMarks() {
                 return try StartOutcome(found: marks, by: release)
             }
             throw error
         }
-        // Another process has made the state while this one waited for the lock. It may even have died in a
-        // migration.
+        // Another process created the state while this one waited for the lock. That process may even have
+        // died in a migration.
         if locked.state != nil { return try saveLaunch(under: locked) }
         let outcome = try StartOutcome(first: answer(of: firstRun), by: release)
-        // The app's `firstRun:` may have removed the folder and the lock in it.
+        // Check that the lock file still exists: the app's `firstRun:` may have removed the folder that
+        // contains it.
         try locked.confirm()
         locked.keepUnlisted()
         do throws(MigrationError) {
@@ -154,7 +159,7 @@ extension MigrationError {
     package static func firstRunFailed(_ cause: any Error, _ location: StateLocation) -> MigrationError {
         let text: Message = """
             The firstRun: expression of \(location) failed: \(sentence(cause)) \
-            No state was written. Nothing was run. The next manager asks again.
+            No state was written and no migration was run. The next manager evaluates firstRun: again.
             """
         return location.error(.firstRunFailed, because: cause, text)
     }

@@ -1,11 +1,12 @@
-/// The result of a start: the marks of the state, and how the start relates to the starts before it.
+/// The result of a start: the marks of the state, and how this start compares with earlier ones.
 ///
-/// A manager gets its marks only from here. So data that is too old for the app is refused in every case.
+/// This is the only source of a manager's marks. The initializers check them, so data that is too old for the
+/// app is always refused.
 package struct StartOutcome {
     package internal(set) var marks: StateMarks
     package let launch: MigrationManager.Launch
 
-    /// The outcome of a start that found a state.
+    /// Creates the outcome of a start that found a state.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package init(found marks: StateMarks, by release: AppRelease) throws(MigrationError) {
@@ -14,7 +15,7 @@ package struct StartOutcome {
         launch = marks.launch(of: release.version)
     }
 
-    /// The outcome of a first run.
+    /// Creates the outcome of a first run.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     package init(first answer: MigrationManager.FirstRun, by release: AppRelease) throws(MigrationError) {

@@ -15,10 +15,12 @@ public struct AppliedMigration: Sendable, Equatable {
     /// How long its closure took in the attempt that succeeded.
     public let duration: Duration
 
-    /// How many times its closure was called, including the call that succeeded.
+    /// How many times it was attempted, including the attempt that succeeded.
     public let attempts: Int
 
-    /// Makes a row, for a preview or a test of a screen that shows a history.
+    /// Creates a row.
+    ///
+    /// Use it for a preview or a test of a screen that shows the history.
     ///
     /// - Parameters:
     ///   - version: The migration's version.
@@ -26,7 +28,7 @@ public struct AppliedMigration: Sendable, Equatable {
     ///   - appVersion: The version of the app that ran it.
     ///   - finishedAt: When it finished, in seconds since 1970, UTC.
     ///   - duration: How long its closure took in the attempt that succeeded.
-    ///   - attempts: How many times its closure was called, including the call that succeeded.
+    ///   - attempts: How many times it was attempted, including the attempt that succeeded.
     public init(
         version: AppVersion,
         previousVersion: AppVersion,

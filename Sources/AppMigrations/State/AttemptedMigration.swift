@@ -1,23 +1,24 @@
-/// The attempts at a migration that is not recorded yet.
+/// The attempts so far to run one migration that hasn't been recorded as applied yet.
 package final class AttemptedMigration: Sendable {
     package let version: AppVersion
 
     /// The number of attempts.
     package let attempts: Int
 
-    /// The number of processes of `appVersion` that died in an attempt, since the last checkpoint that
-    /// changed.
+    /// How many processes of version `appVersion` died during an attempt.
+    ///
+    /// The count restarts at zero when an attempt saves a checkpoint that differs from the one it began with.
     package let deaths: Int
 
     /// The version of the app that made the latest attempt.
     package let appVersion: AppVersion
 
-    /// The latest checkpoint of all attempts.
+    /// The most recent checkpoint that any of the attempts saved.
     package let checkpoint: Checkpoint?
 
-    /// True while no attempt has got further than copying the protected files.
+    /// True if no attempt so far has got past copying the protected files.
     ///
-    /// No closure has been called then, so the data is unchanged.
+    /// In that case the closure was never called, so the data is unchanged.
     package let isCopying: Bool
 
     package init(
@@ -36,24 +37,27 @@ package final class AttemptedMigration: Sendable {
         self.isCopying = isCopying
     }
 
-    /// True if a closure was called.
+    /// True if the migration's closure was called in any attempt.
     ///
-    /// The data may be changed then, and other releases of the app have to respect that.
+    /// If so, the data may have been changed, and other releases of the app have to take that into account.
     package var hasBegun: Bool { !isCopying }
 
-    /// Returns the next attempt, by an app at version `app`.
+    /// Returns the record for one more attempt, which version `newAppVersion` of the app makes.
     ///
-    /// A new version of the app starts the count of deaths again.
-    func nextAttempt(by app: AppVersion) -> AttemptedMigration {
+    /// If that is a different version from the last attempt's, the death count is reset to zero.
+    func nextAttempt(by newAppVersion: AppVersion) -> AttemptedMigration {
         AttemptedMigration(
             version,
             attempts: attempts + 1,
-            deaths: app == appVersion ? deaths : 0,
-            by: app,
+            deaths: newAppVersion == appVersion ? deaths : 0,
+            by: newAppVersion,
             checkpoint: checkpoint
         )
     }
 
+    /// Returns the record with another death count.
+    ///
+    /// If `checkpoint` is `nil`, the current one is kept.
     func with(deaths: Int, checkpoint: Checkpoint? = nil) -> AttemptedMigration {
         AttemptedMigration(
             version,
@@ -65,8 +69,9 @@ package final class AttemptedMigration: Sendable {
         )
     }
 
-    /// Returns this attempt as it is while the protected files are copied, after `earlier` attempts if there
-    /// were any.
+    /// Returns the record as it is saved while this attempt copies its protected files.
+    ///
+    /// If one of the `earlier` attempts already called the closure, ``isCopying`` stays false.
     func copying(after earlier: AttemptedMigration?) -> AttemptedMigration {
         AttemptedMigration(
             version,

@@ -1,16 +1,20 @@
-/// The latest attempt at a migration that is not recorded yet.
+/// The latest attempt at a migration that hasn't been recorded as applied yet.
+///
+/// It is saved before the closure is called. So the attempt may still be running.
 package final class Interruption: Sendable {
     /// The text that is saved as the failure of an attempt whose task was cancelled.
     ///
-    /// A status doesn't report it as a failure.
+    /// The manager's status doesn't report this text as a failure.
     static var cancellation: String { "The task was cancelled." }
 
-    /// The attempts at the migration, including this one; its `deaths` don't include this one.
+    /// All attempts at the migration, including the latest one.
+    ///
+    /// Its `deaths` don't count the latest one.
     package let attempt: AttemptedMigration
 
     /// True if a snapshot may hold files that have to be restored.
     ///
-    /// The list in the snapshot says which.
+    /// The list in the snapshot names these files.
     let isProtecting: Bool
 
     let startedAt: Int64
@@ -18,10 +22,10 @@ package final class Interruption: Sendable {
     /// The error that ended the attempt; `nil` while the closure runs, or if its process died.
     package let failure: String?
 
-    /// The lease of the host of a fleet that runs the attempt.
+    /// The lease of the host that runs the attempt, if the hosts of a fleet share this state.
     ///
-    /// It is `nil` if no host runs it. In a state file it is always `nil`: the lock says whether a process
-    /// runs the attempt.
+    /// It is `nil` if no host runs the attempt. In a state file it is always `nil`, because there the lock
+    /// shows whether a process runs the attempt.
     package let lease: Lease?
 
     package init(
@@ -40,7 +44,9 @@ package final class Interruption: Sendable {
 
     package var version: AppVersion { attempt.version }
 
-    /// Returns this interruption with another failure and lease, and with other counts if they are given.
+    /// Returns this interruption with the given failure and lease.
+    ///
+    /// `nil` removes a failure or a lease. If `attempt` is `nil`, the current one is kept.
     func with(
         attempt: AttemptedMigration? = nil,
         failure: String?,
@@ -55,9 +61,9 @@ package final class Interruption: Sendable {
         )
     }
 
-    /// The attempts now that this one has ended.
+    /// The record of all attempts, once the latest one has ended.
     ///
-    /// If it has no failure, its process died.
+    /// If the latest attempt has no failure, its process must have died, so it is counted as a death.
     var outcome: AttemptedMigration {
         failure == nil ? attempt.with(deaths: attempt.deaths + 1) : attempt
     }

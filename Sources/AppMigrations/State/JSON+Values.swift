@@ -1,19 +1,23 @@
-// How the values of a state are written in JSON.
+// Reads and writes the values of a state as JSON.
 
 // Reading.
 extension JSON {
     func expected(_ expectation: Message) -> JSONError { JSONError(expected: expectation, at: offset) }
 
-    func missing(_ key: String) -> JSONError { expected("\(key.quoted) in the object") }
+    func missing(_ key: String) -> JSONError { expected("an object with the member \(key.quoted)") }
 
-    /// The value of a member, which can be `null`; `nil` if there is no such member.
+    /// The value of a member; `nil` if there is no such member.
     ///
-    /// Two members with the same key are refused, because RFC 8259 leaves it open which of them a reader
-    /// uses.
+    /// A JSON `null` is returned as a value.
+    ///
+    /// Duplicate keys are refused, because RFC 8259 doesn't define which of the values a reader uses.
     func member(_ key: String) throws(JSONError) -> JSON? {
         let found = try members().filter { $0.key == key }
         if found.count > 1 {
-            throw JSONError(expected: "a key that wasn't there before", at: found[1].bytes.lowerBound)
+            throw JSONError(
+                expected: "a key that doesn't occur earlier in the object",
+                at: found[1].bytes.lowerBound
+            )
         }
         return found.first?.value
     }
@@ -34,7 +38,8 @@ extension JSON {
 
     func versionIfPresent(_ key: String) throws(JSONError) -> AppVersion? { try member(key)?.version() }
 
-    /// The members with other keys than `keys`, in the form in which the next save writes them.
+    /// The raw text of all members except those with one of `keys`, formatted the way the next save writes
+    /// it.
     ///
     /// `text` is the text that this object was read from.
     func members(except keys: [String], in text: [UInt8]) throws(JSONError) -> [UInt8] {
@@ -63,14 +68,14 @@ extension JSON {
         return bool
     }
 
-    /// A number of at most nine digits.
+    /// Reads a whole number from 0, of at most nine digits.
     ///
-    /// An `Int` of 32 bits can hold it, and the number after it as well.
+    /// An `Int` of 32 bits can hold it, and adding 1 to it can't overflow.
     func count() throws(JSONError) -> Int {
         if case .number(let text) = content, text.utf8.count <= 9, text == String(text.number) {
             return Int(text.number)
         }
-        throw expected("a whole number from 0, of at most 9 digits")
+        throw expected("a whole number from 0 to 999999999")
     }
 
     private func number(
@@ -85,16 +90,21 @@ extension JSON {
 
     func fraction() throws(JSONError) -> Double { try number(in: 0...1, orExpected: "a number from 0 to 1") }
 
-    /// A duration, which is written in seconds, rounded to nanoseconds.
+    /// Reads a duration in seconds.
+    ///
+    /// The result is rounded to whole nanoseconds.
     func duration() throws(JSONError) -> Duration {
-        let seconds = try number(in: 0...Self.longestDuration, orExpected: "a number of seconds from 0")
+        let seconds = try number(
+            in: 0...Self.longestDuration,
+            orExpected: "a number of seconds from 0 to 999999999999"
+        )
         let nanoseconds = (seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()
         return .seconds(Int64(seconds)) + .nanoseconds(Int64(nanoseconds))
     }
 
-    /// The longest duration in seconds.
+    /// The longest duration that can be read or written, in seconds.
     ///
-    /// A `Double` above 1e12 no longer holds nanoseconds.
+    /// It is far from what an `Int64` of seconds can hold. A `Double` above it wouldn't even resolve 0.1 ms.
     private static var longestDuration: Double { 999_999_999_999 }
 
     func version() throws(JSONError) -> AppVersion {
@@ -111,7 +121,9 @@ extension JSON {
 
 // Writing.
 extension JSON {
-    /// Writes an object with members whose values are JSON texts.
+    /// Writes an object.
+    ///
+    /// The values of its members are already encoded as JSON.
     ///
     /// A member whose value is `nil` is left out.
     static func object(_ members: [(String, String?)]) -> String {
@@ -122,16 +134,17 @@ extension JSON {
         elements.isEmpty ? "[]" : "[ \(elements.joined(separator: ", ")) ]"
     }
 
-    /// Writes members without the brackets around them.
+    /// Writes the members of an object without the braces around them.
     static func list(_ members: [(String, String?)], separator: String) -> String {
         members.compactMap { key, text in text.map { "\(key.quoted) : \($0)" } }.joined(separator: separator)
     }
 
-    /// Writes a count, or the nearest number that ``count()`` can read.
+    /// Writes a count, clamped to the range that ``count()`` can read.
     static func count(_ number: Int) -> String { String(min(max(number, 0), 999_999_999)) }
 
-    /// Writes a duration in seconds, or the nearest one that ``duration()`` can read: a clock may have been
-    /// set back.
+    /// Writes a duration in seconds, clamped to the range that ``duration()`` can read.
+    ///
+    /// A duration is negative if the clock was set back.
     static func seconds(_ duration: Duration) -> String {
         min(max(duration / .seconds(1), 0), longestDuration).description
     }

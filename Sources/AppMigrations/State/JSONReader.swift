@@ -19,12 +19,14 @@ struct JSONReader {
 
     /// The byte to read next.
     ///
-    /// At the end of the text it is zero, which is nowhere allowed in JSON.
+    /// At the end of the text it is zero. JSON allows a zero byte nowhere, so it marks the end.
     private var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
-    /// Skips one byte, or returns false if the next byte is another one.
-    private mutating func skip(_ byte: Unicode.Scalar) -> Bool {
-        guard next == UInt8(ascii: byte) else { return false }
+    /// Skips the next byte if it is `character`.
+    ///
+    /// Otherwise returns false.
+    private mutating func skip(_ character: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: character) else { return false }
         index += 1
         return true
     }
@@ -35,7 +37,7 @@ struct JSONReader {
 
     private mutating func value(depth: Int) throws(JSONError) -> JSON {
         let start = index
-        if depth > JSON.depthLimit { throw expected("less depth") }
+        if depth > JSON.depthLimit { throw expected("at most \(JSON.depthLimit) levels of nesting") }
         let content: JSON.Content
         switch next {
         case UInt8(ascii: "{"): content = .object(try members(depth: depth + 1))
@@ -79,9 +81,9 @@ struct JSONReader {
         return JSON.Member(key: key, value: value, bytes: start..<index)
     }
 
-    /// Skips the opening bracket of a list.
+    /// Skips the opening bracket of an array or object.
     ///
-    /// Returns true if the list is empty, and then skips its closing bracket too.
+    /// If it is empty, this also skips the closing bracket and returns true.
     private mutating func skipStart(closedBy closingBracket: Unicode.Scalar) -> Bool {
         index += 1
         skipWhitespace()
@@ -94,7 +96,7 @@ struct JSONReader {
     private mutating func skipComma(orEnd closingBracket: Unicode.Scalar) throws(JSONError) -> Bool {
         skipWhitespace()
         if skip(closingBracket) { return false }
-        guard skip(",") else { throw expected("a comma or the end of the list") }
+        guard skip(",") else { throw expected("a comma or a closing bracket") }
         skipWhitespace()
         return true
     }
@@ -135,7 +137,7 @@ struct JSONReader {
         var content: [UInt8] = []
         index += 1
         while !skip("\"") {
-            guard next >= 0x20 else { throw expected("a character that is allowed in a string") }
+            guard next >= 0x20 else { throw expected("a closing quotation mark or a valid string character") }
             if next == UInt8(ascii: "\\") {
                 content += String(try escape()).utf8
             } else {
@@ -143,7 +145,9 @@ struct JSONReader {
                 index += 1
             }
         }
-        guard let string = String(validUTF8: content) else { throw expected("a string in UTF-8", at: start) }
+        guard let string = String(validUTF8: content) else {
+            throw expected("a string in valid UTF-8", at: start)
+        }
         return string
     }
 
@@ -155,15 +159,15 @@ struct JSONReader {
         if letter == UInt8(ascii: "u") {
             var code = hexadecimal()
             // RFC 8259, section 7: a character outside the Basic Multilingual Plane is a surrogate pair,
-            // written as two escapes. Half a pair is no character.
+            // written as two escapes. An unpaired surrogate isn't a character, so it is refused.
             if let high = code, high & 0xFC00 == 0xD800, skip("\\"), skip("u"), let low = hexadecimal() {
                 code = low & 0xFC00 == 0xDC00 ? 0x10000 + (high & 0x3FF) << 10 + low & 0x3FF : nil
             }
             if let code, let scalar = Unicode.Scalar(code) { return scalar }
-        } else if let place = Array("\"\\/bfnrt".utf8).firstIndex(of: letter) {
-            return Unicode.Scalar(Array("\"\\/\u{8}\u{C}\n\r\t".utf8)[place])
+        } else if let position = Array("\"\\/bfnrt".utf8).firstIndex(of: letter) {
+            return Unicode.Scalar(Array("\"\\/\u{8}\u{C}\n\r\t".utf8)[position])
         }
-        throw expected("an escape that JSON has", at: start)
+        throw expected("a valid JSON escape sequence", at: start)
     }
 
     private mutating func hexadecimal() -> UInt32? {

@@ -1,17 +1,21 @@
-/// Says in the state which host of a fleet runs a migration, and that this host is still alive.
+/// The part of a state that says which host of a fleet runs a migration.
+///
+/// Renewing it shows that the host is still alive.
 package struct Lease: Sendable {
-    /// The host, the process and a random number.
+    /// Identifies the lease's holder by its host, its process and a random number.
     ///
-    /// No other lease has the same owner.
+    /// The random number is new in each lease, so no two leases have the same owner.
     package let owner: String
 
-    /// Rises each time the lease is renewed.
+    /// The heartbeat counter, which increases each time the lease is renewed.
     package internal(set) var beat: Int
 
-    /// Rises with each new lease of this state, whichever host takes it.
+    /// The fencing token.
+    ///
+    /// Each new lease of this state gets a higher one, no matter which host takes it.
     package let fence: Int
 
-    /// How long another host must see the state unchanged before it takes over.
+    /// How long another host must see no change of the state before it may take over.
     package let length: Duration
 
     package init(owner: String, beat: Int = 0, fence: Int, length: Duration) {
@@ -21,9 +25,9 @@ package struct Lease: Sendable {
         self.length = length
     }
 
-    /// True if both are the same lease.
+    /// True if `other` is the same lease.
     ///
-    /// It may have been renewed between them.
+    /// The beats are ignored, because the lease may have been renewed between the two reads.
     package func isOfHolder(_ other: Lease) -> Bool {
         FilePaths.isSame(owner, other.owner) && fence == other.fence
     }

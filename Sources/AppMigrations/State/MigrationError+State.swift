@@ -1,4 +1,4 @@
-// Errors about a state that several callers throw.
+// Errors about a state. Each of them is thrown in several places.
 
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, at location: StateLocation) -> MigrationError {
@@ -9,22 +9,22 @@ extension MigrationError {
             isTransient: cause.isOfLockedDevice,
             "The state of \(location) could not be read: \(cause).",
             advice: """
-                Try again when the file can be read, for instance after the first unlock of the device. If it stays unreadable, \
+                Try again when the file can be read, for example after the first unlock of the device. If it still can't be read, \
                 correct its permissions or its path.
                 """
         )
     }
 
-    /// The state existed when the manager was made, and doesn't exist any more.
+    /// The state existed when the manager was created, but it no longer exists.
     package static func gone(_ location: StateLocation, isOfFleet: Bool = false) -> MigrationError {
         let fence: Message = """
-             Its fences begin again with 1, so whatever refuses lower fences has to forget its highest one.
+             Its fences will start again at 1. If a system rejects lower fences, reset the highest fence that it has stored.
             """
         return location.error(
             .stateUnreadable,
             nil,
-            "The state of \(location) existed when the manager was made, and is gone.",
-            advice: "Make a new manager. It will be a first run.\(isOfFleet ? fence : "")"
+            "The state of \(location) existed when the manager was created, but it no longer exists.",
+            advice: "Create a new manager. It will be a first run.\(isOfFleet ? fence : "")"
         )
     }
 
@@ -32,10 +32,11 @@ extension MigrationError {
         location.error(
             .stateCorrupted,
             nil,
-            "The state of \(location) is not a regular file of at most 1 MiB. It was left as it is.",
+            "The state of \(location) is not a regular file, or is larger than 1 MiB. It was left unchanged.",
             advice: """
-                Put the state file itself at this path: a link isn't followed, because a save would replace it. If the state is \
-                lost, move away what is at the path, and the next manager is a first run.\(copies(location))
+                Put the state file itself at this path. A symbolic link isn't followed, because the next save would replace it. \
+                If the state is lost, move away whatever is at this path. The next manager is then a first \
+                run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -45,11 +46,11 @@ extension MigrationError {
             .stateCorrupted,
             nil,
             """
-            The state of \(location) is damaged, or is not a state of this manager: \(error.message). It was left as it is.
+            The state of \(location) is damaged, or is not a state of this manager: \(error.message). It was left unchanged.
             """,
             advice: """
-                Repair the file, restore it from a backup, or move it away. Once it is moved away, the next manager is a first \
-                run.\(copies(location))
+                Repair the file, restore it from a backup, or move it away. If you move it away, the next manager is a first \
+                run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -59,18 +60,19 @@ extension MigrationError {
             .stateFromNewerFormat,
             nil,
             """
-            The state of \(location) has format \(format), and this release of the library reads up to \(MigrationState.format).
+            The state of \(location) has format \(format), but this release of the library reads only formats up to \
+            \(MigrationState.format).
             """,
-            advice: "Start a newer release of the app."
+            advice: "Use a newer release of the app."
         )
     }
 
-    /// What becomes of the copies of protected files if the state is lost or repaired.
-    private static func copies(_ location: StateLocation) -> Message {
+    /// The advice about the copies of protected files, for someone who lost the state or repairs it.
+    private static func adviceAboutCopies(at location: StateLocation) -> Message {
         if location.path == nil { return "" }
         return """
-             Copies of protected files may be in \(location.snapshot). A first run keeps them in another folder. If you repair \
-            the file by hand, keep its \("interruption".quoted) member: without it, the next start deletes the copies.
+             Copies of protected files may be in \(location.snapshot). A first run moves them to another folder and keeps them. \
+            If you repair the file by hand, keep its \("interruption".quoted) member: without it, the next start deletes the copies.
             """
     }
 }
@@ -84,31 +86,33 @@ extension MigrationError {
         in location: StateLocation
     ) -> MigrationError {
         let subject: Message =
-            version.map { "Migration \($0) was not run" } ?? "The declared version was not run"
+            version.map { "Migration \($0) was not run" } ?? "The declared migration was not run"
         let reason: Message =
             first.code == .managerClosed
             ? ". \(first.description)"
             : """
-            : \(location) has been closed since an earlier failure. \
-            Fix this and make a new manager. The first failure: \(first.description)
+            : \(location) was closed because of an earlier failure. \
+            Fix that failure and create a new manager. The first failure: \(first.description)
             """
         return location.error(.managerClosed, version, because: first, "\(subject)\(reason)")
     }
 
-    /// The refusal of a migration that is pending, or, without a version, of a call that would change the
-    /// state.
+    /// The error of a read-only manager.
+    ///
+    /// With a version, the manager refuses to run that pending migration. Without one, it refuses a call that
+    /// would change the state.
     package static func readOnly(_ location: StateLocation, version: AppVersion? = nil) -> MigrationError {
         guard let version else {
             return location.error(
                 .readOnly,
                 nil,
-                "The \(location) was made with isReadOnly, and only reads.",
-                advice: "Make a manager without isReadOnly for this call."
+                "The \(location) was created with isReadOnly, so it can't change the state.",
+                advice: "Create a manager without isReadOnly for this call."
             )
         }
         let text: Message = """
-            Migration \(version) is pending and was not run: \(location) was made with isReadOnly, and only reads. \
-            Make a manager without isReadOnly to run it. Its plan and its status can be read without one.
+            Migration \(version) is pending and was not run, because \(location) was created with isReadOnly. \
+            Create a manager without isReadOnly to run it. A read-only manager can still read the plan and the status.
             """
         return location.error(.readOnly, version, text)
     }

@@ -1,14 +1,15 @@
-/// Everything that a manager keeps between starts.
+/// The persistent state of one manager: everything that it keeps from one start of the app to the next.
 ///
-/// Only the functions of this file make a state from an older one, whether it is stored in a file or by the
-/// hosts of a fleet. `StateCoding.swift` reads and writes its text.
+/// Only the functions in this file derive a new state from the previous one. This applies to a state in a
+/// file and to a state that the hosts of a fleet keep in a shared store. `StateCoding.swift` reads and writes
+/// a state as JSON.
 package final class MigrationState: Sendable {
     static var format: Int { 1 }
 
-    /// The number of history rows that are kept.
+    /// The maximum number of history rows to keep.
     static var historyLimit: Int { 1_000 }
 
-    /// The number of characters of an error's text that are kept.
+    /// The maximum length of a stored error text, in Unicode scalars.
     static var failureLimit: Int { 1_000 }
 
     let name: String
@@ -18,14 +19,14 @@ package final class MigrationState: Sendable {
     /// The highest version among the rows that were dropped from the history; zero if none was dropped.
     let droppedVersion: AppVersion
 
-    /// The text of the members that this release of the library doesn't know.
+    /// The raw JSON of the members that this release of the library doesn't recognize.
     ///
-    /// Every save writes them back unchanged, because a newer release relies on them.
+    /// Every save writes them back unchanged, because a newer release of the library relies on them.
     package let unknownMembers: [UInt8]
 
-    /// The fence of the newest lease that a host of a fleet took.
+    /// The fence (fencing token) of the latest lease that any host of a fleet has taken.
     ///
-    /// It is zero in a file, which has no leases.
+    /// A state file has no leases, so the fence is always zero there.
     package let fence: Int
 
     package init(
@@ -77,39 +78,44 @@ extension MigrationState {
         )
     }
 
-    /// Returns the state after a start of the app at `version`.
+    /// Returns the state after version `version` of the app was started, which is the newest so far.
     package func launched(by version: AppVersion) -> MigrationState { with(marks.with(launched: version)) }
 
-    /// Returns the state after a first start of a fresh install got through its declarations.
+    /// Returns the state without its fresh-install marker.
+    ///
+    /// It is saved when a first start has processed all of its declarations without an error.
     func endingFreshInstall() -> MigrationState { with(marks.endingFreshInstall()) }
 
     func raisingMinimumAppVersion(to minimumAppVersion: AppVersion) -> MigrationState {
         with(marks.raisingMinimumAppVersion(to: minimumAppVersion))
     }
 
-    /// Returns the state after `version` joined the baseline of a fresh install, so that it counts as
-    /// applied.
+    /// Returns the state with the baseline of a fresh install raised to `version`.
+    ///
+    /// The version then counts as applied, although its closure wasn't called.
     func joiningBaseline(_ version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
         let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
         return with(raised.with(baseline: version))
     }
 
-    /// Returns the state after a reset to `marks`, with the old minimum app version, and the history up to
-    /// the last-run version.
+    /// Returns this state reset to `newMarks`.
     ///
-    /// The versions above it are pending again, so no row may say that they have run. All below it belong to
-    /// the baseline.
-    func resetting(to marks: StateMarks) -> MigrationState {
+    /// - The minimum app version is never lowered.
+    /// - The history keeps only the rows up to the new last-run version. Versions above it are pending again,
+    ///   so no row may say that they have run.
+    /// - The dropped version is cleared. It isn't needed any longer, because all versions below the last-run
+    ///   version belong to the new baseline.
+    func resetting(to newMarks: StateMarks) -> MigrationState {
         with(
-            marks.raisingMinimumAppVersion(to: self.marks.minimumAppVersion),
-            history: history.filter { $0.version <= marks.lastRun },
+            newMarks.raisingMinimumAppVersion(to: marks.minimumAppVersion),
+            history: history.filter { $0.version <= newMarks.lastRun },
             droppedVersion: .zero
         )
     }
 
-    /// Returns the state after the migration of `row` was applied.
+    /// Returns the state with `row` added to the history, after that migration was applied.
     ///
-    /// A migration raises the last-run version only here.
+    /// Only this function raises the last-run version because a migration ran.
     package func recording(_ row: AppliedMigration) -> MigrationState {
         let launched = max(marks.launched, row.appVersion)
         let recorded = with(
@@ -119,7 +125,9 @@ extension MigrationState {
         return recorded.withoutOldestRows(history.count + 1 - Self.historyLimit)
     }
 
-    /// Returns the state without the oldest rows of its history.
+    /// Returns the state without the oldest `count` rows of its history.
+    ///
+    /// If `count` is zero or negative, nothing is removed.
     func withoutOldestRows(_ count: Int) -> MigrationState {
         if count <= 0 { return self }
         let dropped = history.prefix(count).map(\.version).max() ?? .zero
@@ -130,32 +138,39 @@ extension MigrationState {
         )
     }
 
-    /// True if a version up to the last-run version has run here, or counts as run.
+    /// True if `version` has run on this data, or counts as having run.
     ///
-    /// A version up to the baseline counts as run, because the data has its work already. A version up to
-    /// ``droppedVersion`` counts as run, because its row may be one that was dropped.
+    /// Ask it only about versions up to the last-run version. A version up to the baseline counts as having
+    /// run, because the data already includes its changes. A version up to ``droppedVersion`` counts as
+    /// having run, because its row may have been dropped from the history.
     package func hasRun(_ version: AppVersion) -> Bool {
         version <= marks.baseline || version <= droppedVersion
             || history.contains { $0.version == version }
     }
 }
 
-// The states during an attempt at a migration.
+// The changes of the state during an attempt to run a migration.
 extension MigrationState {
-    /// Returns the state with the intent of an attempt, which is saved before the closure changes anything.
+    /// Returns the state with a record that an attempt is about to begin (its intent).
+    ///
+    /// It is saved before the closure can change anything.
     package func withIntent(_ intent: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
         let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).addingAttempt(intent)
         let launched = max(marks.launched, intent.attempt.appVersion)
         return with(raised.with(launched: launched), fence: intent.lease?.fence)
     }
 
-    /// Returns the state with a checkpoint of the running attempt, which was `initial` when it began.
+    /// Returns the state with a new checkpoint of the running attempt.
     ///
-    /// If the checkpoint differs from that of `initial`, the closure has made progress, and the count of
-    /// deaths starts again. It must not be compared with the previous checkpoint: a closure that starts from
-    /// the beginning in each attempt, saves the same checkpoints and dies is in a crash loop.
+    /// `initial` is that attempt as it was when it began.
     ///
-    /// If `progress` is `nil`, that of the previous checkpoint is kept.
+    /// If the checkpoint differs from the one in `initial`, the closure has made progress. The death count is
+    /// then reset to zero.
+    ///
+    /// Don't compare it with the previous checkpoint instead. A closure that starts over in each attempt,
+    /// saves the same checkpoints and then crashes is in a crash loop, so its deaths must keep counting.
+    ///
+    /// If `progress` is `nil`, the progress of the previous checkpoint is kept.
     package func withCheckpoint(
         _ text: String,
         progress: Double?,
@@ -178,15 +193,16 @@ extension MigrationState {
     package func withFailure(_ error: any Error) -> MigrationState {
         let isCancelled = MigrationError.isCancellation(error)
         let failure = isCancelled ? Interruption.cancellation : String(describing: error)
-        // Unicode scalars are counted because a character can consist of any number of them, and a state has
-        // a limit of size.
+        // Count Unicode scalars, not characters: a character can consist of any number of scalars, and the
+        // size of a state is limited.
         let text = String(failure.unicodeScalars.prefix(Self.failureLimit))
         return with(marks.interruption?.with(failure: text))
     }
 
-    /// Returns the state after the protected files were restored, or their restore was abandoned.
+    /// Returns the state without its `isProtecting` flag, after the protected files were restored or the
+    /// restore was abandoned.
     ///
-    /// Later starts don't look for copies of them.
+    /// After this is saved, later starts don't search for copies of the files.
     func endingRestore() -> MigrationState {
         let ended = marks.interruption.map { interruption in
             Interruption(
@@ -199,7 +215,7 @@ extension MigrationState {
         return with(ended)
     }
 
-    /// Returns the state with another beat of its lease.
+    /// Returns the state with its lease renewed, which sets the lease's heartbeat counter to `beat`.
     package func renewingLease(beat: Int) -> MigrationState {
         guard let current = marks.interruption else { return self }
         var lease = current.lease
@@ -207,19 +223,21 @@ extension MigrationState {
         return with(current.with(failure: current.failure, lease: lease))
     }
 
-    /// Returns the state without a lease, and with `fence` as the newest one, so that the next lease gets a
-    /// higher fence.
+    /// Returns the state without a lease.
+    ///
+    /// It keeps `fence` as the highest fence so far, so that the next lease gets a higher one.
     package func endingLease(fence: Int) -> MigrationState {
         with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
-    /// Returns the state with no deaths in pending migrations.
+    /// Returns the state with the death count of every pending migration set to zero.
     ///
-    /// The numbers of attempts stay.
+    /// The attempt counts are kept.
     package func resettingAttempts() -> MigrationState {
         let interruption = marks.interruption.map { current in
-            // Without a failure, the attempt would still count as a death.
-            let failure = current.failure ?? "Its process died; resetAttempts() was called since."
+            // An attempt without a failure counts as a death, see `Interruption.outcome`. So store a failure.
+            let failure =
+                current.failure ?? "The process died during this attempt. Later, resetAttempts() was called."
             return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
         }
         let attempted = marks.attempted.map { $0.with(deaths: 0) }

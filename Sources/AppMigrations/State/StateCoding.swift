@@ -54,9 +54,11 @@ extension MigrationState {
         )
     }
 
-    /// The text, without the oldest rows of the history if it would be larger than a state may be.
+    /// The text to save.
     ///
-    /// It is `nil` if it would be too large without any row.
+    /// If it would exceed the size limit of a state, the oldest history rows are left out.
+    ///
+    /// It is `nil` if the text would be too large even without any rows.
     package var writtenDocument: [UInt8]? {
         let document = document
         var excess = document.count - StateFile.sizeLimit
@@ -66,15 +68,15 @@ extension MigrationState {
             excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
             count += 1
         }
-        // The dropped version makes the text longer, so another row may have to be dropped.
+        // Storing the dropped version makes the text longer, so more rows may have to be dropped.
         return count > 0 ? withoutOldestRows(count).writtenDocument : nil
     }
 
     private static var betweenRows: String { ",\n    " }
 
-    /// The text in the only form that this library writes.
+    /// The text, in the one form that this library writes.
     ///
-    /// ``StateHead`` knows how it begins.
+    /// ``StateHead`` depends on the order and the formatting of the first members. Change both together.
     var document: [UInt8] {
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
@@ -89,7 +91,7 @@ extension MigrationState {
         ]
         let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // These members are written after the unknown ones. So `StateHead` doesn't accept a text with unknown
+        // These members are written after the unknown ones. So `StateHead` rejects a text with unknown
         // members, and the text is read in full.
         let lastMembers: [(String, String?)] = [
             ("fence", fence > 0 ? JSON.count(fence) : nil),
@@ -102,18 +104,18 @@ extension MigrationState {
     }
 }
 
-// Swift synthesizes `==` for structs and enums only, and one written by hand could forget a member. The text
-// has every member that is saved.
+// Swift synthesizes `==` only for structs and enums, and a handwritten `==` could miss a property. Comparing
+// the saved text covers every property that is saved.
 
 extension MigrationState: Equatable {
-    /// True if the texts of both are the same.
+    /// True if both would be saved as the same text.
     package static func == (left: MigrationState, right: MigrationState) -> Bool {
         left.document == right.document
     }
 }
 
 extension StateMarks: Equatable {
-    /// True if the texts of both are the same.
+    /// True if both would be saved as the same text.
     package static func == (left: StateMarks, right: StateMarks) -> Bool {
         MigrationState(name: "", marks: left) == MigrationState(name: "", marks: right)
     }
@@ -146,7 +148,7 @@ extension Interruption {
 extension Checkpoint {
     /// Reads the checkpoint of an attempt; `nil` if there is none.
     ///
-    /// If there is a text, there must be the version of the app that saved it.
+    /// A checkpoint must also contain the version of the app that saved it.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let progress = try json.member("progress")?.fraction()
         let appVersion = try json.versionIfPresent("checkpointAppVersion")
@@ -159,14 +161,16 @@ extension Checkpoint {
 extension Lease {
     /// Reads the lease of an attempt; `nil` if there is none.
     ///
-    /// If there is an owner, there must be the other members too.
+    /// If the lease has an owner, the other members are required.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let beat = try json.member("beat")?.count()
         let fence = try json.member("fence")?.count()
         let length = try json.member("lease")?.duration()
         guard let owner = try json.member("owner")?.string() else { return nil }
         guard let beat, let fence, let length else {
-            throw json.expected("an owner with \("beat".quoted), \("fence".quoted) and \("lease".quoted)")
+            throw json.expected(
+                "the members \("beat".quoted), \("fence".quoted) and \("lease".quoted) with the owner"
+            )
         }
         self.init(owner: owner, beat: beat, fence: fence, length: length)
     }
@@ -188,7 +192,7 @@ extension AttemptedMigration {
 
     /// The members of an attempt.
     ///
-    /// Only those of an interruption include `isProtecting`.
+    /// `isProtecting` is written only for an interruption.
     fileprivate func members(isProtecting: Bool? = nil) -> [(String, String?)] {
         [
             ("version", version.json),

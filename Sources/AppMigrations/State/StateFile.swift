@@ -1,8 +1,9 @@
 /// Reads and saves the state file of one manager.
 ///
-/// A save syncs the file. The callers sync the rest: ``LockedState`` syncs the folder, and before the first
-/// state the folders above it. ``Snapshot`` syncs the copies before the intent is saved, and the protected
-/// files before a migration is recorded.
+/// A save syncs the file. Its callers sync the rest:
+/// - ``LockedState`` syncs the folder. Before it saves the first state, it also syncs the folders above.
+/// - ``Snapshot`` syncs the copies before the intent is saved. It syncs the protected files before the
+///   migration is recorded.
 struct StateFile: Sendable {
     let location: StateLocation
 
@@ -11,13 +12,13 @@ struct StateFile: Sendable {
 
     /// Reads the part of the state that a start needs, with one `open`, `read` and `close`.
     ///
-    /// If the file doesn't begin like a state that this library wrote, it is read again in full. That reports
-    /// what is wrong with it.
+    /// If the beginning isn't in the form that this library writes, the file is read again in full. The full
+    /// read reports what is wrong with the file.
     ///
     /// - Returns: `nil` if there is no state.
     func readMarks() throws(MigrationError) -> StateMarks? {
-        // Swift takes up to 1,024 bytes from the stack and not from the heap. They hold the path, then the
-        // first bytes of the file.
+        // Swift allocates up to 1,024 bytes on the stack instead of the heap. They hold the path, followed by
+        // the first bytes of the file.
         let marks = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
         return if let marks { marks } else { try readState()?.marks }
     }
@@ -55,28 +56,29 @@ struct StateFile: Sendable {
 
     /// The error for a state that could not be opened or read.
     ///
-    /// The number of the system's error doesn't say whether there is a link, a folder or a FIFO at the path,
-    /// or a file that can't be read at the moment. `open` fails with `EAGAIN` also if another process has a
-    /// lease on the file (fcntl(2)), and with `ELOOP` also if links above the file form a loop.
+    /// The `errno` alone doesn't say whether there is a link, a folder or a FIFO at the path, or a regular
+    /// file that can't be read at the moment:
+    /// - `open` fails with `EAGAIN` also if another process holds a lease on the file (fcntl(2)).
+    /// - `open` fails with `ELOOP` also if links in the folders above the file form a loop.
     private func failureToRead(_ error: SystemCallError) -> MigrationError {
         do throws(SystemCallError) {
             if try FileStatus(ofEntry: location.state).kind != .file { return .notRegular(location) }
         } catch {
-            // The error of the first call is the one to report.
+            // Report the original error, not this one.
         }
         return .unreadable(error, at: location)
     }
 
     /// Replaces the state atomically: writes and syncs a temporary file, then renames it.
     ///
-    /// The caller holds the lock, which ``LockedState`` makes sure of, and syncs the directory.
+    /// The caller must hold the lock, which ``LockedState`` guarantees. It also syncs the directory.
     func replace(with state: MigrationState) throws(SystemCallError) {
-        // A larger file would be refused when it is read, so the old state is kept.
+        // A file above the size limit would be refused on the next read. So the old state is kept instead.
         guard let document = state.writtenDocument else { throw SystemCallError.tooLarge }
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
-    /// True if something exists at the state's path, whatever it is.
+    /// True if anything exists at the state's path, whether or not it is a file.
     func exists() throws(MigrationError) -> Bool {
         do throws(SystemCallError) {
             return try Platform.exists(at: location.state)
@@ -85,9 +87,9 @@ struct StateFile: Sendable {
         }
     }
 
-    /// Moves aside what is at the state's path, and returns its new path.
+    /// Moves whatever is at the state's path out of the way, and returns its new path.
     ///
-    /// The caller holds the lock, and syncs the directory.
+    /// The caller must hold the lock. It also syncs the directory.
     func moveAside(at time: Int64) throws(SystemCallError) -> String {
         var number = 1
         while try Platform.exists(at: location.forgottenState(at: time, number: number)) { number += 1 }

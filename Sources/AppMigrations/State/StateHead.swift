@@ -1,8 +1,10 @@
 /// Reads the beginning of a state's text, which is all that a start with nothing to run needs.
 ///
-/// It accepts only the text that this library writes, of a state without attempts. ``JSON`` reads every other
-/// text in full, and reports what is wrong with it. So damage after the head is found by the first start that
-/// has work to do.
+/// It accepts only text in the exact form that this library writes, and only if the state contains no
+/// attempts. Any other text is read in full by ``JSON``, which reports what is wrong with it.
+///
+/// So a start that has nothing to run doesn't notice damage after the head. The first start that has work to
+/// do reads the whole text and finds it.
 package struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -20,7 +22,7 @@ package struct StateHead {
         guard isFreshInstall == (freshInstall != nil) else { return nil }
         let hasMinimum = head.skip("  \"minimumAppVersion\" : \"")
         let minimum = hasMinimum ? head.version() : nil
-        guard hasMinimum == (minimum != nil), head.skipEnd() else { return nil }
+        guard hasMinimum == (minimum != nil), head.skipStartOfTail() else { return nil }
         return StateMarks(
             lastRun: lastRun,
             baseline: baseline,
@@ -30,14 +32,16 @@ package struct StateHead {
         )
     }
 
-    /// Skips the end of the head: the history, with the highest version that it has lost, or the fence of a
-    /// lease.
-    private mutating func skipEnd() -> Bool {
+    /// Skips the start of the members that may follow the head, or returns false if other members follow.
+    ///
+    /// These members are `history`, `fence`, or `droppedVersion` followed by `history`. If any other member
+    /// follows, the text has to be read in full.
+    private mutating func skipStartOfTail() -> Bool {
         if skip("  \"history\" : [") || skip("  \"fence\" : ") { return true }
         return skip("  \"droppedVersion\" : \"") && version() != nil && skip("  \"history\" : [")
     }
 
-    /// Skips a text, or returns false if the next bytes are others.
+    /// Skips `text`, or returns false if the next bytes don't match it.
     private mutating func skip(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard bytes.count - index >= count else { return false }
@@ -48,7 +52,7 @@ package struct StateHead {
 
     /// Skips a manager's name.
     ///
-    /// A name has no character that JSON escapes.
+    /// A name contains no characters that JSON would escape, so its bytes can be compared directly.
     private mutating func skipName(_ name: String) -> Bool {
         for byte in name.utf8 {
             guard index < bytes.count, bytes[index] == byte else { return false }

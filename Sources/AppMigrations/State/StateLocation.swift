@@ -1,16 +1,19 @@
-/// Where the files of a manager are: the state, the lock and the snapshot, all in one directory.
+/// The paths of a manager's files.
 ///
-/// It is a class because nearly every function of this library has it as a parameter. Copying the four words
-/// of a struct in each of them made up a tenth of the library's code.
+/// The state, the lock and the snapshot are all in one directory.
+///
+/// This is a class because nearly every function of the library takes one as a parameter. If it were a
+/// struct, copying it in all of these functions would make up a tenth of the library's code.
 package final class StateLocation: Sendable {
     package let name: String
 
-    /// An absolute path.
+    /// The absolute path of the folder with the manager's files.
     ///
-    /// If the app named a relative one, `getcwd` completed it when the manager was made.
+    /// ``DefaultLocation`` refuses a relative path. If the state isn't in a file, this isn't the path of a
+    /// folder.
     package let directory: String
 
-    /// What errors call the store, if the state is not in a file.
+    /// The name of the store in error messages, if the state isn't in a file.
     private let store: String?
 
     /// True if the manager is read-only.
@@ -23,7 +26,9 @@ package final class StateLocation: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// The path of the state file, or what errors call a state that is not in a file.
+    /// The path of the state file.
+    ///
+    /// If the state isn't in a file, a description of its place for error messages.
     package var state: String {
         guard let store else { return file(".migrations.json") }
         return "document " + name.quoted + " in " + store
@@ -33,26 +38,29 @@ package final class StateLocation: Sendable {
     var path: String? { store == nil ? state : nil }
     var lock: String { file(".migrations.lock") }
 
-    /// The path of the first snapshot.
+    /// The path of the snapshot, without a number.
     ///
-    /// If abandoned copies are still there, ``nextSnapshot()`` has a number at its end.
+    /// If abandoned copies still occupy this path, ``nextSnapshot()`` returns a path with a number at its
+    /// end.
     var snapshot: String { file(Self.snapshotSuffix) }
 
-    /// The path of the snapshot that is in use; `nil` if there is none.
+    /// The path of the snapshot that is in use; `nil` if no snapshot is in use.
     ///
-    /// Most closures protect nothing. For them this is the only question about copies.
+    /// Most closures don't protect any files. For them, this is the only access to the file system that has
+    /// to do with copies.
     func existingSnapshot() throws(SystemCallError) -> String? {
         let found = try snapshotInUseOrNext()
         return found.exists ? found.folder : nil
     }
 
-    /// The path for the next snapshot, where nothing exists.
+    /// The path for the next snapshot.
+    ///
+    /// Nothing exists there, unless a snapshot is in use.
     func nextSnapshot() throws(SystemCallError) -> String { try snapshotInUseOrNext().folder }
 
     /// The snapshot that is in use, or the path for the next one.
     ///
-    /// Snapshots with the mark of abandoned copies are passed over: these copies could not be moved to
-    /// another folder.
+    /// Snapshots that are marked as abandoned are skipped. Their copies couldn't be moved to another folder.
     private func snapshotInUseOrNext() throws(SystemCallError) -> (folder: String, exists: Bool) {
         var folder = snapshot
         var number = 2
@@ -63,30 +71,35 @@ package final class StateLocation: Sendable {
             } else if try !Platform.exists(at: next) {
                 return (folder, false)
             }
-            // Go on even if this folder is missing. Someone may have removed a marked snapshot, and the next
-            // one may be in use.
+            // Keep searching even if this folder is missing. Someone may have removed an abandoned snapshot
+            // while a later one is in use.
             folder = next
             number += 1
         }
     }
 
-    /// The manager whose snapshot has this name, with or without a number at its end; `nil` for other names.
+    /// The name of the manager that a snapshot folder with this name belongs to; `nil` if no snapshot has
+    /// such a name.
+    ///
+    /// There may be a number at the end of the folder's name.
     static func managerName(ofSnapshot name: String) -> String? {
-        // The last suffix counts, because the name of a manager may contain the same text.
+        // Use the last occurrence of the suffix, because a manager's name may contain the same text.
         name.ranges(of: snapshotSuffix).last.map { String(name[..<$0.lowerBound]) }
     }
 
-    /// The name of an entry that marks a snapshot as abandoned: its copies are never restored or removed.
+    /// The name of the entry that marks a snapshot as abandoned.
+    ///
+    /// The copies in such a snapshot are never restored or removed.
     static var keptMark: String { "kept" }
 
-    /// The folder for copies that were abandoned, or whose state was lost.
+    /// The folder to which copies are moved if they were abandoned, or if the manager's state was lost.
     ///
-    /// The number distinguishes two folders of one second.
+    /// The number distinguishes folders that are made in the same second.
     func keptCopies(from time: Int64, number: Int) -> String {
         movedAside("kept", time: time, number: number)
     }
 
-    /// The path to which a forgotten state is moved.
+    /// The path to which the state is moved by `forgetState`.
     func forgottenState(at time: Int64, number: Int) -> String {
         movedAside("forgotten", time: time, number: number)
     }
@@ -101,14 +114,14 @@ package final class StateLocation: Sendable {
 
     /// The longest name of a manager, in bytes.
     ///
-    /// File systems allow names of 255 bytes, and the longest suffix that this library adds has about 40.
+    /// File systems allow names of up to 255 bytes. The longest suffix that this library adds has about 40.
     package static var nameLimit: Int { 200 }
 
     private func file(_ suffix: String) -> String {
         directory + (directory.utf8.last == 0x2F ? "" : "/") + name + suffix
     }
 
-    /// Refuses a name that can't be part of a file's name on every file system.
+    /// Refuses a manager's name that isn't safe as a part of a file name on all file systems.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidName`.
     package static func check(_ name: String) throws(MigrationError) {
@@ -121,16 +134,17 @@ package final class StateLocation: Sendable {
         }
         if isUsable { return }
         let text: Message = """
-            The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, \
-            at most \(nameLimit) of them, and doesn't begin with a dot.
+            The manager's name \(name.quoted) can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and underscores. It \
+            must not be empty, begin with a dot or be longer than \(nameLimit) characters.
             """
         throw MigrationError(.invalidName, manager: name, text, advice: "Pass another name.")
     }
 
-    /// An error of this manager.
+    /// Returns an error about this manager.
     ///
-    /// Its path is that of the state, unless another one is given. With an advice, the call that throws the
-    /// error adds what it left unchanged, by ``MigrationError/completed(by:)``.
+    /// The error's path is that of the state, unless you pass another one. If `advice` is given, the public
+    /// call that throws the error adds a sentence about what it left unchanged. It does that with
+    /// ``MigrationError/completed(by:)``.
     @inline(never)
     package func error(
         _ code: MigrationError.Code,
@@ -155,11 +169,12 @@ package final class StateLocation: Sendable {
 
     /// Writes the path of the state file and a NUL into `buffer`.
     ///
-    /// A start uses it instead of ``state``, because it allocates no `String`. A test compares the two.
+    /// A start uses this instead of ``state``, because this doesn't allocate a `String`. A test checks that
+    /// both give the same path.
     ///
-    /// - Returns: The length with the NUL, or 0 if `buffer` is too short.
+    /// - Returns: The length including the NUL, or 0 if `buffer` is too short.
     func writePath(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        // The name's length was checked when the manager was made.
+        // The name's length was checked when the manager was created.
         let limit = buffer.count &- Self.nameLimit &- Self.suffix.utf8CodeUnitCount &- 2
         if directory.isEmpty || directory.utf8.count > limit { return 0 }
         var directory = directory

@@ -1,38 +1,42 @@
-/// The part of a state that a start needs: everything but the history.
+/// The part of a state that a start needs.
 ///
-/// The parts of a state are classes with constant properties. As structs of this size they would be copied in
-/// each function that they pass through, and those copies would make up a fifth of the library's code.
+/// It leaves out the history, the dropped version, the unknown members and the fence.
+///
+/// The parts of a state are classes with constant properties. If they were structs of this size, each
+/// function that takes one would copy it. Those copies would make up a fifth of the library's code.
 package final class StateMarks: Sendable {
     /// The last-run version: the version of the newest migration that was applied.
+    ///
+    /// If none was applied yet, it is the baseline.
     package let lastRun: AppVersion
 
-    /// The version of the data when the state was made or reset.
+    /// The version of the data when the state was created or reset.
     ///
     /// Migrations up to it count as applied.
     package let baseline: AppVersion
 
-    /// The newest version of the app that was started.
+    /// The newest version of the app that has been started on this data.
     package let launched: AppVersion
 
-    /// The version of the app that made the state as a fresh install; `nil` once a first start got through
-    /// its declarations.
+    /// The version of the app that created this state as a fresh install.
     ///
-    /// While it is set, the sub-migrations of that version's release join the baseline, if an app of exactly
-    /// that version declares them.
+    /// It becomes `nil` once a first start has processed all of its declarations. Until then, the
+    /// sub-migrations of that version's release are added to the baseline, if an app of exactly that version
+    /// declares them.
     package let freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
     package let minimumAppVersion: AppVersion
 
-    /// The latest attempt, if its migration is not recorded yet.
+    /// The latest attempt, if its migration hasn't been recorded as applied yet.
     package let interruption: Interruption?
 
-    /// The attempts at other migrations that are not recorded yet.
+    /// The attempts at other migrations that haven't been recorded as applied yet.
     let attempted: [AttemptedMigration]
 
-    /// Makes marks.
+    /// Creates marks.
     ///
-    /// The default values are those of a state in which nothing has run and no app was started.
+    /// The defaults describe a state in which no migration has run and no app was started.
     package init(
         lastRun: AppVersion = .zero,
         baseline: AppVersion = .zero,
@@ -55,38 +59,40 @@ package final class StateMarks: Sendable {
     var awaitsRestore: Bool { interruption?.isProtecting == true }
 }
 
-// What the marks say to an app at a version `current`.
+// What an app of version `current` asks about the marks.
 extension StateMarks {
-    /// True if a newer release than `current` ran migrations here, was started, or excluded `current`.
+    /// True if a release newer than `current` ran migrations on this data, was started, or set a minimum app
+    /// version above `current`.
     ///
-    /// The app learns it by ``MigrationManager/launch-property``. No declaration is refused because of it: a
-    /// release that was only started has changed nothing.
+    /// The app finds out through ``MigrationManager/launch-property``. This alone doesn't cause a declaration
+    /// to be refused, because a release that was only started has changed nothing.
     ///
-    /// The minimum app version is compared as well. It is saved with the intent. If the newer release died in
-    /// its first closure, nothing else of it may have been saved.
+    /// The minimum app version is compared too, because it is saved together with the intent. If the newer
+    /// release died in its first closure, nothing else of it may have been saved.
     package func isDowngrade(to current: AppVersion) -> Bool {
         lastRun.exceeds(current) || launched.exceeds(current) || minimumAppVersion.exceeds(current)
     }
 
-    /// The newest of the last-run version, the started version and the minimum app version.
+    /// The highest of the last-run version, the launched version and the minimum app version.
     ///
-    /// If its release is above `current`, the release is returned without a sub-number.
+    /// If it belongs to a release above `current`, only the release is returned, without the sub-number.
     package func newest(above current: AppVersion) -> AppVersion {
         let release = max(lastRun.release, launched, minimumAppVersion.release)
         return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
-    /// The newest version above `current` that a newer app has begun; `nil` if there is none.
+    /// The newest version above `current` that a newer app has attempted; `nil` if there is no such version.
     ///
-    /// That is the version of a migration whose closure was called, or the minimum app version that was saved
-    /// with it.
+    /// This is the version of a migration that was attempted, or the minimum app version that was saved with
+    /// the attempt. An attempt that only copied its protected files counts as well.
     package func begun(above current: AppVersion) -> AppVersion? {
         var versions = [minimumAppVersion] + attempted.map(\.version)
         if let interruption { versions.append(interruption.version) }
         return Self.newest(of: versions, above: current)
     }
 
-    /// The newest version above `current` that a newer app has recorded; `nil` if there is none.
+    /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such
+    /// version.
     ///
     /// The minimum app version counts as recorded.
     package func recorded(above current: AppVersion) -> AppVersion? {
@@ -95,7 +101,7 @@ extension StateMarks {
 
     /// The newest of `versions` above `current`.
     ///
-    /// A sub-migration counts as its release, unless `current` is of that release.
+    /// A sub-migration is reported as its release, unless `current` belongs to the same release.
     private static func newest(of versions: [AppVersion], above current: AppVersion) -> AppVersion? {
         versions.filter { $0.exceeds(current) }.map { $0.release > current ? $0.release : $0 }.max()
     }
@@ -105,24 +111,27 @@ extension StateMarks {
         minimumAppVersion.exceeds(current) ? minimumAppVersion : nil
     }
 
-    /// True if the state is a fresh install of `current`, so that the sub-migrations of that release join the
-    /// baseline.
+    /// True if version `current` of the app created this state as a fresh install.
+    ///
+    /// In that case, the sub-migrations of that release are added to the baseline.
     package func isFreshInstall(of current: AppVersion) -> Bool { freshInstall == current }
 
-    /// The attempts at a pending version.
+    /// The record of the attempts to run the migration of a pending version.
     ///
-    /// If it was interrupted, the process is counted as dead.
+    /// If its latest attempt is the interruption and has no failure, the process is assumed to have died.
+    /// That death is counted.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interruption, interruption.version == version { return interruption.outcome }
         return attempted.first { $0.version == version }
     }
 }
 
-// Marks made from other marks.
+// Functions that return changed copies of the marks.
 extension StateMarks {
-    /// Returns these marks with other versions.
+    /// Returns a copy of the marks in which the given versions are replaced.
     ///
-    /// A fresh install ends when another version of the app is started.
+    /// If `launched` changes, the fresh-install marker is cleared: a fresh install ends when another version
+    /// of the app is started.
     func with(
         lastRun: AppVersion? = nil,
         baseline: AppVersion? = nil,
@@ -153,7 +162,8 @@ extension StateMarks {
         )
     }
 
-    /// Returns the marks after a first start got through its declarations.
+    /// Returns the marks without the fresh-install marker, once a first start has processed all of its
+    /// declarations.
     func endingFreshInstall() -> StateMarks {
         StateMarks(
             lastRun: lastRun,
@@ -171,20 +181,21 @@ extension StateMarks {
 
     /// Returns the marks with a new attempt as the interruption.
     ///
-    /// The counts of the previous interruption are kept if it is of another version, because that version is
-    /// still pending.
+    /// If the previous interruption belongs to another version, its counts are moved to ``attempted``,
+    /// because that version is still pending.
     func addingAttempt(_ attempt: Interruption) -> StateMarks {
         var others = attempted.filter { $0.version != interruption?.version }
         if let interruption { others.append(interruption.outcome) }
         return with(interruption: attempt, attempted: others.filter { $0.version != attempt.version })
     }
 
-    /// Returns the marks after `version` was recorded, which raises the last-run version to it, or keeps a
-    /// higher one.
+    /// Returns the marks after `version` was recorded.
     ///
-    /// The attempts at versions that are passed over are dropped, because these versions don't run any more.
-    /// An attempt at or below the last-run version is out of order, and is kept until its own version is
-    /// recorded.
+    /// The last-run version is raised to `version`, unless it is already higher.
+    ///
+    /// Attempts at versions between the old and the new last-run version are dropped, because these versions
+    /// will never run. An attempt at a version at or below the old last-run version belongs to an
+    /// out-of-order migration. It is kept until that version is recorded.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
         let raised = max(lastRun, version)
         let isKept = { [lastRun] (attempt: AppVersion) in

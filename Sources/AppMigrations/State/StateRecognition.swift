@@ -1,16 +1,16 @@
-/// Recognizes the states of managers among the files of a user.
+/// Detects the state files of managers among a user's files.
 ///
-/// A name isn't enough, because a file of the user may have the name of a state.
+/// Checking the file name isn't enough, because one of the user's files may have the name of a state file.
 enum StateRecognition {
-    /// True if a file at a path, or below it, is the state of a manager.
+    /// True if the item at `path` is a manager's state file, or a folder that contains one at any depth.
     static func containsState(at path: String) throws(SystemCallError) -> Bool {
         try containsState(at: Array(path.utf8CString), path: path)
     }
 
-    /// The same for a path that may not be UTF-8 and ends with a NUL; `path` is that path as errors write it.
+    /// Does the same for the bytes of a path that end with a NUL and may not be valid UTF-8.
     ///
-    /// It is asked about items that a restore replaced and is going to remove. So folders that can't be read
-    /// are made readable.
+    /// `path` is the text for that path in error messages. A restore calls this for items that it replaced
+    /// and is about to remove. That is why this may change the permissions of folders that can't be read.
     static func containsState(at bytes: [CChar], path: String) throws(SystemCallError) -> Bool {
         var isFound = false
         try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
@@ -25,24 +25,25 @@ enum StateRecognition {
         return isFound
     }
 
-    /// True if a regular file is the state of a manager.
+    /// True if the regular file at `path` is a manager's state file.
     static func isState(file path: String) throws(SystemCallError) -> Bool {
         guard let name = managerName(ofFile: path) else { return false }
         let content = try Platform.contents(ofFile: path, limit: StateFile.sizeLimit)
         return content.map { isState($0, of: name) } ?? false
     }
 
-    /// The name of the manager whose state a file with this name would be; `nil` for other names.
+    /// The name of the manager, if `path` has the file name of a manager's state; otherwise `nil`.
     private static func managerName(ofFile path: String) -> String? {
         let suffix = StateLocation.suffix.description
         let name = FilePaths.last(path)
         return name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
     }
 
-    /// True if a text is the state of a manager: it has a format and the name of the manager, which is also
-    /// in the file's name.
+    /// True if `text` is a manager's state: it has a format, and its name is the manager's name from the file
+    /// name.
     ///
-    /// A state that is damaged after its head counts too, because someone may want to repair it.
+    /// A state that is damaged after these first two members counts too, because someone may want to repair
+    /// it.
     private static func isState(_ text: [UInt8], of name: String) -> Bool {
         do throws(JSONError) {
             let json = try JSON.read(text)

@@ -1,24 +1,26 @@
-/// Writes seconds since 1970 as `2026-11-21T03:54:28Z`, by arithmetic on the proleptic Gregorian calendar.
+/// Converts between seconds since 1970 and text such as `2026-11-21T03:54:28Z`.
 ///
-/// The C library's `strftime` would open the time-zone file even for a date in UTC.
+/// It calculates with the proleptic Gregorian calendar. It doesn't use `strftime` of the C library, which
+/// would open the time-zone file even for a date in UTC.
 package enum Timestamp {
     private static let daysIn400Years = 146_097
 
-    /// The days from 1 March of the year -400 to 1970.
+    /// The number of days from 1 March of the year -400 to 1 January 1970.
     ///
-    /// Counted from there, no day of ``years`` has a negative number.
+    /// Day numbers that are counted from that date are never negative in the range ``supportedSeconds``.
     private static let daysTo1970 = 719_468 + daysIn400Years
 
-    /// The first and the last second of the years 0000 to 9999, which four digits can hold.
-    private static let years: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
+    /// The range of seconds in the years 0000 to 9999, which are the years that four digits can hold.
+    private static let supportedSeconds: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
 
     /// Writes a time.
     ///
-    /// A time outside ``years`` is written as the first or the last second of them.
+    /// A time outside ``supportedSeconds`` is clamped to the first or the last second of that range.
     ///
-    /// The seconds are an `Int64` because an `Int` has 32 bits on some watches.
+    /// The parameter is an `Int64` because an `Int` has only 32 bits on some watches.
     package static func text(_ seconds: Int64) -> String {
-        let seconds = min(max(seconds, years.lowerBound), years.upperBound) + Int64(daysTo1970) * 86_400
+        let range = supportedSeconds
+        let seconds = min(max(seconds, range.lowerBound), range.upperBound) + Int64(daysTo1970) * 86_400
         let date = date(ofDay: Int(seconds / 86_400))
         let second = Int(seconds % 86_400)
         let time = "\(padded(second / 3_600)):\(padded(second / 60 % 60)):\(padded(second % 60))"
@@ -33,14 +35,19 @@ package enum Timestamp {
             bytes[start..<start + length].reduce(0) { $0 * 10 + Int($1 & 0x0F) }
         }
         let time = number(at: 11) * 3_600 + number(at: 14) * 60 + number(at: 17)
-        let day = day(year: number(at: 0, length: 4), month: number(at: 5), day: number(at: 8)) - daysTo1970
-        let seconds = Int64(day) * 86_400 + Int64(time)
-        // Nothing was checked so far. If the text isn't a valid time, the result is written as another text.
+        let day = dayNumber(
+            year: number(at: 0, length: 4),
+            month: number(at: 5),
+            dayOfMonth: number(at: 8)
+        )
+        let seconds = Int64(day - daysTo1970) * 86_400 + Int64(time)
+        // The text wasn't validated so far. If it isn't a valid time, writing the result produces a different
+        // text.
         return Self.text(seconds) == text ? seconds : nil
     }
 
-    // In both functions a year begins on 1 March. Its last day is then the leap day, so the months begin at
-    // fixed days of it.
+    // In the next two functions a year begins on 1 March. This puts the leap day at the end of the year, so
+    // each month begins on a fixed day of the year.
     private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
         let dayOfEra = day % daysIn400Years
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -51,9 +58,9 @@ package enum Timestamp {
         return (year, month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
     }
 
-    private static func day(year: Int, month: Int, day: Int) -> Int {
+    private static func dayNumber(year: Int, month: Int, dayOfMonth: Int) -> Int {
         let year = year + 400 - (month <= 2 ? 1 : 0)
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + dayOfMonth - 1
         return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear
     }
 

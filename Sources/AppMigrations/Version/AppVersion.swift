@@ -3,11 +3,14 @@
 /// **This is not SemVer**, where a hyphen means *before*: here `1.1-1` comes after `1.1` and before the next
 /// version, `1.1 < 1.1-0 < 1.1-1 < 1.1-10 < 1.1.1`.
 ///
-/// A version has one or more components of digits, divided by dots, and at most one sub-number after a
-/// hyphen: `2`, `1.4`, `2024.01`, `2.0.3.9.6`, `1.1-2`. Components are numbers up to `UInt64.max`; leading
-/// zeros don't count, and missing components count as zero, so `1.0 == 1.0.0`, with equal hashes.
+/// A version has one or more numeric components, separated by dots. It can end with a hyphen and one
+/// sub-number. Examples are `2`, `1.4`, `2024.01`, `2.0.3.9.6` and `1.1-2`.
+///
+/// Components are numbers up to `UInt64.max`. Leading zeros are ignored, and missing components count as
+/// zero. So `1.0 == 1.0.0`, and both have the same hash.
 public struct AppVersion: Sendable {
-    /// The first eight bytes of the key by which versions are compared, the first byte highest.
+    /// The first eight bytes of the key by which versions are compared, with the first byte as the most
+    /// significant one.
     ///
     /// ``VersionReader`` writes the key and describes its format. Most versions fit in these eight bytes.
     let head: UInt64
@@ -15,9 +18,10 @@ public struct AppVersion: Sendable {
     /// The bytes of the key after the first eight.
     let rest: [UInt8]
 
-    /// ``trailingZeros`` and ``hasSubNumber`` in one word.
+    /// ``trailingZeros`` and ``hasSubNumber``, packed into one word.
     ///
-    /// As two properties they would be packed and unpacked wherever a version is passed to a function.
+    /// If they were two stored properties, the compiler would pack and unpack them wherever a version is
+    /// passed to a function.
     private let details: UInt32
 
     init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
@@ -28,13 +32,13 @@ public struct AppVersion: Sendable {
 
     /// The number of zero components at the end of the release, as in `1.0.0`.
     ///
-    /// The key leaves them out, so that `1.0 == 1.0.0`. ``description`` writes them.
+    /// The key omits them, so that `1.0 == 1.0.0`. ``description`` needs them.
     var trailingZeros: Int { Int(details >> 1) }
 
     /// True if the version is a sub-migration such as `1.1-2`.
     var hasSubNumber: Bool { details & 1 == 1 }
 
-    /// The version zero: the last-run version of a state in which nothing has run yet.
+    /// The version 0, which is the last-run version of a state in which nothing has run yet.
     package static var zero: AppVersion {
         AppVersion(head: 0, rest: [], trailingZeros: 1, hasSubNumber: false)
     }
@@ -66,10 +70,10 @@ public struct AppVersion: Sendable {
             let lead = UInt64(bytes[index])
             index += 1
             if lead == VersionReader.subNumberMark { continue }
-            var value = lead &- VersionReader.smallest
-            if lead > VersionReader.lengthBase {
+            var value = lead &- VersionReader.shortOffset
+            if lead > VersionReader.lengthOffset {
                 value = 0
-                for _ in 0..<(lead - VersionReader.lengthBase) {
+                for _ in 0..<(lead - VersionReader.lengthOffset) {
                     value = value << 8 | UInt64(bytes[index])
                     index += 1
                 }
@@ -83,17 +87,19 @@ public struct AppVersion: Sendable {
 extension AppVersion {
     /// Reads a version such as `1.4` or `1.1-2`.
     ///
-    /// - Parameter text: One or more components of ASCII digits divided by dots, then at most one hyphen and
-    ///   sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
-    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``, which says what is
-    ///   wrong, at which character, and what the grammar is.
+    /// - Parameter text: One or more components of ASCII digits, separated by dots, then at most one hyphen
+    ///   and sub-number. Nothing else: no spaces, no `v`, no `-beta`, no `+5`.
+    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``. The error says what
+    ///   is wrong and at which character, and describes what a version consists of.
     public init(parsing text: some StringProtocol) throws(MigrationError) {
         try self.init(String(text)) { problem in
             MigrationError(.invalidVersion, problem, advice: VersionReader.grammar)
         }
     }
 
-    /// Reads a version that a manager was given; `source` names the parameter, with its colon.
+    /// Reads a version that was passed to a manager.
+    ///
+    /// `source` is the parameter's name with its colon, for the error message.
     package init(_ text: String, of source: Message, manager: String) throws(MigrationError) {
         try self.init(text) { problem in
             MigrationError(
@@ -105,7 +111,9 @@ extension AppVersion {
         }
     }
 
-    /// Reads a version, or throws the error that `makeError` returns for a description of the mistake.
+    /// Reads a version.
+    ///
+    /// If the text isn't valid, `makeError` turns a description of the mistake into the error to throw.
     @inline(never)
     init(_ text: String, orThrow makeError: (Message) -> MigrationError) throws(MigrationError) {
         var reader = VersionReader()
@@ -117,7 +125,8 @@ extension AppVersion {
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.head != right.head { return left.head < right.head }
-        // Comparing two arrays is a generic call. Hardly any version needs it.
+        // Don't compare the arrays if it can be avoided, because that is an expensive generic call. Hardly
+        // any version needs it.
         if left.rest.isEmpty || right.rest.isEmpty { return left.rest.isEmpty && !right.rest.isEmpty }
         return left.rest.lexicographicallyPrecedes(right.rest)
     }

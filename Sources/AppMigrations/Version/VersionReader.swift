@@ -9,34 +9,41 @@
 /// Trailing zero components of the release are not written, so that `1.0` and `1.0.0` have the same key.
 struct VersionReader {
     static var subNumberMark: UInt64 { 1 }
-    static var smallest: UInt64 { 2 }
+
+    /// What is added to a component below ``firstLong`` to get its byte.
+    static var shortOffset: UInt64 { 2 }
+
+    /// The smallest component that doesn't fit in one byte of the key.
     static var firstLong: UInt64 { 240 }
-    static var lengthBase: UInt64 { 241 }
+
+    /// What is added to the number of a longer component's bytes to get the byte before them.
+    static var lengthOffset: UInt64 { 241 }
 
     private var head: UInt64 = 0
     private var rest: [UInt8] = []
     private var count = 0
     private var hasSubNumber = false
 
-    /// The number of zero components that were read last.
+    /// The number of zero components since the last other component.
     ///
-    /// They are written to the key only if another number follows.
+    /// They are written to the key only when another number than zero follows.
     var zeros = 0
 
-    // This function and `read` consume their values. Copying them would cost a start with ten declared
-    // versions 970 instructions.
+    // `version()` consumes the reader, and `read(_:)` consumes its text. Copies would cost a start with ten
+    // declared versions 970 instructions.
     consuming func version() -> AppVersion {
         AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
     }
 
-    /// The advice for a text that isn't a version.
+    /// The advice in errors about a text that isn't a version.
     static var grammar: Message {
-        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
     }
 
     /// Reads the text of a version.
     ///
-    /// - Returns: `nil` if ``version()`` is now that version; otherwise a message with the mistake.
+    /// - Returns: `nil` if the text is valid, so that ``version()`` returns its version. Otherwise a message
+    ///   that describes the mistake.
     mutating func read(_ text: consuming String) -> Message? {
         guard let reason = text.withUTF8({ read($0) }) else { return nil }
         return "The version \(text.quoted) can't be read: \(reason)."
@@ -46,13 +53,13 @@ struct VersionReader {
         if !hasSubNumber {
             if component == 0 { return zeros &+= 1 }
             while zeros > 0 {
-                append(byte: Self.smallest)
+                append(byte: Self.shortOffset)
                 zeros &-= 1
             }
         }
-        if component < Self.firstLong { return append(byte: component &+ Self.smallest) }
+        if component < Self.firstLong { return append(byte: component &+ Self.shortOffset) }
         var left = UInt64(8 - component.leadingZeroBitCount / 8)
-        append(byte: Self.lengthBase + left)
+        append(byte: Self.lengthOffset + left)
         while left > 0 {
             left -= 1
             append(byte: component >> (8 * left) & 0xFF)
@@ -70,7 +77,7 @@ struct VersionReader {
 
     /// Reads the bytes of the text of a version.
     ///
-    /// - Returns: The mistake in the text, as a clause without a full stop; `nil` if there is none.
+    /// - Returns: A description of the mistake, without a full stop; `nil` if the text is valid.
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) -> Message? {
         var index = 0
         let end = bytes.count
@@ -82,7 +89,7 @@ struct VersionReader {
                 if digit > 9 { break }
                 index &+= 1
                 if value > (UInt64.max &- digit) / 10 {
-                    return "the number at character \(start + 1) is over \(String(UInt64.max))"
+                    return "the number at character \(start + 1) is greater than \(String(UInt64.max))"
                 }
                 value = value &* 10 &+ digit
             }
@@ -97,7 +104,7 @@ struct VersionReader {
                 hasSubNumber = true
                 append(byte: Self.subNumberMark)
             case 0x2D: return "character \(index + 1) begins a second sub-number"
-            default: return "character \(index + 1) is not a digit, or a dot or hyphen that is allowed there"
+            default: return "character \(index + 1) is not allowed there"
             }
             index &+= 1
         }

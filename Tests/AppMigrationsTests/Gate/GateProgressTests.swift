@@ -132,7 +132,7 @@ import Testing
 @Suite struct OverallFractionTests {
     @Test func `files that are put back before the plan are no half of its first step`() {
         var fraction = OverallFraction()
-        fraction.reportCopying(0.9, weight: 1)
+        fraction.reportFileProgress(0.9, weight: 1)
         fraction.addSteps(weights: [1])
         // A late report of a closure that has ended.
         fraction.reportProgress(0.9)

@@ -19,9 +19,9 @@ import Testing
         #expect(error.version == version("1.2"))
         #expect(
             error.description
-                == "Migration 1.2 is pending and was not run: manager \"Library\" (\(folder.stateFile)) was made "
-                + "with isReadOnly, and only reads. Make a manager without isReadOnly to run it. Its plan and its status can be "
-                + "read without one."
+                == "Migration 1.2 is pending and was not run, because manager \"Library\" (\(folder.stateFile)) was created "
+                + "with isReadOnly. Create a manager without isReadOnly to run it. A read-only manager can still read the "
+                + "plan and the status."
         )
         #expect(try look.refusal(of: "1.0").code == .managerClosed)
         #expect(try folder.everything() == before)
@@ -140,8 +140,8 @@ import Testing
             #expect(error.code == .readOnly)
             #expect(
                 error.description
-                    == "The manager \"Library\" (\(folder.stateFile)) was made with isReadOnly, and only reads. \(unchanged) "
-                    + "Make a manager without isReadOnly for this call."
+                    == "The manager \"Library\" (\(folder.stateFile)) was created with isReadOnly, so it can't change the "
+                    + "state. \(unchanged) Create a manager without isReadOnly for this call."
             )
         }
         _ = try look.plan { manager in

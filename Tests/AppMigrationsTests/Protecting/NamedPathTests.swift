@@ -113,9 +113,9 @@ import Testing
             #expect(error.code == .unusableDirectory)
             #expect(
                 error.description
-                    == "The state directory \"state\" of manager \"Library\" can't be used: it is relative, and Invalid or "
-                    + "incomplete multibyte or wide character (getcwd, errno 84). Nothing was run. Pass the absolute path "
-                    + "of a folder as stateDirectory:."
+                    == "The state directory \"state\" of manager \"Library\" can't be used: it is relative, and the "
+                    + "working directory can't be determined: Invalid or incomplete multibyte or wide character (getcwd, errno "
+                    + "84). Nothing was run. Pass the absolute path of a folder as stateDirectory:."
             )
             _ = try Self.refusal(scratch, protecting: "data")
         }

@@ -162,8 +162,8 @@ import Testing
         #expect(error?.version == version("1.1"))
         #expect(
             error?.description.hasSuffix(
-                "Nothing was run. The files that migration 1.1 protects are being put back. Don't write to them before a start has "
-                    + "succeeded. Let that process finish, and start again."
+                "Nothing was run. The files that migration 1.1 protects are being restored. Don't write to them before a "
+                    + "start has succeeded. Let that process finish, and start again."
             ) == true
         )
         #expect(try scratch.read("data") == "old\nchanged\n")

@@ -28,8 +28,9 @@ import Testing
             #expect(error.code == .stateCorrupted)
             #expect(
                 error.description.hasSuffix(
-                    "Copies of protected files may be in \(scratch.state.snapshot). A first run keeps them in another folder. If you "
-                        + "repair the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
+                    "Copies of protected files may be in \(scratch.state.snapshot). A first run moves them to another folder "
+                        + "and keeps them. If you repair the file by hand, keep its \"interruption\" member: without it, the "
+                        + "next start deletes the copies."
                 )
             )
             try FileManager.default.moveItem(atPath: scratch.state.stateFile, toPath: scratch.file("bad"))

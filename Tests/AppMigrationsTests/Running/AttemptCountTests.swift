@@ -84,11 +84,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"[ { "version" : "1.3", "attempts" : 1, "deaths" : 0 } ]"#, #""appVersion" in the object"#),
+        (
+            #"[ { "version" : "1.3", "attempts" : 1, "deaths" : 0 } ]"#,
+            #"an object with the member "appVersion""#
+        ),
         (#"{ }"#, "an array"), (#"[ { "version" : "x", "attempts" : 1 } ]"#, "a version"),
         (
             #"[ { "version" : "1.3", "attempts" : 1, "deaths" : -1 } ]"#,
-            "a whole number from 0, of at most 9 digits"
+            "a whole number from 0 to 999999999"
         ),
     ])
     func `counts that can't be read are damage, and not none`(attempted: String, expected: String) throws {

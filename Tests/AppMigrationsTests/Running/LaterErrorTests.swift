@@ -27,10 +27,10 @@ import Testing
     }
 
     private static let grammar =
-        "A version is numbers divided by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
     private static let copies = """
-        Copies of protected files may be in S. A first run keeps them in another folder. If you repair the file by hand, keep its \
-        "interruption" member: without it, the next start deletes the copies.
+        Copies of protected files may be in S. A first run moves them to another folder and keeps them. If you repair the \
+        file by hand, keep its "interruption" member: without it, the next start deletes the copies.
         """
 
     private static func state(_ members: String) -> String {
@@ -54,7 +54,7 @@ import Testing
     static let declarations: [Row] = [
         Row(
             .invalidVersion,
-            "The version \"1.3x\" can't be read: character 4 is not a digit, or a dot or hyphen that is allowed there. "
+            "The version \"1.3x\" can't be read: character 4 is not allowed there. "
                 + "It is declared in M. It was not run. \(grammar)"
         ) { manager, _ in try declare("1.3x", in: manager) },
         Row(
@@ -83,9 +83,9 @@ import Testing
         ) { manager, _ in try declare("1.5", in: manager) },
         Row(
             .managerClosed,
-            "Migration 1.4 was not run: M has been closed since an earlier failure. Fix this and make a new manager. The first "
-                + "failure: Migration 1.3 of M failed in attempt 1: Refusal(). It is not recorded, and runs again with the next "
-                + "manager."
+            "Migration 1.4 was not run: M was closed because of an earlier failure. Fix that failure and create a new "
+                + "manager. The first failure: Migration 1.3 of M failed in attempt 1: Refusal(). It is not recorded, and "
+                + "runs again with the next manager."
         ) { manager, _ in
             _ = try manager.failure(of: "1.3", Refusal())
             try declare("1.4", in: manager)
@@ -104,8 +104,8 @@ import Testing
         },
         Row(
             .readOnly,
-            "Migration 1.3 is pending and was not run: M was made with isReadOnly, and only reads. Make a manager without "
-                + "isReadOnly to run it. Its plan and its status can be read without one."
+            "Migration 1.3 is pending and was not run, because M was created with isReadOnly. Create a manager without "
+                + "isReadOnly to run it. A read-only manager can still read the plan and the status."
         ) { _, folder in
             let reader = try folder.manager("1.4", options: .init(isReadOnly: true))
             try reader.declare("1.2")
@@ -116,24 +116,25 @@ import Testing
     static let states: [Row] = [
         Row(
             .stateUnreadable,
-            "The state of M existed when the manager was made, and is gone. Migration 1.3 was not run. Make a new manager. It will "
-                + "be a first run."
+            "The state of M existed when the manager was created, but it no longer exists. Migration 1.3 was not run. Create "
+                + "a new manager. It will be a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try declare("1.3", in: manager)
         },
         Row(
             .stateCorrupted,
-            "The state of M is damaged, or is not a state of this manager: expected \"format\" in the object at byte 0. It was "
-                + "left as it is. Migration 1.3 was not run. Repair the file, restore it from a backup, or move it away. Once it is "
-                + "moved away, the next manager is a first run. \(copies)",
+            "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
+                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, restore it from a backup, or "
+                + "move it away. If you move it away, the next manager is a first run. \(copies)",
             replacing("{}")
         ),
         Row(
             .stateCorrupted,
-            "The state of M is not a regular file of at most 1 MiB. It was left as it is. Migration 1.3 was not run. Put the "
-                + "state file itself at this path: a link isn't followed, because a save would replace it. If the state is lost, "
-                + "move away what is at the path, and the next manager is a first run. \(copies)"
+            "The state of M is not a regular file, or is larger than 1 MiB. It was left unchanged. Migration 1.3 was not "
+                + "run. Put the state file itself at this path. A symbolic link isn't followed, because the next save would "
+                + "replace it. If the state is lost, move away whatever is at this path. The next manager is then a first "
+                + "run. \(copies)"
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try FileManager.default.createDirectory(
@@ -144,8 +145,8 @@ import Testing
         },
         Row(
             .stateFromNewerFormat,
-            "The state of M has format 2, and this release of the library reads up to 1. Migration 1.3 was not run. Start a newer "
-                + "release of the app.",
+            "The state of M has format 2, but this release of the library reads only formats up to 1. Migration 1.3 was not "
+                + "run. Use a newer release of the app.",
             replacing(#"{ "format": 2 }"#)
         ),
         Row(
@@ -263,34 +264,37 @@ import Testing
         },
         Row(
             .stateUnreadable,
-            "The state of M existed when the manager was made, and is gone. The counts of deaths were not changed. Make a new "
-                + "manager. It will be a first run."
+            "The state of M existed when the manager was created, but it no longer exists. The counts of deaths were not "
+                + "changed. Create a new manager. It will be a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try manager.resetAttempts()
         },
         Row(
             .readOnly,
-            "The M was made with isReadOnly, and only reads. The counts of deaths were not changed. Make a manager without "
-                + "isReadOnly for this call."
+            "The M was created with isReadOnly, so it can't change the state. The counts of deaths were not changed. Create "
+                + "a manager without isReadOnly for this call."
         ) { _, folder in try folder.manager("1.4", options: .init(isReadOnly: true)).resetAttempts() },
         Row(
             .invalidName,
-            "The manager's name \".b\" can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, at most 200 "
-                + "of them, and doesn't begin with a dot. The state was not moved. Pass another name."
+            "The manager's name \".b\" can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and underscores. It "
+                + "must not be empty, begin with a dot or be longer than 200 characters. The state was not moved. Pass "
+                + "another name."
         ) { _, folder in
             _ = try MigrationManager.forgetState(named: ".b", stateDirectory: folder.path)
         },
         Row(
             .invalidName,
-            "The manager's name \"a/b\" can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and underscores, at most 200 "
-                + "of them, and doesn't begin with a dot. No restore was given up. Pass another name."
+            "The manager's name \"a/b\" can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and underscores. It "
+                + "must not be empty, begin with a dot or be longer than 200 characters. No restore was given up. Pass "
+                + "another name."
         ) { _, folder in
             _ = try MigrationManager.abandonRestore(named: "a/b", stateDirectory: folder.path)
         },
         Row(
             .stateFromNewerFormat,
-            "The state of M has format 2, and this release of the library reads up to 1. Start a newer release of the app."
+            "The state of M has format 2, but this release of the library reads only formats up to 1. Use a newer release of "
+                + "the app."
         ) { manager, folder in
             try folder.write(#"{ "format": 2 }"#)
             _ = try manager.status

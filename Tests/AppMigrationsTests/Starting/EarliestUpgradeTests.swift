@@ -114,7 +114,7 @@ import Testing
         #expect(unreadable.description.contains("\"2.x\""))
         #expect(
             unreadable.description.contains(
-                "It is the upgradesFrom of manager \"Library\" (\(folder.stateFile)). Nothing was run. A version is "
+                "It is the upgradesFrom of manager \"Library\" (\(folder.stateFile)). Nothing was run. A version consists "
             )
         )
         options.upgradesFrom = "3.0.1"

@@ -145,8 +145,9 @@ import Testing
             #expect(error.path == nil)
             #expect(
                 error.description
-                    == "Manager \"Library\" was given no stateDirectory:, and the program has no bundle that a default could be "
-                    + "named after. \(unchanged) Pass the path of a folder that each later release finds again."
+                    == "Manager \"Library\" was created without stateDirectory:, and there is no default because the program "
+                    + "has no bundle identifier. \(unchanged) Pass the path of a folder that stays the same in all later "
+                    + "releases."
             )
         }
     }
@@ -160,8 +161,8 @@ import Testing
         #expect(error.code == .unknownCurrentVersion)
         #expect(
             error.description
-                == "Manager \"Library\" was given no currentVersion:, and the main bundle has no CFBundleShortVersionString. "
-                + "Nothing was run. Pass currentVersion:."
+                == "Manager \"Library\" was created without currentVersion:, and the main bundle has no "
+                + "CFBundleShortVersionString. Nothing was run. Pass currentVersion:."
         )
     }
     #endif
@@ -176,7 +177,7 @@ import Testing
             "Each start asks again. Let firstRun: answer with the release that the data is of, or with the oldest that it "
             + "can be of."
         let place = "the answer of firstRun: in manager \"Library\" (\(folder.stateFile))"
-        #expect(unreadable.description.contains(" It is \(place). \(unchanged) A version is "))
+        #expect(unreadable.description.contains(" It is \(place). \(unchanged) A version consists "))
         #expect(unreadable.description.hasSuffix(advice))
         let newer = try #require(throws: MigrationError.self) {
             try folder.manager("1.4", firstRun: .existingData(at: "9.0"))

@@ -11,34 +11,37 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
 
     @Test(arguments: [
         ("", "expected a value at byte 0"), ("[]", "expected an object at byte 0"),
-        ("{}", "expected \"format\" in the object at byte 0"),
-        (#"{"format":1,"lastRunVersion":"1"}"#, "expected \"name\" in the object at byte 0"),
-        (#"{"format":1,"name":"Library"}"#, "expected \"lastRunVersion\" in the object at byte 0"),
+        ("{}", "expected an object with the member \"format\" at byte 0"),
+        (#"{"format":1,"lastRunVersion":"1"}"#, "expected an object with the member \"name\" at byte 0"),
+        (
+            #"{"format":1,"name":"Library"}"#,
+            "expected an object with the member \"lastRunVersion\" at byte 0"
+        ),
         (#"{"format":0}"#, "expected format 1 at byte 10"),
-        (#"{"format":"1"}"#, "expected a whole number from 0, of at most 9 digits at byte 10"),
-        (#"{"format":1.0}"#, "expected a whole number from 0, of at most 9 digits at byte 10"),
+        (#"{"format":"1"}"#, "expected a whole number from 0 to 999999999 at byte 10"),
+        (#"{"format":1.0}"#, "expected a whole number from 0 to 999999999 at byte 10"),
         (#"{"format":1,"name":"library"}"#, "expected this manager's name at byte 19"),
         (#"{"format":1,"name":"Library","lastRunVersion":"1."}"#, "expected a version at byte 46"),
         (#"{"format":1,"name":"Library","lastRunVersion":null}"#, "expected a string at byte 46"),
         (
             "{\(start),\"baseline\":\"1\",\"baseline\":\"1\"}",
-            "expected a key that wasn't there before at byte 65"
+            "expected a key that doesn't occur earlier in the object at byte 65"
         ),
-        ("{\(start),\"interruption\":{}}", "expected \"version\" in the object at byte 65"),
+        ("{\(start),\"interruption\":{}}", "expected an object with the member \"version\" at byte 65"),
         ("{\(start),\"history\":{}}", "expected an array at byte 60"),
         (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
-        (#"{"x":1 "y":2}"#, "expected a comma or the end of the list at byte 7"),
+        (#"{"x":1 "y":2}"#, "expected a comma or a closing bracket at byte 7"),
         (#"{"x":01}"#, "expected a number at byte 5"), (#"{"x":1.}"#, "expected a digit at byte 7"),
         (#"{"x":tru}"#, "expected a value at byte 5"),
-        (#"{"x":"\x"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":"\ud800"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":"\udc00"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":"\ud800\u0041"}"#, "expected an escape that JSON has at byte 6"),
-        (#"{"x":"\u+123"}"#, "expected an escape that JSON has at byte 6"),
+        (#"{"x":"\x"}"#, "expected a valid JSON escape sequence at byte 6"),
+        (#"{"x":"\ud800"}"#, "expected a valid JSON escape sequence at byte 6"),
+        (#"{"x":"\udc00"}"#, "expected a valid JSON escape sequence at byte 6"),
+        (#"{"x":"\ud800\u0041"}"#, "expected a valid JSON escape sequence at byte 6"),
+        (#"{"x":"\u+123"}"#, "expected a valid JSON escape sequence at byte 6"),
         (#"{"x":1}}"#, "expected the end of the text at byte 7"),
-        ("{\"x\":\"\n\"}", "expected a character that is allowed in a string at byte 6"),
-        ("{\"x\":\"", "expected a character that is allowed in a string at byte 6"),
-        ("{\"x\":" + String(repeating: "[", count: 65), "expected less depth at byte 69"),
+        ("{\"x\":\"\n\"}", "expected a closing quotation mark or a valid string character at byte 6"),
+        ("{\"x\":\"", "expected a closing quotation mark or a valid string character at byte 6"),
+        ("{\"x\":" + String(repeating: "[", count: 65), "expected at most 64 levels of nesting at byte 69"),
     ])
     func `a state that isn't ours is corrupted, and every byte stays`(text: String, reason: String) throws {
         try folder.write(text)
@@ -47,10 +50,10 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(
             error.description
                 == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or is not a state of this manager: "
-                + "\(reason). It was left as it is. Nothing was run. Repair the file, restore it from a backup, or move it away. "
-                + "Once it is moved away, the next manager is a first run. Copies of protected files may be in \(folder.snapshot). "
-                + "A first run keeps them in another folder. If you repair the file by hand, keep its \"interruption\" member: "
-                + "without it, the next start deletes the copies."
+                + "\(reason). It was left unchanged. Nothing was run. Repair the file, restore it from a backup, or move it "
+                + "away. If you move it away, the next manager is a first run. Copies of protected files may be in "
+                + "\(folder.snapshot). A first run moves them to another folder and keeps them. If you repair the file by "
+                + "hand, keep its \"interruption\" member: without it, the next start deletes the copies."
         )
         #expect(try folder.stateText() == text)
         #expect(try folder.names() == ["Library.migrations.json"])

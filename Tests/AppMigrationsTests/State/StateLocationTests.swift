@@ -40,8 +40,9 @@ import Testing
             #expect(error.managerName == name)
             #expect(
                 error.description
-                    == "The manager's name \(name.quoted) can't be used: a name is made of A-Z, a-z, 0-9, dots, hyphens and "
-                    + "underscores, at most 200 of them, and doesn't begin with a dot. \(unchanged) Pass another name."
+                    == "The manager's name \(name.quoted) can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and "
+                    + "underscores. It must not be empty, begin with a dot or be longer than 200 characters. \(unchanged) "
+                    + "Pass another name."
             )
         }
         #expect(try folder.names() == [])
@@ -122,9 +123,9 @@ import Testing
             #expect(error.path == directory)
             #expect(
                 error.description
-                    == "The state directory \"\(directory)\" of manager \"Library\" can't be used: it is relative, and is "
-                    + "\(FileManager.default.currentDirectoryPath)/\(directory) only as long as the working directory stays the "
-                    + "same. \(unchanged) Pass the absolute path of a folder as stateDirectory:."
+                    == "The state directory \"\(directory)\" of manager \"Library\" can't be used: it is relative, so it "
+                    + "means \(FileManager.default.currentDirectoryPath)/\(directory) only as long as the working directory "
+                    + "stays the same. \(unchanged) Pass the absolute path of a folder as stateDirectory:."
             )
         }
     }
@@ -179,7 +180,9 @@ import Testing
     @Test func `a folder that can't be looked at is named`() throws {
         let long = folder.path + "/a%20" + String(repeating: "b", count: 300)
         let location = StateLocation(name: "Library", directory: long)
-        let error = try #require(throws: MigrationError.self) { try DefaultLocation.refuseEscapes(location) }
+        let error = try #require(throws: MigrationError.self) {
+            try DefaultLocation.requireNoEscapes(location)
+        }
         #expect(error.description.contains("File name too long (lstat, errno "))
     }
 }

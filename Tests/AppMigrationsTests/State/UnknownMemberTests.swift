@@ -81,7 +81,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#""minimumAppVersion":"1","minimumAppVersion":"1""#, "a key that wasn't there before at byte 74"),
+        (
+            #""minimumAppVersion":"1","minimumAppVersion":"1""#,
+            "a key that doesn't occur earlier in the object at byte 74"
+        ),
         (#""minimumAppVersion":null"#, "a string at byte 70"),
         (
             #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","progress":1.5}]"#,
@@ -97,7 +100,7 @@ import Testing
         ),
         (
             #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","checkpoint":"x"}]"#,
-            "\"checkpointAppVersion\" in the object at byte 63"
+            "an object with the member \"checkpointAppVersion\" at byte 63"
         ),
     ])
     func `a floor or a checkpoint that can't be read is damage, and not none`(

@@ -99,7 +99,8 @@ extension FleetMigrationManager {
             let standing: FleetRevision? =
                 switch outcome {
                 case .saved(let revision): revision
-                case .refused(let now): now.lease.map { $0.isOfHolder(lease) } == true ? now.revision : nil
+                case .refused(let now):
+                    now.lease.map { $0.isSameLease(as: lease) } == true ? now.revision : nil
                 }
             guard let standing else { return outcome }
             know(intent)

@@ -25,7 +25,7 @@ extension ProtectedPaths {
     /// state asks for the copies.
     private func refuseConflict(of ownPlaces: [Place], with manager: String, snapshot: String) throws {
         // Copies that were given up, or whose state was lost, belong to no manager any more.
-        if try Platform.exists(at: snapshot + "/" + StateLocation.keptMark) { return }
+        if try Platform.exists(at: snapshot + "/" + StateLocation.abandonedMark) { return }
         guard try Platform.exists(at: snapshot + "/list") else { return }
         let list = try SnapshotList.read(in: snapshot)
         var path = snapshot + "/list"

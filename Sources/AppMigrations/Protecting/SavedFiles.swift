@@ -185,7 +185,7 @@ struct SavedFiles {
         do throws(SystemCallError) {
             try Platform.replace(kept, with: folder)
         } catch {
-            try Platform.makeDirectory(folder + "/" + StateLocation.keptMark)
+            try Platform.makeDirectory(folder + "/" + StateLocation.abandonedMark)
             try Platform.synchronize(folder)
             return folder
         }

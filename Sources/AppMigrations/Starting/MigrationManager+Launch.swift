@@ -22,7 +22,7 @@ extension MigrationManager {
 
 extension StateMarks {
     package func launch(of current: AppVersion) -> MigrationManager.Launch {
-        if isDowngrade(to: current) { return .downgrade(from: newest(above: current)) }
+        if isDowngrade(to: current) { return .downgrade(from: newest(asSeenBy: current)) }
         return current > launched ? .upgrade(from: launched) : .same
     }
 }

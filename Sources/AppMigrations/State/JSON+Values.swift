@@ -127,7 +127,7 @@ extension JSON {
     ///
     /// A member whose value is `nil` is left out.
     static func object(_ members: [(String, String?)]) -> String {
-        "{ \(list(members, separator: ", ")) }"
+        "{ \(Self.members(members, separator: ", ")) }"
     }
 
     static func array(_ elements: [String]) -> String {
@@ -135,7 +135,7 @@ extension JSON {
     }
 
     /// Writes the members of an object without the braces around them.
-    static func list(_ members: [(String, String?)], separator: String) -> String {
+    static func members(_ members: [(String, String?)], separator: String) -> String {
         members.compactMap { key, text in text.map { "\(key.quoted) : \($0)" } }.joined(separator: separator)
     }
 

@@ -28,7 +28,7 @@ package struct Lease: Sendable {
     /// True if `other` is the same lease.
     ///
     /// The beats are ignored, because the lease may have been renewed between the two reads.
-    package func isOfHolder(_ other: Lease) -> Bool {
+    package func isSameLease(as other: Lease) -> Bool {
         FilePaths.isSame(owner, other.owner) && fence == other.fence
     }
 }

@@ -98,8 +98,8 @@ extension MigrationState {
             ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),
             ("history", "[\(history)]"),
         ]
-        let start = "{\n  " + JSON.list(members, separator: ",\n  ") + ",\n"
-        let end = "  " + JSON.list(lastMembers, separator: ",\n  ") + "\n}\n"
+        let start = "{\n  " + JSON.members(members, separator: ",\n  ") + ",\n"
+        let end = "  " + JSON.members(lastMembers, separator: ",\n  ") + "\n}\n"
         return Array(start.utf8) + unknownMembers + Array(end.utf8)
     }
 }
@@ -146,7 +146,7 @@ extension Interruption {
 }
 
 extension Checkpoint {
-    /// Reads the checkpoint of an attempt; `nil` if there is none.
+    /// Reads the checkpoint of an attempt; `nil` if the attempt has no checkpoint.
     ///
     /// A checkpoint must also contain the version of the app that saved it.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
@@ -159,7 +159,7 @@ extension Checkpoint {
 }
 
 extension Lease {
-    /// Reads the lease of an attempt; `nil` if there is none.
+    /// Reads the lease of an attempt; `nil` if the attempt has no lease.
     ///
     /// If the lease has an owner, the other members are required.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {

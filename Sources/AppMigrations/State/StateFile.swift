@@ -71,10 +71,12 @@ struct StateFile: Sendable {
 
     /// Replaces the state atomically: writes and syncs a temporary file, then renames it.
     ///
-    /// The caller must hold the lock, which ``LockedState`` guarantees. It also syncs the directory.
+    /// The caller must hold the lock, which ``LockedState`` guarantees. The caller must sync the directory
+    /// afterwards.
     func replace(with state: MigrationState) throws(SystemCallError) {
         // A file above the size limit would be refused on the next read. So the old state is kept instead.
         guard let document = state.writtenDocument else { throw SystemCallError.tooLarge }
+        // The file is synced, so an error of this `close` can lose nothing.
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 
@@ -89,7 +91,7 @@ struct StateFile: Sendable {
 
     /// Moves whatever is at the state's path out of the way, and returns its new path.
     ///
-    /// The caller must hold the lock. It also syncs the directory.
+    /// The caller must hold the lock, and must sync the directory afterwards.
     func moveAside(at time: Int64) throws(SystemCallError) -> String {
         var number = 1
         while try Platform.exists(at: location.forgottenState(at: time, number: number)) { number += 1 }

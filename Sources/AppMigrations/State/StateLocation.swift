@@ -67,7 +67,7 @@ package final class StateLocation: Sendable {
         while true {
             let next = "\(snapshot)-\(number)"
             if try Platform.exists(at: folder) {
-                if try !Platform.exists(at: folder + "/" + Self.keptMark) { return (folder, true) }
+                if try !Platform.exists(at: folder + "/" + Self.abandonedMark) { return (folder, true) }
             } else if try !Platform.exists(at: next) {
                 return (folder, false)
             }
@@ -90,11 +90,11 @@ package final class StateLocation: Sendable {
     /// The name of the entry that marks a snapshot as abandoned.
     ///
     /// The copies in such a snapshot are never restored or removed.
-    static var keptMark: String { "kept" }
+    static var abandonedMark: String { "kept" }
 
     /// The folder to which copies are moved if they were abandoned, or if the manager's state was lost.
     ///
-    /// The number distinguishes folders that are made in the same second.
+    /// The number distinguishes folders that are created in the same second.
     func keptCopies(from time: Int64, number: Int) -> String {
         movedAside("kept", time: time, number: number)
     }
@@ -142,7 +142,7 @@ package final class StateLocation: Sendable {
 
     /// Returns an error about this manager.
     ///
-    /// The error's path is that of the state, unless you pass another one. If `advice` is given, the public
+    /// The error's path is that of the state, unless you pass another path. If `advice` is given, the public
     /// call that throws the error adds a sentence about what it left unchanged. It does that with
     /// ``MigrationError/completed(by:)``.
     @inline(never)

@@ -20,9 +20,9 @@ package final class StateMarks: Sendable {
 
     /// The version of the app that created this state as a fresh install.
     ///
-    /// It becomes `nil` once a first start has processed all of its declarations. Until then, the
-    /// sub-migrations of that version's release are added to the baseline, if an app of exactly that version
-    /// declares them.
+    /// While it is set, the sub-migrations of that version's release are added to the baseline, if an app of
+    /// exactly that version declares them. It becomes `nil` once a first start has processed all of its
+    /// declarations.
     package let freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
@@ -76,7 +76,7 @@ extension StateMarks {
     /// The highest of the last-run version, the launched version and the minimum app version.
     ///
     /// If it belongs to a release above `current`, only the release is returned, without the sub-number.
-    package func newest(above current: AppVersion) -> AppVersion {
+    package func newest(asSeenBy current: AppVersion) -> AppVersion {
         let release = max(lastRun.release, launched, minimumAppVersion.release)
         return release > current ? release : max(lastRun, minimumAppVersion)
     }

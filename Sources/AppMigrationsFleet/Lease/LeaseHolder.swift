@@ -39,7 +39,7 @@ final class LeaseHolder: Sendable {
     var state: MigrationState { progress.withLock { $0.state } }
     var revision: FleetRevision { progress.withLock { $0.revision } }
 
-    func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isOfHolder(lease) } == true }
+    func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isSameLease(as: lease) } == true }
 
     func lose(_ loss: LeaseLoss) {
         let renewing = progress.withLock { progress in

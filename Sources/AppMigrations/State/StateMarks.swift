@@ -81,9 +81,11 @@ extension StateMarks {
     /// That is the version of a migration whose closure was called, or the minimum app version that was saved
     /// with it.
     package func begun(above current: AppVersion) -> AppVersion? {
-        var versions = [minimumAppVersion] + attempted.map(\.version)
-        if let interruption { versions.append(interruption.version) }
-        return Self.newest(of: versions, above: current)
+        var attempts = attempted
+        if let interruption { attempts.append(interruption.attempt) }
+        // An attempt that was only copying has changed nothing, so it keeps no other release from its work.
+        let begun = attempts.filter(\.hasBegun).map(\.version)
+        return Self.newest(of: [minimumAppVersion] + begun, above: current)
     }
 
     /// The newest version above `current` that a newer app has recorded; `nil` if there is none.

@@ -109,6 +109,24 @@ import Testing
         #expect(try !folder.stateText().contains("interruption"))
     }
 
+    @Test func `an attempt that failed isn't taken for a row that was dropped`() throws {
+        try released()
+        #expect(throws: MigrationError.self) {
+            try folder.manager().whenMigrating(toVersion: "1.3", outOfOrder: true) { throw Failure() }
+        }
+        let file = try folder.manager().file
+        let state = try #require(try file.readState())
+        // The oldest row that goes is above it.
+        try folder.write(String(decoding: state.withoutOldestRows(2).document, as: UTF8.self))
+        #expect(try folder.stateText().contains(#""droppedVersion" : "1.4""#))
+        let rows = try folder.manager().plan { try $0.declareLate("1.3") }
+        #expect(rows.map(\.description) == ["1.3 willRun"])
+        try folder.manager().whenMigrating(toVersion: "1.3", outOfOrder: true) { #expect($0.attempt == 2) }
+        #expect(try history() == ["1.3 from 1.4"])
+        #expect(try !folder.manager().declareLate("1.3"))
+        #expect(try !folder.manager().declareLate("1.3.1"))
+    }
+
     @Test func `what was begun above it stays begun while it runs`() throws {
         try released()
         _ = try folder.manager("1.5").failure(of: "1.5")

@@ -184,16 +184,12 @@ extension StateMarks {
     /// Returns the marks after `version` was recorded, which raises the last-run version to it, or keeps a
     /// higher one.
     ///
-    /// The attempts at versions that are passed over are dropped, because these versions don't run any more.
-    /// An attempt at or below the last-run version is out of order, and is kept until its own version is
-    /// recorded.
+    /// The attempts at other versions are kept, also at those that are passed over: such a version may be
+    /// declared out of order by a later release, and runs again then.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
-        let raised = max(lastRun, version)
-        let isKept = { [lastRun] (attempt: AppVersion) in
-            attempt != version && (attempt > raised || attempt <= lastRun)
-        }
+        let isKept = { (attempt: AppVersion) in attempt != version }
         let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }
-        return with(lastRun: raised)
+        return with(lastRun: max(lastRun, version))
             .with(interruption: pending, attempted: attempted.filter { isKept($0.version) })
     }
 }

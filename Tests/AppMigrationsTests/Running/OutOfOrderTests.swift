@@ -127,6 +127,23 @@ import Testing
         #expect(try !folder.manager().declareLate("1.3.1"))
     }
 
+    @Test func `an attempt from before a later version was recorded is kept as well`() throws {
+        try released()
+        #expect(throws: MigrationError.self) {
+            try folder.manager("1.4.1").whenMigrating(toVersion: "1.4.1", outOfOrder: true) { context in
+                try context.saveCheckpoint("half")
+                throw Failure()
+            }
+        }
+        // A release that was made without the hotfix.
+        #expect(try folder.manager("1.5").declare("1.5", "1.5-1") == ["1.5", "1.5-1"])
+        try folder.manager("1.6").whenMigrating(toVersion: "1.4.1", outOfOrder: true) { context in
+            #expect(context.attempt == 2 && context.isRetry)
+            #expect(context.checkpoint == "half")
+        }
+        #expect(try folder.manager("1.6").status.attempted.isEmpty)
+    }
+
     @Test func `what was begun above it stays begun while it runs`() throws {
         try released()
         _ = try folder.manager("1.5").failure(of: "1.5")

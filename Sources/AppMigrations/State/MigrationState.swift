@@ -140,12 +140,15 @@ extension MigrationState {
 
     /// True if `version` has run on this data, or counts as having run.
     ///
-    /// Ask it only about versions up to the last-run version. A version up to the baseline counts as having
-    /// run, because the data already includes its changes. A version up to ``droppedVersion`` counts as
-    /// having run, because its row may have been dropped from the history.
+    /// Ask it only about versions up to the last-run version:
+    /// - A version up to the baseline counts as having run, because the data already includes its changes.
+    /// - A version with an attempt that isn't recorded has not run: recording a migration ends its attempts.
+    /// - A version up to ``droppedVersion`` counts as having run, because its row may have been dropped from
+    ///   the history.
     package func hasRun(_ version: AppVersion) -> Bool {
-        version <= marks.baseline || version <= droppedVersion
-            || history.contains { $0.version == version }
+        if version <= marks.baseline { return true }
+        if marks.attempts(at: version) != nil { return false }
+        return version <= droppedVersion || history.contains { $0.version == version }
     }
 }
 

@@ -81,14 +81,17 @@ extension StateMarks {
         return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
-    /// The newest version above `current` that a newer app has attempted; `nil` if there is no such version.
+    /// The newest version above `current` that a newer app has begun; `nil` if there is no such version.
     ///
-    /// This is the version of a migration that was attempted, or the minimum app version that was saved with
-    /// the attempt. An attempt that only copied its protected files counts as well.
+    /// This is the version of a migration whose closure was called, or the minimum app version that was saved
+    /// with the attempt.
     package func begun(above current: AppVersion) -> AppVersion? {
-        var versions = [minimumAppVersion] + attempted.map(\.version)
-        if let interruption { versions.append(interruption.version) }
-        return Self.newest(of: versions, above: current)
+        var attempts = attempted
+        if let interruption { attempts.append(interruption.attempt) }
+        // An attempt that only copied the protected files has changed nothing, so it doesn't keep another
+        // release from running migrations.
+        let begun = attempts.filter(\.hasBegun).map(\.version)
+        return Self.newest(of: [minimumAppVersion] + begun, above: current)
     }
 
     /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such
@@ -193,16 +196,12 @@ extension StateMarks {
     ///
     /// The last-run version is raised to `version`, unless it is already higher.
     ///
-    /// Attempts at versions between the old and the new last-run version are dropped, because these versions
-    /// will never run. An attempt at a version at or below the old last-run version belongs to an
-    /// out-of-order migration. It is kept until that version is recorded.
+    /// Attempts at other versions are kept, even at versions that the last-run version has passed. A later
+    /// release may declare such a version out of order. Then it runs again.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
-        let raised = max(lastRun, version)
-        let isKept = { [lastRun] (attempt: AppVersion) in
-            attempt != version && (attempt > raised || attempt <= lastRun)
-        }
+        let isKept = { (attempt: AppVersion) in attempt != version }
         let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }
-        return with(lastRun: raised)
+        return with(lastRun: max(lastRun, version))
             .with(interruption: pending, attempted: attempted.filter { isKept($0.version) })
     }
 }

@@ -31,7 +31,7 @@ struct LeaseWait {
         }
         let found = try await read()
         if let lease = found.lease, try RunToken.enclosing(location.token(of: lease.owner)) != nil {
-            throw .nested(location, version)
+            throw .nested(in: location, version)
         }
         return found
     }

@@ -102,6 +102,11 @@ extension UpgradeRules {
                 forgetStateAdvice
             } else if marks.lastRun.exceeds(appVersion) {
                 "If older data was put in its place, call reset(to:) with the version of that data."
+            } else if declared <= marks.lastRun {
+                // After a reset to the last-run version, a version below it counts as run.
+                """
+                Don't call reset(to: \(marks.lastRun.description.quoted)), after which migration \(declared) counts as run.
+                """
             } else {
                 """
                 If the data is still as version \(marks.lastRun) left it, call reset(to: \(marks.lastRun.description.quoted)), \

@@ -156,7 +156,7 @@ extension MigrationManager {
         }
         if let enclosing, enclosing.isPlan {
             let version = AppVersion(text)
-            throw .nested(in: location, version).completed(declaring: version)
+            throw .nested(version, in: location).completed(declaring: version)
         }
         guard try mayDecide(text, outOfOrder: outOfOrder) else { return nil }
         if outOfOrder { try readWholeState(for: text) }

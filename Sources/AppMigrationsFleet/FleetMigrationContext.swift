@@ -87,7 +87,7 @@ public struct FleetMigrationContext: Sendable {
     }
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        var event = MigrationEvent(kind, location.name, version: version)
+        var event = MigrationEvent(kind, managerName: location.name, version: version)
         (event.previousVersion, event.attempt) = (previousVersion, attempt)
         return event
     }

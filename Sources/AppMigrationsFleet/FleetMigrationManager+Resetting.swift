@@ -78,7 +78,7 @@ extension FleetMigrationManager {
 
     private func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(location) }
-        if try RunToken.enclosing(place.token) != nil { throw .nested(in: location, nil) }
+        if try RunToken.enclosing(place.token) != nil { throw .nested(nil, in: location) }
         if let ended = declarations.withLock({ $0.endOfPlanError }) { throw ended }
     }
 }

@@ -68,7 +68,7 @@ extension FleetMigrationManager {
         // The manager that was asked for a plan is not the one that the plan hands out.
         if try RunToken.enclosing(place.token) != nil {
             let version = AppVersion(text)
-            throw .nested(in: location, version).completed(declaring: version)
+            throw .nested(version, in: location).completed(declaring: version)
         }
         if outOfOrder { try await readWholeState(for: text) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in

@@ -86,7 +86,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .nested,
-            .nested(in: location, version("1.2")),
+            .nested(version("1.2"), in: location),
             "This call would wait for itself: a closure, a plan or a declaration of manager \"Library\" "
                 + "(/d/Library.migrations.json) is under way, and the call was made inside it or next to it. In a plan, use the "
                 + "manager that is handed in. Elsewhere declare the version after the other one, not inside it, and await the call "

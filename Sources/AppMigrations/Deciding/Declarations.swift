@@ -109,12 +109,12 @@ extension Declarations {
     ) throws(MigrationError) -> Declaration? {
         if case .declaring = phase {
             let version = AppVersion(text)
-            throw .nested(in: location, version).completed(declaring: version)
+            throw .nested(version, in: location).completed(declaring: version)
         }
         do throws(MigrationError) {
             if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
             let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
-            if isNested { throw .nested(in: location, declaration.version) }
+            if isNested { throw .nested(declaration.version, in: location) }
             // The limit of attempts is checked under the lock: another process may have succeeded by that
             // time.
             let decision = try decide(

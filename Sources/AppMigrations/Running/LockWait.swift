@@ -51,7 +51,7 @@ struct LockWait: ~Copyable {
     mutating func step() throws(MigrationError) -> FileLock? {
         let lock = if let openedLock { openedLock } else { try FileLock.open(at: location) }
         if openedLock == nil, try RunToken.enclosing(location) != nil {
-            throw .nested(in: location, version)
+            throw .nested(version, in: location)
         }
         openedLock = nil
         switch try lock.tryTake(at: location, isAsynchronous: caller == .asynchronous) {
@@ -60,7 +60,7 @@ struct LockWait: ~Copyable {
         case .held, .listHeld: openedLock = lock
         }
         if caller == .synchronous, FileLock.isHeldAsynchronously(lock.identity, at: location) {
-            throw .nested(in: location, version)
+            throw .nested(version, in: location)
         }
         if !isOver() { return nil }
         throw endError(waitingFor: "the lock \(location.lock), which \(lock.holder()) holds")
@@ -75,7 +75,7 @@ struct LockWait: ~Copyable {
         let beginning = beginning ?? now
         if self.beginning == nil {
             self.beginning = beginning
-            reporter.send(MigrationEvent(.waiting, location.name, version: version))
+            reporter.send(MigrationEvent(.waiting, managerName: location.name, version: version))
         }
         pause = nextPause
         nextPause = min(nextPause * 2, Self.longestPause)

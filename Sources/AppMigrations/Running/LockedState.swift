@@ -1,6 +1,6 @@
 /// A state while its lock is held.
 ///
-/// It was read under the lock, and files that a dead process left were restored.
+/// It was read under the lock, and the protected files of a process that died were restored.
 ///
 /// There is no other way to save, restore or remove anything of a state, and no way to have a value of this
 /// type without the lock. The lock is released with the last reference.
@@ -54,9 +54,9 @@ final class LockedState {
     // The lock is released here, because a context that outlived its closure has a reference to it too.
     deinit { lock.unlock() }
 
-    /// The state, if it still exists.
+    /// The state, which existed when the manager was made.
     ///
-    /// It did when the manager was made.
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable` if it was removed since.
     func existing() throws(MigrationError) -> MigrationState {
         if let state { return state }
         throw .gone(location)
@@ -234,7 +234,7 @@ extension LockedState {
         of version: AppVersion?,
         _ cleanUp: (SavedFiles) throws -> SavedFiles.Kept?
     ) {
-        var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
         do {
             guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
                 return
@@ -254,7 +254,7 @@ extension LockedState {
                 throw SavedFiles.missingError(in: location, of: version)
             }
             renamedInPlace += try files.restore { [self] fraction, note in
-                var event = MigrationEvent(.progressed, location.name, version: version)
+                var event = MigrationEvent(.progressed, managerName: location.name, version: version)
                 event.fraction = fraction
                 event.note = note
                 event.isCopying = true
@@ -275,9 +275,9 @@ extension LockedState {
         }
         // Send the events after the save. Before it, a start waits for this thread, and the handler may wait
         // for that start.
-        send(MigrationEvent(.restored, location.name, version: version))
+        send(MigrationEvent(.restored, managerName: location.name, version: version))
         for path in renamedInPlace {
-            var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+            var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
             event.error = location.keptFilesError(SavedFiles.Kept(path: path, reason: .notMovable))
             send(event)
         }

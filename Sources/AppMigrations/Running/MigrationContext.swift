@@ -45,10 +45,10 @@ extension MigrationContext {
     /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
     public var checkpointAppVersion: AppVersion? { writer.initial.attempt.checkpoint?.appVersion }
 
-    /// The value that an earlier attempt saved, in the type in which it was saved; `nil` where none did.
+    /// The value that an earlier attempt saved, in the type in which it was saved; `nil` if none did.
     ///
-    /// - Throws: ``MigrationError`` with the code `checkpointNotSaved` where no value of that type was saved:
-    ///   another version of the app, ``checkpointAppVersion``, may have saved another one.
+    /// - Throws: ``MigrationError`` with the code `checkpointNotSaved` if the saved text is no value of that
+    ///   type: another version of the app, ``checkpointAppVersion``, may have saved another type.
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
@@ -160,7 +160,7 @@ extension MigrationContext {
 
     /// An event of a closure that is about to run, runs, or has ended.
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        var event = MigrationEvent(kind, location.name, version: version)
+        var event = MigrationEvent(kind, managerName: location.name, version: version)
         event.previousVersion = previousVersion
         event.attempt = attempt
         return event

@@ -23,7 +23,7 @@ extension MigrationError {
     }
 
     /// The error of a call that would wait for itself.
-    package static func nested(in location: StateLocation, _ version: AppVersion?) -> MigrationError {
+    package static func nested(_ version: AppVersion?, in location: StateLocation) -> MigrationError {
         location.error(
             .nested,
             version,
@@ -55,7 +55,9 @@ extension MigrationError {
 }
 
 extension StateLocation {
-    /// The error of a task that was cancelled before a closure began; `work` continues "while manager … (…)".
+    /// The error of a task that was cancelled before a closure began.
+    ///
+    /// `work` is a phrase in the past tense whose subject is the manager, for example "waited for the lock".
     func cancelled(_ version: AppVersion?, while work: Message) -> MigrationError {
         error(
             .cancelled,

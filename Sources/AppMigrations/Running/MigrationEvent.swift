@@ -76,7 +76,7 @@ public struct MigrationEvent: Sendable {
 }
 
 extension MigrationEvent {
-    package init(_ kind: Kind, _ managerName: String, version: AppVersion?) {
+    package init(_ kind: Kind, managerName: String, version: AppVersion?) {
         self.init(kind: kind, managerName: managerName, version: version)
     }
 

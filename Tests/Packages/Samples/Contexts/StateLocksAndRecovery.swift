@@ -12,7 +12,7 @@ import Testing
         func declare(_ migrations: MigrationManager) throws {
             for version in ["1.1", "1.2", "1.3"] {
                 try migrations.whenMigrating(toVersion: version) {
-                    FileManager.default.createFile(atPath: "\(folder)/ran \(version)", contents: nil)
+                    _ = FileManager.default.createFile(atPath: "\(folder)/ran \(version)", contents: nil)
                 }
             }
         }

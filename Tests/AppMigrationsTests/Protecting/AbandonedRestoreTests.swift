@@ -152,7 +152,7 @@ import Testing
     @Test func `it waits for the lock no longer than it may`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let lock = try #require(
-            try FileLock.ifFree(StateLocation(name: "Library", directory: scratch.state.path))
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: scratch.state.path))
         )
         let abandon = {
             try MigrationManager.abandonRestore(

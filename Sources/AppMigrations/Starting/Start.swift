@@ -4,13 +4,13 @@
 /// protected files are restored. If this version of the app was never started before, the state is saved with
 /// the note that it was started.
 struct Start: ~Copyable {
-    let release: AppRelease
+    let rules: UpgradeRules
     let timeout: Duration?
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
-    private var location: StateLocation { release.location }
+    private var location: StateLocation { rules.location }
     private var file: StateFile { StateFile(location: location) }
-    private var reporter: Reporter { Reporter(location, onEvent) }
+    private var reporter: Reporter { Reporter(location, onEvent: onEvent) }
 
     /// Starts the manager.
     ///
@@ -22,8 +22,8 @@ struct Start: ~Copyable {
         // Restore the files before checking whether the data is too old. Even if the data is refused, the app
         // may write to the files, and a later restore would undo that.
         if marks.awaitsRestore { return try restoreAndSaveLaunch(marks) }
-        let found = try StartOutcome(found: marks, by: release)
-        return marks.launched >= release.version ? found : try restoreAndSaveLaunch(marks)
+        let found = try StartOutcome(found: marks, by: rules)
+        return marks.launched >= rules.appVersion ? found : try restoreAndSaveLaunch(marks)
     }
 }
 
@@ -39,7 +39,7 @@ extension Start {
     /// ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each path.
     private func restoreAndSaveLaunch(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
-        if location.isReadOnly { return try StartOutcome(found: found, by: release) }
+        if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
         var marks = found
         do throws(MigrationError) {
             let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
@@ -52,7 +52,7 @@ extension Start {
             if marks.awaitsRestore { throw forbiddingWrites(error, given: marks) }
             if error.code != .stateNotSaved { throw error }
         }
-        return try StartOutcome(found: marks, by: release)
+        return try StartOutcome(found: marks, by: rules)
     }
 
     /// Saves that this version was started, and returns the marks.
@@ -62,10 +62,10 @@ extension Start {
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
         // Do this first: if this app can't upgrade the data, it must not be saved as started on it.
-        var found = try StartOutcome(found: state.marks, by: release)
-        if state.marks.launched >= release.version { return found }
+        var found = try StartOutcome(found: state.marks, by: rules)
+        if state.marks.launched >= rules.appVersion { return found }
         // Ignore a failure. The next start saves the version, and nothing else depends on it.
-        _ = locked.note(state.launched(by: release.version))
+        _ = locked.saveBestEffort(state.launched(by: rules.appVersion))
         found.marks = try locked.existing().marks
         return found
     }
@@ -116,7 +116,7 @@ extension Start {
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.requireNoEscapes(location)
         // A read-only manager doesn't create a state.
-        if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: release) }
+        if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: rules) }
         let locked: LockedState
         do throws(MigrationError) {
             locked = try LockedState.take(reporter, timeout: timeout)
@@ -124,17 +124,17 @@ extension Start {
             // This start found no state, but another task of this process has since created it and is now
             // migrating. Don't wait for that task.
             if error.code == .nested, let marks = try file.readMarks() {
-                return try StartOutcome(found: marks, by: release)
+                return try StartOutcome(found: marks, by: rules)
             }
             throw error
         }
         // Another process created the state while this one waited for the lock. That process may even have
         // died in a migration.
         if locked.state != nil { return try saveLaunch(under: locked) }
-        let outcome = try StartOutcome(first: answer(of: firstRun), by: release)
+        let outcome = try StartOutcome(first: answer(of: firstRun), by: rules)
         // Check that the lock file still exists: the app's `firstRun:` may have removed the folder that
         // contains it.
-        try locked.confirm()
+        try locked.confirmLock()
         locked.keepUnlisted()
         do throws(MigrationError) {
             try locked.save(MigrationState(name: location.name, marks: outcome.marks))

@@ -14,7 +14,7 @@ struct FileSystemFlush {
 }
 
 extension FileSystemFlush {
-    /// Opens the file system that contains a folder, and passes its flush to `body`.
+    /// Opens a folder, and calls `body` with the flush of its file system.
     ///
     /// The flush can't be used after `body` has returned.
     static func opening<Result>(_ folder: String, _ body: (FileSystemFlush) throws -> Result) throws -> Result

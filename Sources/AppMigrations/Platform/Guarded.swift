@@ -18,8 +18,8 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
         let block: UnsafeMutableRawPointer = malloc(offset + MemoryLayout<Value>.size)
         mutex = block.assumingMemoryBound(to: pthread_mutex_t.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)
-        // On other systems, `PTHREAD_MUTEX_INITIALIZER` is zero bytes, and the mutex need not be destroyed.
-        // Looking up the two functions at a start would take as long as skipping six versions.
+        // On systems other than Apple's, `PTHREAD_MUTEX_INITIALIZER` is zero bytes, and the mutex need not be
+        // destroyed. Looking up the two functions at a start would take as long as skipping six versions.
         #if canImport(Darwin)
         pthread_mutex_init(mutex, nil)
         #else

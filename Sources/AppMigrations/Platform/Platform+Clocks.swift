@@ -6,7 +6,7 @@ extension Platform {
 
     /// The time in seconds since 1970.
     ///
-    /// If the clock is wrong, it is the nearest time that a state can hold.
+    /// It is within the years that a state can hold, even if the clock is wrong.
     package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
     /// The time of `ContinuousClock`.

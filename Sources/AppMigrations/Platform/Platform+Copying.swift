@@ -106,8 +106,8 @@ extension Platform {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         let names = buffer.assumingMemoryBound(to: CChar.self)
-        let list = { flistxattr(source, names.baseAddress, UInt(names.count)) }
-        let count = try ignoring(refusals, retrying("flistxattr", at: path, list)) ?? 0
+        let readNames = { flistxattr(source, names.baseAddress, UInt(names.count)) }
+        let count = try ignoring(refusals, retrying("flistxattr", at: path, readNames)) ?? 0
         for name in FilePaths.split(Array(buffer[..<count]), at: 0) where !name.isEmpty {
             let size = try retrying("fgetxattr", at: path) {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))

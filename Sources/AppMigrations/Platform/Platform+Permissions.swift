@@ -12,7 +12,7 @@ extension Platform {
 
     /// Gives a file that root has just created in another user's folder to that user.
     ///
-    /// Otherwise, one accidental `sudo` would leave files that this user can't open.
+    /// Otherwise, one accidental `sudo` would leave files that the folder's owner can't open.
     ///
     /// A file that replaces the one at `old` gets the owner of the old file. If everybody may write to the
     /// folder, nothing is changed, because another user could have tricked root into writing there. If the

@@ -198,9 +198,9 @@ package enum Platform {
         }
     }
 
-    /// Closes a descriptor whose errors don't matter: nothing was written to it, or another error is thrown.
+    /// Closes a descriptor that was only read, or whose writing has already failed.
     ///
-    /// No data can be lost by an error of that `close`.
+    /// An error of `close` is ignored, because it loses no data that anything relies on.
     package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
 
     static func closeAfterWriting(_ descriptor: Int32) throws(SystemCallError) {

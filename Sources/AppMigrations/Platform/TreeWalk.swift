@@ -111,9 +111,9 @@ struct TreeWalk: ~Copyable {
         let descriptor = try Platform.opening(entry.path) { openat(entry.folder, entry.name, flags) }
         levels.append(Level(entry: entry, descriptor: descriptor, names: []))
         levels[levels.count - 1].names = try Platform.nameBytes(inOpen: descriptor, path: entry.path)
-        let last = levels.count - 1 - Self.limit
-        if last >= 0, let descriptor = levels[last].descriptor {
-            levels[last].descriptor = nil
+        let indexToClose = levels.count - 1 - Self.limit
+        if indexToClose >= 0, let descriptor = levels[indexToClose].descriptor {
+            levels[indexToClose].descriptor = nil
             Platform.closeAfterReading(descriptor)
         }
     }

@@ -123,12 +123,12 @@ extension FileTree {
     {
         let device = flush?.device
         var fileCount = 0
-        var isAnyElsewhere = false
+        var isAnyOnOtherDevice = false
         var isAnyLocked = false
         for path in paths {
             try TreeWalk.visit(path) { entry, moment throws(SystemCallError) in
                 if moment == .leaving { return true }
-                if entry.status.identity.device != device { isAnyElsewhere = true }
+                if entry.status.identity.device != device { isAnyOnOtherDevice = true }
                 if moment == .file {
                     if entry.status.kind == .file, entry.status.identity.device == device { fileCount += 1 }
                     if butDatabases, !isAnyLocked { isAnyLocked = try mayBeLocked(entry) }
@@ -138,7 +138,7 @@ extension FileTree {
         }
         var isFlushed = false
         if let flush, fileCount > fileCountForFlush || isAnyLocked { isFlushed = try flush.run() }
-        if isFlushed, !isAnyElsewhere { return }
+        if isFlushed, !isAnyOnOtherDevice { return }
         for path in paths {
             try TreeWalk.visit(path) { entry, moment throws(SystemCallError) in
                 if moment == .entering || isFlushed && entry.status.identity.device == device { return true }

@@ -119,7 +119,7 @@ extension StateLocation {
                 """
         }
         let text: Message = """
-            \(subject). They are kept in \(kept.path). This library neither restores nor removes them. Compare them with your \
+            \(subject). They are kept at \(kept.path). This library neither restores nor removes them. Compare them with your \
             data, then remove them.
             """
         return error(.protectionFailed, at: kept.path, text)

@@ -101,12 +101,12 @@ struct PathRestore {
 
     /// Restores a path together with its companions.
     ///
-    /// - Returns: False for a protected folder that can't be moved. In that case, nothing was changed.
+    /// - Returns: False for a protected folder that can't be moved. In that case, nothing was moved.
     private mutating func restore(_ pieces: [Piece]) throws -> Bool {
         // The current database is moved aside before its companions, and its copy is restored after theirs.
         // So no process can open a database next to a `-wal` file that belongs to the other version.
         for piece in pieces where try !moveAside(piece.place) { return false }
-        try noteBegin()
+        try markAsBegun()
         if let first = pieces.first { try synchronizeIfPresent(FilePaths.parent(first.place), copies) }
         for piece in pieces.reversed() { try move([piece]) }
         return true
@@ -115,7 +115,7 @@ struct PathRestore {
     /// Records that the restore has begun: from now on, copies may be missing because they were restored.
     ///
     /// It renames a file, which takes no disk space. The closure may have filled the disk.
-    private func noteBegin() throws {
+    private func markAsBegun() throws {
         for name in try Platform.names(in: copies) where name.hasPrefix("entries-") {
             try Platform.replace(copies + Self.begun, with: copies + "/" + name)
         }
@@ -132,7 +132,7 @@ struct PathRestore {
             // Once `item` is renamed to `item.entries`, the protected folder may contain entries that were
             // already restored. So a restore that continues moves an entry aside only if its copy is still in
             // the snapshot.
-            try noteBegin()
+            try markAsBegun()
             try synchronizeIfPresent(place, copies)
             try Platform.replace(items, with: copies + "/item")
             try synchronizeIfPresent(copies)
@@ -229,11 +229,11 @@ struct PathRestore {
     private mutating func move(_ pieces: [Piece]) throws {
         guard let first = pieces.first else { return }
         let folder = FilePaths.parent(first.place)
-        var isOnOtherFileSystem: [Piece] = []
-        for piece in pieces where try !rename(piece) { isOnOtherFileSystem.append(piece) }
-        if !isOnOtherFileSystem.isEmpty {
-            try copy(isOnOtherFileSystem, into: folder)
-            for piece in isOnOtherFileSystem {
+        var onOtherFileSystem: [Piece] = []
+        for piece in pieces where try !rename(piece) { onOtherFileSystem.append(piece) }
+        if !onOtherFileSystem.isEmpty {
+            try copy(onOtherFileSystem, into: folder)
+            for piece in onOtherFileSystem {
                 let item = copies + piece.item
                 try Platform.makeWritable(item, status: FileStatus(ofEntry: item))
                 try moveIntoSnapshot(Array(item.utf8CString), path: item)

@@ -3,11 +3,9 @@
 /// They are checked before anything is copied: it must be possible to restore them, and no other manager may
 /// be protecting them.
 final class ProtectedPaths {
-    /// Absolute paths.
+    /// Absolute paths, with links resolved in the folders above them.
     ///
-    /// No folder above them is a link, but the path itself can be one.
-    ///
-    /// No path is inside another.
+    /// A path itself can be a link. No path is inside another.
     private(set) var paths: [String] = []
 
     /// The path of the state directory, with links resolved.
@@ -116,8 +114,9 @@ extension ProtectedPaths {
         return 0
     }
 
-    /// True if a path is the state directory, contains it, or is a link that leads to it.
+    /// True if a path is the state directory, or contains it.
     ///
+    /// It is also true for a link through which the state directory is reached.
     /// `stateFolder` is the state directory with links resolved.
     static func holdsState(_ path: String, of location: StateLocation, in stateFolder: String) throws
         -> Bool
@@ -136,7 +135,7 @@ extension ProtectedPaths {
 
     /// Returns the paths to copy for a path that the app passed, and checks them.
     ///
-    /// For a link, they are several.
+    /// For a link, these are several paths.
     ///
     /// A link is protected together with its target: a closure may write through the link, or replace the
     /// link by a file.
@@ -198,7 +197,7 @@ extension ProtectedPaths {
         // closure creates it as a link, the path leads elsewhere, and the restore would remove the wrong
         // files.
         if name == "." || name == ".." {
-            throw refusal(of: named, because: "it leads through a folder that doesn't exist")
+            throw refusal(of: named, because: "\".\" or \"..\" follows a folder in it that doesn't exist")
         }
         return FilePaths.joined(try withoutLinks(FilePaths.parent(folder), named: named), name: name)
     }
@@ -243,7 +242,7 @@ extension ProtectedPaths {
             )
         }
         if try !Platform.mayWrite(folder, andRead: true) {
-            throw refusal(of: named, because: "this user can't read \(folder) and write to it")
+            throw refusal(of: named, because: "this user can't both read \(folder) and write to it")
         }
         guard let status, status.kind != .directory else { return }
         // In a folder with the sticky bit, only the owner of a file and the owner of the folder can rename

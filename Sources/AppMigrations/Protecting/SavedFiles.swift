@@ -67,19 +67,19 @@ struct SavedFiles {
         var renamedInPlace: [String] = []
         for (index, place) in places.enumerated() {
             let count = Double(places.count)
-            var path = PathRestore(
+            var pathRestore = PathRestore(
                 of: place,
                 from: "\(folder)/\(index)",
                 keepingReplaced: isStateMoved,
                 reportingTo: { report((Double(index) + $0) / count, $1) }
             )
-            try path.run()
-            renamedInPlace += path.renamedInPlace
+            try pathRestore.run()
+            renamedInPlace += pathRestore.renamedInPlace
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
             // The caller saves the state next. The replaced files are removed before that, because they may
             // have filled the disk.
             do {
-                try path.removeReplaced()
+                try pathRestore.removeReplaced()
             } catch {
                 // Removing the snapshot fails for the same files later, and reports them.
             }
@@ -93,9 +93,9 @@ struct SavedFiles {
     private func trustedList() throws -> SnapshotList {
         try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else {
-            let isThere = try Platform.exists(at: folder + "/list")
+            let listExists = try Platform.exists(at: folder + "/list")
             throw copiesMissing(
-                "\(folder)/list is \(isThere ? "damaged, or was written by another release" : "missing")"
+                "\(folder)/list is \(listExists ? "damaged, or was written by another release" : "missing")"
             )
         }
         if !FilePaths.isSame(list.manager, location.name) {

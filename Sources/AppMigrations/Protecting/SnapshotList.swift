@@ -11,7 +11,7 @@ struct SnapshotList {
 
         /// The identity of the item at the path; `nil` if nothing was there.
         ///
-        /// It shows whether the same item has another name.
+        /// By it, the item is recognized under another name.
         var identity: FileIdentity?
 
         /// The number of steps up to the nearest mount point, as ``ProtectedPaths/mountDistance(of:upTo:)``

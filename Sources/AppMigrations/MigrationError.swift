@@ -1,13 +1,16 @@
 /// Why a migration, a manager or a version was refused, and what to do next.
 ///
-/// ``description`` says what happened, in which manager, file and version, what this call did not change, and what to do. Earlier
-/// calls have their own outcome: after a declaration that throws, the versions that ran before it stay recorded.
-/// Decide by ``code``; show or log the description.
+/// ``description`` says what happened, in which manager, file and version, what this call did not change, and
+/// what to do. Earlier calls have their own outcome: after a declaration that throws, the versions that ran
+/// before it stay recorded. Switch on ``code``, and show or log the description.
 ///
-/// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
-/// of its own and this library does without Foundation there: show `"\(error)"`.
+/// On Apple's systems, `localizedDescription` is the same text. On other systems it says nothing, because
+/// Foundation uses a protocol of its own and this library doesn't import Foundation there. Show `"\(error)"`.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
-    /// The facts of an error, behind one reference: each call of this library that can throw returns room for an error.
+    /// The facts of an error.
+    ///
+    /// They are in a class so that an error is one word: each function that can throw reserves space for its
+    /// error.
     private final class Facts: Sendable {
         let code: Code
         let managerName: String?
@@ -15,11 +18,16 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         let path: String?
         let underlyingError: (any Error)?
         let isTransient: Bool
-        /// What happened, and what the call left unchanged as far as somebody has said that.
+
+        /// What happened, and what the call left unchanged, if that was added already.
         let problem: String
-        /// What to do; the sentence about what the call left unchanged goes before it.
+
+        /// What to do.
+        ///
+        /// The sentence about what the call left unchanged is before it.
         let advice: String?
-        /// True if the call that throws has yet to say what it left unchanged.
+
+        /// True if the call that throws has still to add what it left unchanged.
         let isOpen: Bool
 
         init(
@@ -56,9 +64,10 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     ///   - managerName: The name of the manager.
     ///   - version: The version of the migration concerned.
     ///   - path: The file or folder concerned.
-    ///   - underlyingError: The error behind this one, such as the closure's own with the code `migrationFailed`.
+    ///   - underlyingError: The cause of this error, such as the closure's own error with the code
+    ///     `migrationFailed`.
     ///   - isTransient: True if the same call may succeed later without anyone doing anything.
-    ///   - description: The whole text; `nil` takes the name of the code.
+    ///   - description: The whole text; `nil` means the name of the code.
     public init(
         code: Code,
         managerName: String? = nil,
@@ -95,27 +104,29 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The file or folder concerned, if there is one.
     public var path: String? { facts.path }
 
-    /// The error behind this one: what the app's own code threw, the failure that closed the manager, or a `SystemCallError`.
+    /// The cause of this error: an error of the app's own code, the failure that closed the manager, or a
+    /// `SystemCallError`.
     public var underlyingError: (any Error)? { facts.underlyingError }
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that the system denies
-    /// because the device wasn't unlocked since it was started, and for a migration whose protected files another manager's
-    /// running migration protects too. In a fleet it is also true for ``Code/leaseLost``, and if the store or the database
-    /// can't be reached, doesn't answer, has no resources left, or couldn't get a lock.
+    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that can't
+    /// be read because the device wasn't unlocked since it was started, and if another manager's running
+    /// migration protects the same files. In a fleet, it is also true for ``Code/leaseLost``, and if the
+    /// store or the database can't be reached, doesn't answer, has no resources left, or couldn't get a lock.
     ///
-    /// It is false for everything that a person or a new release has to put right, for ``Code/usedByNewerApp``, and for an
-    /// error of the closure's own.
+    /// It is false for everything that a person or a new release has to fix, for ``Code/usedByNewerApp``, and
+    /// for the closure's own errors.
     public var isTransient: Bool { facts.isTransient }
 
     /// The whole text: what happened, where, what this call did not change, and what to do.
     public var description: String { facts.advice.map { facts.problem + " " + $0 } ?? facts.problem }
 
-    /// An error with its whole text; or, with an advice, one to which the call that throws it adds what it left unchanged.
+    /// Makes an error from its text.
     ///
-    /// The same error can end a start, a declaration or a reset, and only they know what they did before. ``completed(by:)`` adds
-    /// their sentence.
+    /// Without an advice, the text is complete. With an advice, the call that throws the error adds what it
+    /// left unchanged, by ``completed(by:)``: the same error can end a start, a declaration or a reset, and
+    /// only they know what they did before.
     package init(
         _ code: Code,
         manager: String? = nil,
@@ -139,7 +150,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         )
     }
 
-    /// This error with a sentence on what follows from it, which is put before the advice.
+    /// This error with a sentence about its consequence, which is put before the advice.
     package func adding(
         _ sentence: Message,
         code: Code? = nil,
@@ -164,19 +175,21 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     private init(_ facts: Facts) { self.facts = facts }
 
-    /// This error with a sentence on what the call left unchanged, unless it says that already.
+    /// This error with a sentence about what the call left unchanged, unless it has one already.
     package func completed(by sentence: Message) -> MigrationError {
         facts.isOpen ? adding(sentence) : self
     }
 
-    /// This error as the end of a declaration whose closure was not called; `nil` for a version that can't be read.
+    /// This error as the end of a declaration whose closure was not called.
+    ///
+    /// `version` is `nil` if the declared version can't be read.
     package func completed(declaring version: AppVersion?) -> MigrationError {
         completed(by: version.map { "Migration \($0) was not run." } ?? "It was not run.")
     }
 }
 
 extension MigrationError {
-    /// The kinds of error that a start or a migration ends with; the sentence stands where one is thrown, with `StateLocation.error`.
+    /// The kinds of ``MigrationError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, as it is written in Swift.
         public let description: String
@@ -194,20 +207,23 @@ extension MigrationError {
         /// The manager's name isn't made of 1 to 200 of `A-Z a-z 0-9 . _ -`, or begins with a dot.
         public static var invalidName: Code { Code("invalidName") }
 
-        /// A version above the app's own was declared, or passed to `reset(to:)`, `firstRun:` or `upgradesFrom`.
+        /// A version above the app's was declared, or passed to `reset(to:)`, `firstRun:` or `upgradesFrom`.
         public static var newerThanCurrentVersion: Code { Code("newerThanCurrentVersion") }
 
-        /// A declared version is not above the one that was declared before it, or a `minimumAppVersion:` is above its own migration.
+        /// A declared version is not above the one that was declared before it, or a `minimumAppVersion:` is
+        /// above its own migration.
         public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
-        /// An earlier call of the manager threw, its state was forgotten or reset, or it was handed out for a plan that is over.
+        /// An earlier call of the manager threw, its state was forgotten or reset, or it was handed out for a
+        /// plan that is over.
         public static var managerClosed: Code { Code("managerClosed") }
 
-        /// A newer version of the app has begun to change the data beyond this one, and the declared version had not run before; or
-        /// `reset(to:)` was called by an app below a ``MigrationManager/requiredAppVersion``.
+        /// A newer version of the app has begun to change the data, and the declared version had not run
+        /// before; or `reset(to:)` was called by an app below its ``MigrationManager/requiredAppVersion``.
         ///
-        /// The declared version was not run, or `lastRunVersion` was not changed. The newer version of the app can go on, and the text
-        /// names the other ways out. A newer version that was only started is no such error, because it has changed nothing.
+        /// The declared version was not run, or `lastRunVersion` was not changed. The newer version of the
+        /// app can go on, and the text names the other ways out. If a newer version was only started, this
+        /// isn't thrown, because nothing has changed.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
@@ -215,27 +231,30 @@ extension MigrationError {
         /// The call changed nothing. Start a release first that still has them.
         public static var tooOld: Code { Code("tooOld") }
 
-        /// A migration is pending, or a call would change the state, and the manager was made with `isReadOnly`.
+        /// A migration is pending, or a call would change the state, and the manager was made with
+        /// `isReadOnly`.
         ///
         /// The call changed nothing. A manager without `isReadOnly` can make it.
         public static var readOnly: Code { Code("readOnly") }
 
-        /// A closure of a manager used a manager with the same state, or one declaration of a manager another.
+        /// A closure used a manager of the same state, or a manager was used while one of its declarations
+        /// was under way.
         ///
-        /// A second declaration while one of the same manager is under way closes nothing. One in a detached task or a thread waits.
+        /// A second declaration while one of the same manager is under way closes nothing. A declaration of
+        /// another manager in a detached task or another thread waits instead.
         public static var nested: Code { Code("nested") }
 
         /// The closure threw; ``MigrationError/underlyingError`` is its error.
         public static var migrationFailed: Code { Code("migrationFailed") }
 
-        /// The closure threw `CancellationError` or an error with this code, or the task was cancelled before the closure began, or
-        /// found itself cancelled at a checkpoint.
+        /// The closure threw `CancellationError` or an error with this code, or its task was cancelled before
+        /// the closure began or before a checkpoint.
         public static var cancelled: Code { Code("cancelled") }
 
         /// The host that ran the closure could not renew its lease, or another host took over.
         ///
-        /// The migration was not recorded, and runs again here or on another host. The closure's task was cancelled. What it did before
-        /// that stays.
+        /// The migration was not recorded, and runs again here or on another host. The closure's task was
+        /// cancelled. Its changes before that stay.
         public static var leaseLost: Code { Code("leaseLost") }
 
         /// As many processes died in this migration as `attemptLimit` allows.
@@ -246,7 +265,8 @@ extension MigrationError {
         /// Another process held the lock for longer than `lockTimeout` allows.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
-        /// The folder for the state is one that a later start may not find again, or none was named and there is no default.
+        /// A later start may not find the folder for the state again, or no folder was named and there is no
+        /// default.
         ///
         /// The call changed nothing. The error comes back until the app names another folder.
         public static var unusableDirectory: Code { Code("unusableDirectory") }
@@ -262,14 +282,14 @@ extension MigrationError {
         /// The state file was written by a newer release of this library.
         public static var stateFromNewerFormat: Code { Code("stateFromNewerFormat") }
 
-        /// The state could not be saved or removed, its lock could not be taken or was lost, or the work of a closure could not be
-        /// synced to disk.
+        /// The state could not be saved or removed, its lock could not be taken or was lost, or the work of a
+        /// closure could not be synced to disk.
         public static var stateNotSaved: Code { Code("stateNotSaved") }
 
         /// A checkpoint could not be saved, or can't be read as the type that was asked for.
         public static var checkpointNotSaved: Code { Code("checkpointNotSaved") }
 
-        /// The protected files could not be copied, or could not be put back.
+        /// The protected files could not be copied, or could not be restored.
         public static var protectionFailed: Code { Code("protectionFailed") }
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.

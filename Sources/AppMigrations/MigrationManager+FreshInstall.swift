@@ -7,11 +7,11 @@ extension MigrationManager {
     /// free or the save fails, the next start that gets through saves it. It restores no files, and makes no
     /// new state if the state is gone.
     func endFreshInstall() {
-        if file.location.isReadOnly { return }
+        if location.isReadOnly { return }
         do throws(MigrationError) {
             guard let marks = try file.readMarks(), marks.isFreshInstall(of: currentVersion) else { return }
-            guard let lock = try FileLock.ifFree(file.location, tries: 1) else { return }
-            let locked = try LockedState(lock, Reporter(file.location), recovering: false)
+            guard let lock = try FileLock.takeIfFree(at: location, tries: 1) else { return }
+            let locked = try LockedState(lock, reporter: Reporter(location), recovering: false)
             guard let state = locked.state, state.marks.isFreshInstall(of: currentVersion) else { return }
             try locked.save(state.endingFreshInstall())
         } catch {

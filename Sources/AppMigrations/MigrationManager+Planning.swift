@@ -1,16 +1,17 @@
 extension MigrationManager {
     /// Plans the declarations without calling a closure: one row for each, in their order.
     ///
-    /// It reads the state again, changes nothing and never closes the manager. Use the manager that is handed in: another
-    /// one of the same state that has something to run throws `nested` inside. A version that would be refused gets a row of the kind `refused`,
-    /// and so does every one after it, as in a real start.
+    /// It reads the state again, changes nothing and never closes the manager. Use the manager that is passed
+    /// to the closure: any other manager of the same state throws `nested` there if it has something to run.
+    /// A version that would be refused gets a row of the kind `refused`, and so does every version after it,
+    /// as in a real start.
     ///
-    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
-    ///   `invalidVersion`, and what `declarations` throws itself.
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
+    ///   or `invalidVersion`, and the errors that `declarations` throws itself.
     public func plan(_ declarations: (MigrationManager) throws -> Void) throws -> [PlannedMigration] {
         let (manager, token) = try beginPlan()
-        defer { endPlan(manager, token) }
-        try RunToken.$current.withValue(token.opened) { try declarations(manager) }
+        defer { endPlan(of: manager, token: token) }
+        try RunToken.$current.withValue(token.openTokens) { try declarations(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 
@@ -21,75 +22,86 @@ extension MigrationManager {
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
         let (manager, token) = try beginPlan()
-        defer { endPlan(manager, token) }
-        try await RunToken.$current.withValue(token.opened) { try await declarations(manager) }
+        defer { endPlan(of: manager, token: token) }
+        try await RunToken.$current.withValue(token.openTokens) { try await declarations(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 
     private func beginPlan() throws(MigrationError) -> (MigrationManager, RunToken) {
         let found = try file.readState()
-        let state = try known(found)
-        var limit = options.attemptLimit
+        let state = try stateOrAssumed(found)
+        var attemptLimit = options.attemptLimit
         do throws(SystemCallError) {
-            // Only the lock tells an attempt that is under way, which is no death, from an attempt whose process died.
-            if limit != nil, let interrupted = state.marks.interruption, interrupted.failure == nil,
-                try Platform.isLocked(file.location.lock)
+            // An attempt that is under way is not a death. Only the lock shows whether its process is alive.
+            if attemptLimit != nil, let interrupted = state.marks.interruption, interrupted.failure == nil,
+                try Platform.isLocked(location.lock)
             {
-                limit = nil
+                attemptLimit = nil
             }
         } catch {
-            throw .unreadable(error, at: file.location)
+            throw .unreadable(error, at: location)
         }
-        let plan = Plan(state, limit: limit, isPresumed: found == nil)
-        let known = declarations.withLock { declarations in
+        let plan = Plan(state, attemptLimit: attemptLimit, isStatePresumed: found == nil)
+        let planned = declarations.withLock { declarations in
             declarations.beginPlan()
-            // A first state that this manager assumed is no knowledge, once there is a state.
-            let known = found != nil && isPresuming ? Declarations(state.marks, release) : declarations
-            return known.observed(by: plan)
+            // Once there is a state, the one that a read-only manager has assumed no longer counts.
+            let current =
+                found != nil && assumesState ? Declarations(state.marks, under: rules) : declarations
+            return current.observed(by: plan)
         }
-        return (MigrationManager(like: self, known), RunToken(file.location, isPlan: true))
+        let manager = MigrationManager(like: self, declarations: planned)
+        return (manager, RunToken(location, isPlan: true))
     }
 
-    private func endPlan(_ manager: MigrationManager, _ token: RunToken) {
+    private func endPlan(of manager: MigrationManager, token: RunToken) {
         token.end()
         manager.declarations.withLock { $0.endPlan() }
         declarations.withLock { $0.endPlan() }
     }
 
-    /// The status of the state now: read again from the file, at each call.
+    /// The status of the state now.
     ///
-    /// It changes nothing, and works for a closed manager too, in a closure, and where a newer app was here. Where there is no
-    /// state, the status says so. A look at the lock tells a migration that is under way from one whose process died; it keeps no
-    /// other process from it for longer than that look.
+    /// Each call reads the file again.
     ///
-    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or `stateFromNewerFormat`.
+    /// It changes nothing, and works even for a closed manager, in a closure, and after a newer app has used
+    /// the data. If there is no state, the status says so. The lock is tried to find out whether a migration
+    /// is under way or its process died. Other processes can't take the lock for that moment.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or
+    ///   `stateFromNewerFormat`.
     public var status: MigrationStatus {
         get throws(MigrationError) {
             var state = try file.readState()
             var isUnderWay: Bool? = false
             while let interrupted = state?.marks.interruption, interrupted.failure == nil {
                 do throws(SystemCallError) {
-                    isUnderWay = try Platform.isLocked(file.location.lock)
+                    isUnderWay = try Platform.isLocked(location.lock)
                 } catch {
                     isUnderWay = nil
                 }
                 if isUnderWay == true { break }
-                // The process may have recorded its migration before the lock was looked at.
+                // The process may have recorded its migration before the lock was tried.
                 let again = try file.readState()
                 if again == state { break }
                 state = again
             }
-            return MigrationStatus(state, of: file.location, current: currentVersion, isUnderWay: isUnderWay)
+            return MigrationStatus(
+                state,
+                of: location,
+                appVersion: currentVersion,
+                isUnderWay: isUnderWay
+            )
         }
     }
 
-    /// The state as it stands, or as this manager takes it to be where there is none yet.
-    func known(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
+    /// The state that was found, or the one that a read-only manager assumes if there is none.
+    func stateOrAssumed(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
         if let found { return found }
-        guard isPresuming else { throw .gone(file.location) }
+        guard assumesState else { throw .gone(location) }
         return MigrationState(name: name, marks: declarations.withLock { $0.marks })
     }
 
-    /// True if there was no state, and none was made.
-    var isPresuming: Bool { file.location.isReadOnly && launch == .first }
+    /// True if this manager is read-only and found no state, so that it goes by the state that a first run
+    /// would make.
+    private var assumesState: Bool { location.isReadOnly && launch == .first }
 }

@@ -1,8 +1,9 @@
 /// Runs code once, when the app moves past a version.
 ///
-/// **A migration runs at least once; it is recorded only after it returned; nothing is ever skipped because something
-/// else failed.** A manager keeps the last-run version of one subsystem in a state file and runs, at once and in the
-/// order declared, the closures whose version lies after the stored version and not after the app's.
+/// **A migration runs at least once. It is recorded only after it returned. Nothing is ever skipped because
+/// something else failed.** A manager keeps the last-run version of one subsystem in a state file. It runs
+/// the closures whose version is after the stored version and not after the app's, at once and in the order
+/// in which they are declared.
 ///
 /// ```swift
 /// let migrations = try MigrationManager(
@@ -19,47 +20,54 @@
 /// try database.migrate()
 /// ```
 ///
-/// After a declaration threw the manager is closed: every later ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9``
-/// throws the code `managerClosed` and runs nothing, so that no `try?` can jump over a failed migration. A new manager starts
-/// again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
-/// nothing. Concurrent callers make a manager each.
+/// After a declaration has thrown, the manager is closed: every later
+/// ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` throws the code
+/// `managerClosed` and runs nothing. So no `try?` can skip a failed migration. A new manager starts again.
+///
+/// A manager is one sequence of declarations. A second declaration while one is under way throws the code
+/// `nested` and closes nothing. Concurrent callers make a manager each.
 public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
-    public var name: String { file.location.name }
+    public var name: String { location.name }
 
     /// The app's version, the limit of what runs.
-    public var currentVersion: AppVersion { release.version }
+    public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this start relates to the last one.
     public let launch: Launch
 
-    let release: AppRelease
+    let rules: UpgradeRules
     let options: Options
-    /// Follows a manager that isn't the app's own.
+
+    /// The hook of a rehearsal; `nil` in an app.
     let rehearsal: (any RehearsalHook)?
     let declarations: Guarded<Declarations>
 
     /// Reads the state of the subsystem `name`, and makes it on the first run.
     ///
-    /// Where nothing is pending this is all that a start costs: the state file is opened, read and closed. On the
-    /// first run, in the first start of a new version, and where protected files of a killed process wait to be put
-    /// back, it takes the lock and saves.
+    /// If nothing is pending, this is the whole cost of a start: the state file is opened, read and closed.
+    /// On the first run, in the first start of a new version, and if protected files of a killed process have
+    /// to be restored, it takes the lock and saves.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names files.
+    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names
+    ///     files.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
-    ///   - firstRun: The data that is there when there is no state; asked only then, and under the lock.
-    ///   - stateDirectory: The absolute path of the folder for the state, which is made if it doesn't exist. `nil` is
-    ///     `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems; a program without a bundle has
-    ///     to name its folder, and so has an app on tvOS, which may write to its caches only. Of a `URL` take
-    ///     `path(percentEncoded: false)`: on the first run, escapes in the name of a folder that isn't there are refused, and so
-    ///     is `~` at the beginning.
-    ///   - options: Time-out of the lock, limit of attempts, the oldest version to upgrade from, whether only to look, events.
-    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`, `unusableDirectory`,
-    ///   `stateUnreadable` (try again later: a locked device before its first unlock, for instance), `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `protectionFailed`, `lockTimeout`, `cancelled`
-    ///   and `nested` (on the first run, and while another process puts files back), and on the first run `firstRunFailed` and
-    ///   `stateNotSaved`. Nothing was run then.
+    ///   - firstRun: The data that exists when there is no state. It is evaluated only then, and under the
+    ///     lock.
+    ///   - stateDirectory: The absolute path of the folder for the state, which is made if it doesn't exist.
+    ///     `nil` means `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems.
+    ///     A program without a bundle has to name its folder. So has an app on tvOS, which may write only to
+    ///     its caches. For a `URL`, pass `path(percentEncoded: false)`: on the first run, the name of a
+    ///     folder that doesn't exist may neither contain percent escapes nor begin with `~`.
+    ///   - options: The time-out of the lock, the limit of attempts, the oldest version to upgrade from,
+    ///     whether the manager is read-only, and the handler of events.
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
+    ///   `unusableDirectory`, `stateUnreadable` (for example on a device before its first unlock: try again
+    ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion` or
+    ///   `protectionFailed`. On the first run, and while another process restores files, also `lockTimeout`,
+    ///   `cancelled` and `nested`. On the first run, also `firstRunFailed` and `stateNotSaved`. Nothing was
+    ///   run if it throws.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,
@@ -71,14 +79,18 @@ public final class MigrationManager: Sendable {
             let location = try DefaultLocation.of(name, in: stateDirectory, isReadOnly: options.isReadOnly)
             let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
             let current = try AppVersion(text, of: "currentVersion:", manager: name)
-            let release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
-            let start = try Start(release: release, timeout: options.lockTimeout, onEvent: options.onEvent)
+            let rules = try UpgradeRules(
+                appVersion: current,
+                upgradesFrom: options.upgradesFrom,
+                in: location
+            )
+            let start = try Start(rules: rules, timeout: options.lockTimeout, onEvent: options.onEvent)
                 .outcome(firstRun)
             launch = start.launch
-            self.release = release
+            self.rules = rules
             self.options = options
             rehearsal = nil
-            declarations = Guarded(Declarations(start.marks, release))
+            declarations = Guarded(Declarations(start.marks, under: rules))
         } catch {
             throw error.completed(by: "Nothing was run.")
         }
@@ -89,88 +101,52 @@ public final class MigrationManager: Sendable {
     }
 
     /// A manager of the same start as `manager`, for a plan or a rehearsal.
-    init(like manager: MigrationManager, _ declarations: Declarations, with hook: (any RehearsalHook)? = nil)
-    {
+    init(
+        like manager: MigrationManager,
+        declarations: Declarations,
+        rehearsal: (any RehearsalHook)? = nil
+    ) {
         launch = manager.launch
-        release = manager.release
+        rules = manager.rules
         options = manager.options
-        rehearsal = hook
+        self.rehearsal = rehearsal
         self.declarations = Guarded(declarations)
     }
 }
 
 extension MigrationManager {
     /// The path of the state file, `<name>.migrations.json` in the state directory.
-    public var stateFile: String { file.location.state }
+    public var stateFile: String { location.state }
 
-    /// The version up to which everything has run: what lies above it is pending.
+    /// The version up to which everything has run.
+    ///
+    /// Every version above it is pending.
     public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
 
-    /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
+    /// The oldest version of the app that may use the data, if it is above this app; `nil` if this app may.
     ///
-    /// A newer release said so with `minimumAppVersion:`. Ask at each start, before anything is read or written, and show that the
-    /// app has to be updated. ``launch-property`` is `downgrade(from:)` then, and what is pending throws `usedByNewerApp`.
+    /// A newer release has set it with `minimumAppVersion:`. Check it at each start, before the app reads or
+    /// writes its data. If it isn't `nil`, show that the app has to be updated. ``launch-property`` is
+    /// `downgrade(from:)` then, and a pending migration throws `usedByNewerApp`.
     public var requiredAppVersion: AppVersion? {
         declarations.withLock { $0.marks.minimumAppVersion(above: currentVersion) }
     }
 
-    var file: StateFile { StateFile(location: release.location) }
-    var reporter: Reporter { Reporter(release.location, options.onEvent, rehearsal) }
+    var location: StateLocation { rules.location }
+    var file: StateFile { StateFile(location: location) }
+    var reporter: Reporter { Reporter(location, onEvent: options.onEvent, rehearsal: rehearsal) }
 }
 
 extension MigrationManager {
-    /// A manager that goes on from where `manager` is, and tells `hook` each step.
+    /// A manager that goes on from where `manager` is, and calls `hook` at each step.
     package convenience init(rehearsing manager: MigrationManager, with hook: any RehearsalHook) {
-        self.init(like: manager, manager.declarations.withLock { $0.observed() }, with: hook)
+        self.init(
+            like: manager,
+            declarations: manager.declarations.withLock { $0.observed() },
+            rehearsal: hook
+        )
     }
 
-    /// The failure that closed the manager, also where the app's own code swallowed it.
+    /// The failure that closed the manager, even if the app's own code has ignored it.
     package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
-
-    /// How long to wait, how often to try, how old data may be, whether only to look, and the handler of events.
-    public struct Options: Sendable {
-        /// How long to wait for another process that migrates, while the machine is awake; `nil` waits as long as it takes, and zero
-        /// 10 ms.
-        public var lockTimeout: Duration?
-
-        /// How many processes of one app version may die in one migration before the next start throws
-        /// `attemptLimitReached` instead of running it; `nil` is no limit, and less than 1 counts as 1.
-        public var attemptLimit: Int?
-
-        /// The oldest version from which this app upgrades; `nil` upgrades from every version.
-        ///
-        /// An app that stops declaring its oldest migrations names the newest one that it left out: a state whose
-        /// ``MigrationManager/lastRunVersion`` lies below, or a `firstRun:` of `existingData(at:)`, makes `init` throw `tooOld`,
-        /// so nothing that is no longer declared is skipped. Name a version that had a migration: only these raise it. A
-        /// fresh install is never too old, nor is a first run with `everything`, which begins at nothing: the declarations have to
-        /// build all of it.
-        public var upgradesFrom: String?
-
-        /// True if the manager only looks: it reads, and makes, saves and puts back nothing, and runs nothing under the lock.
-        ///
-        /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
-        /// ``MigrationManager/status`` and what else only tells work as ever; a declaration that has something to run throws
-        /// the code `readOnly`. Where there is no state, `firstRun:` is asked, and only this manager keeps the answer: a manager
-        /// that may write asks again.
-        public var isReadOnly: Bool
-
-        /// Called on the thread of the caller for everything that a log or a progress display wants to know.
-        ///
-        /// A handler that declares a migration of the same state gets `nested`. The lock is held while it runs, except during
-        /// `waiting` and `failed`: a handler that waits for a thread which declares a migration of this state waits for ever.
-        public var onEvent: (@Sendable (MigrationEvent) -> Void)?
-
-        /// Without arguments: waits as long as it takes, tries without limit, upgrades from every version, may write, and has no
-        /// handler.
-        public init(
-            lockTimeout: Duration? = nil,
-            attemptLimit: Int? = nil,
-            upgradesFrom: String? = nil,
-            isReadOnly: Bool = false,
-            onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
-        ) {
-            (self.lockTimeout, self.attemptLimit) = (lockTimeout, attemptLimit)
-            (self.upgradesFrom, self.isReadOnly, self.onEvent) = (upgradesFrom, isReadOnly, onEvent)
-        }
-    }
 }

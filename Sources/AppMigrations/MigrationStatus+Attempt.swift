@@ -9,23 +9,26 @@ extension MigrationStatus {
 
         /// How many processes of ``appVersion`` died in it, since the last checkpoint that changed.
         ///
-        /// The last process counts too, unless its closure threw or still runs, or is a host's of a fleet whose lease stands. It
-        /// is the number that `attemptLimit` is compared with.
+        /// The last process counts too, unless its closure threw or still runs. In a fleet, it doesn't count
+        /// either as long as the lease of its host is valid. The number is compared with `attemptLimit`.
         public let deaths: Int
 
         /// The version of the app that began it last.
         public let appVersion: AppVersion
 
-        /// When it was begun last, in seconds since 1970, UTC; of the interrupted migration only.
+        /// When it was begun last, in seconds since 1970, UTC; only for the interrupted migration.
         public let startedAt: Int64?
 
-        /// The error that ended it, at most 1,000 characters: what the closure's own error says.
+        /// The text of the closure's error that ended it, at most 1,000 characters; only for the interrupted
+        /// migration.
         ///
-        /// `nil` while it is under way, where its task was cancelled, and where its process died, until `resetAttempts()` notes that;
-        /// of the interrupted migration only.
+        /// It is `nil` while the migration is under way, and if its task was cancelled or its process died.
+        /// After `resetAttempts()`, it says that the process died.
         public let failure: String?
 
-        /// The text that the closure saved with `saveCheckpoint`, and the next attempt goes on from.
+        /// The text that the closure saved with `saveCheckpoint`.
+        ///
+        /// The next attempt goes on from there.
         public let checkpoint: String?
 
         /// The version of the app that saved ``checkpoint``.
@@ -34,16 +37,20 @@ extension MigrationStatus {
         /// How much was done at the checkpoint, from 0 to 1.
         public let progress: Double?
 
-        /// True if a process is at work on it now; `nil` where that can't be told.
+        /// True if a process is at work on it now; `nil` if that is unattempted.
         public let isUnderWay: Bool?
 
-        /// True if protected files wait to be put back, which the next start that may write does.
+        /// True if protected files have to be restored.
+        ///
+        /// The next start that isn't read-only restores them.
         public let awaitsRestore: Bool
 
-        /// True if its task was cancelled, which is no failure.
+        /// True if its task was cancelled, which doesn't count as a failure.
         private var isCancelled = false
 
-        /// The lease of the host of a fleet that may be at work; JSON doesn't have it.
+        /// The lease of a fleet's host that may be at work.
+        ///
+        /// It isn't part of ``json``.
         private var lease: Lease?
 
         /// Makes attempts for the preview or the test of a screen that shows a status.
@@ -56,10 +63,11 @@ extension MigrationStatus {
         ///   - startedAt: When it was begun last, in seconds since 1970, UTC.
         ///   - failure: The error that ended it.
         ///   - checkpoint: The text that the closure saved.
-        ///   - checkpointAppVersion: The version of the app that saved `checkpoint`; `nil` takes `appVersion` if there is one.
+        ///   - checkpointAppVersion: The version of the app that saved `checkpoint`; `nil` means
+        ///     `appVersion`, if there is a checkpoint.
         ///   - progress: How much was done at the checkpoint, from 0 to 1.
-        ///   - isUnderWay: True if a process is at work on it now; `nil` if that can't be told.
-        ///   - awaitsRestore: True if protected files wait to be put back.
+        ///   - isUnderWay: True if a process is at work on it now; `nil` if that is unattempted.
+        ///   - awaitsRestore: True if protected files have to be restored.
         public init(
             version: AppVersion,
             attempts: Int = 1,
@@ -90,34 +98,34 @@ extension MigrationStatus {
 
 extension MigrationStatus.Attempt {
     /// The attempts at a pending version that isn't the interrupted one.
-    init(_ known: AttemptedMigration) {
+    init(_ attempted: AttemptedMigration) {
         self.init(
-            version: known.version,
-            attempts: known.attempts,
-            deaths: known.deaths,
-            appVersion: known.appVersion,
-            checkpoint: known.checkpoint?.text,
-            checkpointAppVersion: known.checkpoint?.appVersion,
-            progress: known.checkpoint?.progress
+            version: attempted.version,
+            attempts: attempted.attempts,
+            deaths: attempted.deaths,
+            appVersion: attempted.appVersion,
+            checkpoint: attempted.checkpoint?.text,
+            checkpointAppVersion: attempted.checkpoint?.appVersion,
+            progress: attempted.checkpoint?.progress
         )
     }
 
-    /// The attempts at the version that was begun last; `isUnderWay` is `nil` if nobody can tell.
+    /// The attempts at the version that was begun last; `isUnderWay` is `nil` if it is unattempted.
     init(_ interruption: Interruption, isUnderWay: Bool?) {
-        // While a process is at work, the last attempt is no death.
+        // While a process is at work, the last attempt isn't a death.
         let isAtWork = isUnderWay ?? (interruption.lease != nil)
-        let known = isAtWork ? interruption.attempt : interruption.outcome
+        let attempted = isAtWork ? interruption.attempt : interruption.outcome
         let isCancelled = interruption.failure == Interruption.cancellation
         self.init(
-            version: known.version,
-            attempts: known.attempts,
-            deaths: known.deaths,
-            appVersion: known.appVersion,
+            version: attempted.version,
+            attempts: attempted.attempts,
+            deaths: attempted.deaths,
+            appVersion: attempted.appVersion,
             startedAt: interruption.startedAt,
             failure: isCancelled ? nil : interruption.failure,
-            checkpoint: known.checkpoint?.text,
-            checkpointAppVersion: known.checkpoint?.appVersion,
-            progress: known.checkpoint?.progress,
+            checkpoint: attempted.checkpoint?.text,
+            checkpointAppVersion: attempted.checkpoint?.appVersion,
+            progress: attempted.checkpoint?.progress,
             isUnderWay: isUnderWay,
             awaitsRestore: isUnderWay != true && interruption.isProtecting
         )

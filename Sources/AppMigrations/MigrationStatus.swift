@@ -1,7 +1,7 @@
 /// A state at one moment, for a screen, a log or a support mail.
 ///
-/// ``MigrationManager/status`` makes it, from the file and a look at the lock. ``description`` is a text for a person, and ``json``
-/// one for a program.
+/// ``MigrationManager/status`` makes it: it reads the file and tries the lock. ``description`` is a text for
+/// a person, and ``json`` is a text for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The name of the manager.
     public let name: String
@@ -41,8 +41,10 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     ///   - stateFile: The path of the state file.
     ///   - lastRunVersion: The version up to which everything has run; `nil` if there is no state.
     ///   - baseline: The version of the data when the state was made or reset; `nil` takes `lastRunVersion`.
-    ///   - launchedVersion: The newest version of the app that was started on this data; `nil` takes `lastRunVersion`.
-    ///   - minimumAppVersion: The oldest version of the app that may use the data; `nil` if every version may.
+    ///   - launchedVersion: The newest version of the app that was started on this data; `nil` takes
+    ///     `lastRunVersion`.
+    ///   - minimumAppVersion: The oldest version of the app that may use the data; `nil` if every version
+    ///     may.
     ///   - interruption: The migration whose closure was begun last and isn't recorded.
     ///   - attempted: The attempts at other versions that were begun and are still pending.
     ///   - history: The migrations that ran here, the oldest first.
@@ -70,10 +72,12 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
         self.history = history
     }
 
-    /// True if there is a state; without one the versions are `nil`, and the lists are empty.
+    /// True if there is a state.
+    ///
+    /// If there is none, the versions are `nil` and the lists are empty.
     public var hasState: Bool { lastRunVersion != nil }
 
-    /// The oldest version of the app that may use the data, if it lies above ``appVersion``: this one may not.
+    /// The oldest version of the app that may use the data, if ``appVersion`` may not; `nil` if it may.
     public var requiredAppVersion: AppVersion? {
         guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
         return minimumAppVersion
@@ -81,23 +85,25 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
 }
 
 extension MigrationStatus {
-    /// What a state says, seen by an app of the version `current`.
+    /// The status of a state, for an app at `appVersion`.
+    ///
+    /// `isUnderWay` is whether a process is at work on the interrupted migration; `nil` if that is unknown.
     package init(
         _ state: MigrationState?,
         of location: StateLocation,
-        current: AppVersion,
+        appVersion: AppVersion,
         isUnderWay: Bool?
     ) {
         let marks = state?.marks
-        let floor = marks?.minimumAppVersion ?? .zero
+        let minimumAppVersion = marks?.minimumAppVersion ?? .zero
         self.init(
             name: location.name,
-            appVersion: current,
+            appVersion: appVersion,
             stateFile: location.state,
             lastRunVersion: marks?.lastRun,
             baseline: marks?.baseline,
             launchedVersion: marks?.launched,
-            minimumAppVersion: floor == .zero ? nil : floor,
+            minimumAppVersion: minimumAppVersion == .zero ? nil : minimumAppVersion,
             interruption: marks?.interruption.map { Attempt($0, isUnderWay: isUnderWay) },
             attempted: marks?.attempted.map { Attempt($0) } ?? [],
             history: state?.history ?? []
@@ -108,8 +114,8 @@ extension MigrationStatus {
 extension MigrationStatus {
     /// Several lines for a person to read, with times in UTC.
     ///
-    /// Of paths it has the state file's alone. What a closure's own error says stands in it as it is, and of a checkpoint only
-    /// how much was done.
+    /// The only path in it is that of the state file. It contains the whole text of a closure's own error. Of
+    /// a checkpoint, it contains only how much was done.
     public var description: String {
         var lines: [Message] = ["Migrations of \(name.quoted) in app version \(appVersion)"]
         lines.append("State: \(stateFile)")
@@ -138,9 +144,10 @@ extension MigrationStatus {
         return lines.map(\.description).joined(separator: "\n")
     }
 
-    /// An object of JSON, in one line, with the names of the properties as its keys.
+    /// A JSON object in one line, whose keys are the names of the properties.
     ///
-    /// Versions and times are text, durations are numbers of seconds, as in the state file, and what has no value is left out:
+    /// As in the state file, versions and times are strings, and durations are numbers of seconds. A property
+    /// that is `nil` is omitted:
     ///
     /// ```json
     /// { "name" : "Library", "appVersion" : "1.5",

@@ -28,7 +28,9 @@ final class FleetAttempt: Sendable {
             token.end()
             duration.withLock { $0 = max(.zero, clock.uptime() - began) }
         }
-        return await RunToken.$current.withValue(token.opened) { await holder.supervise(closing: db, body) }
+        return await RunToken.$current.withValue(token.openTokens) {
+            await holder.supervise(closing: db, body)
+        }
     }
 
     /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.
@@ -72,9 +74,9 @@ final class FleetAttempt: Sendable {
         // The app looks for its own error behind this one.
         .failed(
             context.version,
+            in: location,
             attempt: context.attempt,
-            failure,
-            location,
+            because: failure,
             consequence: consequence,
             isTransient: Self.isTransient(failure)
         )

@@ -55,7 +55,7 @@ public struct FleetMigrationContext: Sendable {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try began.checkpoint?.value(as: type, version, location)
+        try began.checkpoint?.value(as: type, of: version, in: location)
     }
 
     /// Saves in the store how far the closure came: the next attempt goes on there, on whichever host.
@@ -78,16 +78,16 @@ public struct FleetMigrationContext: Sendable {
     ) async throws(MigrationError) {
         let text = value.description
         let size = text.utf8.count
-        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
+        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, of: version) }
         try await holder.save(isCheckpoint: true) {
             $0.withCheckpoint(text, progress: progress.map(MigrationContext.fraction), since: began)
         }
         if let progress { reportProgress(progress) }
-        if Task.isCancelled { throw location.cancelledAtCheckpoint(version) }
+        if Task.isCancelled { throw location.cancelledAtCheckpoint(of: version) }
     }
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        var event = MigrationEvent(kind, location.name, version: version)
+        var event = MigrationEvent(kind, managerName: location.name, version: version)
         (event.previousVersion, event.attempt) = (previousVersion, attempt)
         return event
     }

@@ -14,7 +14,7 @@ extension FleetMigrationManager {
         let state = try known(found)
         // A first state that this manager assumed is no knowledge, once there is a state.
         let isKnown = found.state == nil || !isPresuming
-        let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.marks, release)
+        let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.marks, under: rules)
         return try await plan(declarations, by: state, in: found, known)
     }
 
@@ -27,7 +27,7 @@ extension FleetMigrationManager {
         declarations.withLock { $0.beginPlan() }
         // While its lease stands, an attempt is no death.
         let limit = found.isHeld ? nil : options.attemptLimit
-        let plan = Plan(state, limit: limit, isPresumed: found.state == nil)
+        let plan = Plan(state, attemptLimit: limit, isStatePresumed: found.state == nil)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
         let token = RunToken(place.token, isPlan: true)
         defer {
@@ -35,7 +35,7 @@ extension FleetMigrationManager {
             manager.declarations.withLock { $0.endPlan() }
             declarations.withLock { $0.endPlan() }
         }
-        try await RunToken.$current.withValue(token.opened) { try await body(manager) }
+        try await RunToken.$current.withValue(token.openTokens) { try await body(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 }
@@ -55,7 +55,7 @@ extension FleetMigrationManager {
             return MigrationStatus(
                 found.state,
                 of: location,
-                current: currentVersion,
+                appVersion: currentVersion,
                 isUnderWay: found.isHeld ? nil : false
             )
         }

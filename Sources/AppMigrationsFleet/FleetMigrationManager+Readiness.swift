@@ -23,7 +23,7 @@ extension FleetMigrationManager {
         looking.isReadOnly = true
         let manager = Result { () throws(MigrationError) in
             let place = try FleetPlace(name, currentVersion, store, looking)
-            return FleetMigrationManager(place, launch: .same, Declarations(StateMarks(), place.release))
+            return FleetMigrationManager(place, launch: .same, Declarations(StateMarks(), under: place.rules))
         }
         return Readiness(manager)
     }
@@ -46,7 +46,7 @@ extension FleetMigrationManager {
             let manager = try manager.get()
             let found = try await manager.stored.read()
             guard let marks = found.state?.marks else { return false }
-            try manager.release.requireUpgradable(marks)
+            try manager.rules.requireUpgradable(marks)
             if marks.minimumAppVersion.exceeds(manager.currentVersion) { return false }
             return try await manager.pending(of: declarations, in: found)?.isEmpty == true
         }

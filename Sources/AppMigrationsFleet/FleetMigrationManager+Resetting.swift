@@ -14,11 +14,11 @@ extension FleetMigrationManager {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
             try requireWritable()
-            let marks = try release.mark(version)
+            let marks = try rules.marks(resetTo: version)
             try await looking { found throws(MigrationError) in
-                let next = try release.resetting(existing(found), to: marks)
+                let next = try rules.resetting(existing(found), to: marks)
                 let outcome = try await save(next, over: found, else: unchanged)
-                if case .saved = outcome { declarations.withLock { $0.reopen(next.marks) } }
+                if case .saved = outcome { declarations.withLock { $0.reopen(at: next.marks) } }
                 return outcome
             }
         } catch {
@@ -42,7 +42,7 @@ extension FleetMigrationManager {
         let limit: AppVersion
         do throws(MigrationError) {
             try requireWritable()
-            limit = try release.mark(version).lastRun
+            limit = try rules.marks(resetTo: version).lastRun
         } catch {
             throw error.completed(by: "Nothing was reset.")
         }
@@ -78,7 +78,7 @@ extension FleetMigrationManager {
 
     private func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(location) }
-        if try RunToken.enclosing(place.token) != nil { throw .nested(location, nil) }
-        if let ended = declarations.withLock({ $0.endOfPlan }) { throw ended }
+        if try RunToken.enclosing(place.token) != nil { throw .nested(nil, in: location) }
+        if let ended = declarations.withLock({ $0.endOfPlanError }) { throw ended }
     }
 }

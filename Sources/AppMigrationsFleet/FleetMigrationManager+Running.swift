@@ -8,13 +8,13 @@ extension FleetMigrationManager {
         _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
         if floor == nil, !outOfOrder, let version = AppVersion(text),
-            declarations.withLock({ $0.passes(version) })
+            declarations.withLock({ $0.takeShortcut(for: version) })
         {
             return false
         }
         let declaration = try await declare(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
         guard let declaration else { return false }
-        defer { declarations.withLock { $0.end() } }
+        defer { declarations.withLock { $0.endDeclaration() } }
         var attempt: FleetAttempt?
         do throws(MigrationError) {
             guard let begun = try await begin(declaration) else { return false }
@@ -78,13 +78,15 @@ extension FleetMigrationManager {
             let decision = try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.decide(
                     declaration,
-                    state.marks,
+                    in: state.marks,
                     hasRun: state.hasRun(declaration),
-                    limit: limit
+                    attemptLimit: limit
                 )
             }
             guard case .run(let known) = decision else {
-                let settled = declarations.withLock { $0.settling(state, declaration, decision) } ?? state
+                let settled =
+                    declarations.withLock { $0.stateWithoutRun(of: declaration, by: decision, from: state) }
+                    ?? state
                 let consequence = decision.consequenceOfNotSaving(version)
                 let outcome = try await save(settled, over: found, version, else: consequence)
                 if case .saved = outcome { know(settled) }
@@ -112,7 +114,7 @@ extension FleetMigrationManager {
         return begun
     }
 
-    func know(_ state: MigrationState) { declarations.withLock { $0.learn(state) } }
+    func know(_ state: MigrationState) { declarations.withLock { $0.update(from: state) } }
 
     func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }

@@ -52,7 +52,7 @@ extension FleetMigrationManager {
         in found: StoredState.Found
     ) async throws -> [PlannedMigration]? {
         guard let state = found.state else { return nil }
-        let known = Declarations(state.marks, release)
+        let known = Declarations(state.marks, under: rules)
         let rows = try await plan(declarations, by: state, in: found, known)
         let refusal = rows.lazy.compactMap(\.error).first
         // What a newer release has begun to go beyond is pending until that release has run it.

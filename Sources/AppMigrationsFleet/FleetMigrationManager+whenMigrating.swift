@@ -62,13 +62,13 @@ extension FleetMigrationManager {
         minimumAppVersion: String?
     ) async throws(MigrationError) -> Declarations.Declaration? {
         let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.plan(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
+            try declarations.addRow(for: text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
         // The manager that was asked for a plan is not the one that the plan hands out.
         if try RunToken.enclosing(place.token) != nil {
             let version = AppVersion(text)
-            throw .nested(location, version).completed(declaring: version)
+            throw .nested(version, in: location).completed(declaring: version)
         }
         if outOfOrder { try await readWholeState(for: text) }
         let declaration = try declarations.withLock { declarations throws(MigrationError) in
@@ -81,10 +81,10 @@ extension FleetMigrationManager {
 
     /// Reads the state once more, if only its history says whether a version that is declared out of order has run.
     nonisolated(nonsending) private func readWholeState(for text: String) async throws(MigrationError) {
-        guard declarations.withLock({ $0.needsState(for: text) }) else { return }
+        guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
         do throws(MigrationError) {
             let state = try await known(stored.read())
-            declarations.withLock { $0.know(state) }
+            declarations.withLock { $0.keepWholeState(state) }
         } catch {
             let refusal = error.completed(declaring: AppVersion(text))
             declarations.withLock { $0.close(refusal) }
@@ -99,7 +99,7 @@ extension FleetMigrationManager {
         do throws(MigrationError) {
             let state = try await known(stored.read())
             try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.look(at: declaration, in: state)
+                try declarations.endReadOnly(declaration, in: state)
             }
         } catch {
             let refusal = error.completed(declaring: declaration.version)

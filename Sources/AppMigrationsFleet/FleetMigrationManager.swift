@@ -29,7 +29,7 @@ public final class FleetMigrationManager: Sendable {
     public var name: String { location.name }
 
     /// The app's version, the limit of what runs.
-    public var currentVersion: AppVersion { release.version }
+    public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this start relates to the last one of any host.
     public let launch: MigrationManager.Launch
@@ -38,7 +38,7 @@ public final class FleetMigrationManager: Sendable {
     let declarations: Guarded<Declarations>
 
     var stored: StoredState { place.stored }
-    var release: AppRelease { place.release }
+    var rules: UpgradeRules { place.rules }
     var options: Options { place.options }
     var clock: FleetClock { stored.deadline.clock }
     var location: StateLocation { stored.location }
@@ -76,7 +76,7 @@ public final class FleetMigrationManager: Sendable {
         } catch {
             throw error.completed(by: "Nothing was run.")
         }
-        let declarations = Declarations(start.marks, place.release)
+        let declarations = Declarations(start.marks, under: place.rules)
         self.init(place, launch: start.launch, declarations)
     }
 

@@ -3,7 +3,7 @@ internal import AppMigrations
 /// A manager's place among the hosts of its fleet; one reference, since a start hands it on.
 final class FleetPlace: Sendable {
     let stored: StoredState
-    let release: AppRelease
+    let rules: UpgradeRules
     let options: FleetMigrationManager.Options
 
     init(
@@ -17,7 +17,11 @@ final class FleetPlace: Sendable {
         let deadline = Deadline(clock: options.clock, lease: options.leaseLength)
         let location = StateLocation(name: name, directory: "", store: "the fleet's store")
         stored = StoredState(location, store, deadline)
-        release = try AppRelease(current, upgradesFrom: options.upgradesFrom, location)
+        rules = try UpgradeRules(
+            appVersion: current,
+            upgradesFrom: options.upgradesFrom,
+            in: location
+        )
         self.options = options
     }
 
@@ -39,14 +43,14 @@ final class FleetPlace: Sendable {
     ) async throws(MigrationError) -> StartOutcome {
         let document = try await stored.document()
         let head = document?.bytes.withUnsafeBufferPointer { StateHead.read($0, name: stored.location.name) }
-        if let head, head.launched >= release.version || options.isReadOnly {
-            return try StartOutcome(found: head, by: release)
+        if let head, head.launched >= rules.appVersion || options.isReadOnly {
+            return try StartOutcome(found: head, by: rules)
         }
         var found = try stored.found(document)
         if found.state == nil {
             let answer: MigrationManager.FirstRun
             do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
-            let made = try StartOutcome(first: answer, by: release)
+            let made = try StartOutcome(first: answer, by: rules)
             if options.isReadOnly { return made }
             // Several hosts start at once with the new data, and the one that made the state may die before it declares anything.
             // So the mark of a fresh install stays until another version is launched: no host knows when all are through.
@@ -56,12 +60,12 @@ final class FleetPlace: Sendable {
             found = now
         }
         guard let state = found.state else { throw .gone(stored.location) }
-        let start = try StartOutcome(found: state.marks, by: release)
+        let start = try StartOutcome(found: state.marks, by: rules)
         // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
         let isHeld = found.lease != nil
-        if options.isReadOnly || state.marks.launched >= release.version || isHeld { return start }
+        if options.isReadOnly || state.marks.launched >= rules.appVersion || isHeld { return start }
         do throws(MigrationError) {
-            let launched = state.launched(by: release.version)
+            let launched = state.launched(by: rules.appVersion)
             _ = try await stored.save(
                 launched,
                 at: found.revision,

@@ -31,7 +31,7 @@ struct LeaseWait {
         }
         let found = try await read()
         if let lease = found.lease, try RunToken.enclosing(location.token(of: lease.owner)) != nil {
-            throw .nested(location, version)
+            throw .nested(version, in: location)
         }
         return found
     }
@@ -87,7 +87,7 @@ struct LeaseWait {
         if let timeout, now - start >= timeout { throw end ?? location.timedOut(timeout, holder, version) }
         if told.map({ now - $0 >= .seconds(10) }) ?? true {
             told = now
-            var event = MigrationEvent(.waiting, location.name, version: version)
+            var event = MigrationEvent(.waiting, managerName: location.name, version: version)
             event.note = holder
             manager.send(event)
         }

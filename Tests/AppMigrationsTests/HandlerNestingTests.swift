@@ -11,7 +11,9 @@ import Testing
     func `a handler of a wait that declares a migration of the state is refused`(isSameManager: Bool) throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let log = Log()
-        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
+        let lock = try #require(
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
+        )
         let manager = Held()
         let options = MigrationManager.Options { event in
             log.add("\(event.kind)")
@@ -119,7 +121,7 @@ import Testing
             if number == 0 { first = token }
             // Like a task that a plan has started, and that is still running when the plan has ended.
             last.first?.end()
-            last = RunToken.$current.withValue(last) { token.opened }
+            last = RunToken.$current.withValue(last) { token.openTokens }
         }
         #expect(last.count == 1)
         #expect(first == nil)
@@ -130,13 +132,13 @@ import Testing
         let closure = RunToken(location)
         let other = StateLocation(name: "Other", directory: "/d")
         let plan = RunToken(other, isPlan: true)
-        let inPlan = RunToken.$current.withValue(closure.opened) { plan.opened }
-        let later = RunToken.$current.withValue(inPlan) { RunToken(other, isPlan: true).opened }
+        let inPlan = RunToken.$current.withValue(closure.openTokens) { plan.openTokens }
+        let later = RunToken.$current.withValue(inPlan) { RunToken(other, isPlan: true).openTokens }
         plan.end()
         for tokens in [inPlan, later] {
             try RunToken.$current.withValue(tokens) { () throws in
                 #expect(try RunToken.enclosing(location) === closure)
-                try RunToken.$current.withValue(RunToken(other, isPlan: true).opened) { () throws in
+                try RunToken.$current.withValue(RunToken(other, isPlan: true).openTokens) { () throws in
                     #expect(try RunToken.enclosing(location) === closure)
                 }
             }

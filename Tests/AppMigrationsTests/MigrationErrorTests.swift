@@ -28,8 +28,8 @@ struct MigrationErrorTests {
         return error ?? MigrationError(.managerClosed, "Nothing was thrown.")
     }
 
-    private static func release() throws -> AppRelease {
-        try AppRelease(version("1.4"), upgradesFrom: nil, location)
+    private static func release() throws -> UpgradeRules {
+        try UpgradeRules(appVersion: version("1.4"), upgradesFrom: nil, in: location)
     }
 
     private static func refusal(
@@ -43,11 +43,11 @@ struct MigrationErrorTests {
         let initialMarks = StateMarks(launched: version("1.4"))
         let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
         return thrown {
-            try Declarations(initialMarks, release()).decide(
+            try Declarations(initialMarks, under: release()).decide(
                 pending,
-                marks,
+                in: marks,
                 after: version(previous),
-                limit: 3
+                attemptLimit: 3
             )
         }
     }
@@ -68,7 +68,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .newerThanCurrentVersion,
-            thrown { try release().mark("1.5") },
+            thrown { try release().marks(resetTo: "1.5") },
             "Version 1.5, the version of reset(to:) in manager \"Library\" (/d/Library.migrations.json), is newer than the app "
                 + "(1.4). Pass the version that the data is at. If a newer app changed the data, start that one."
         ),
@@ -86,7 +86,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .nested,
-            .nested(location, version("1.2")),
+            .nested(version("1.2"), in: location),
             "This call would wait for itself: a closure, a plan or a declaration of manager \"Library\" "
                 + "(/d/Library.migrations.json) is under way, and the call was made inside it or next to it. In a plan, use the "
                 + "manager that is handed in. Elsewhere declare the version after the other one, not inside it, and await the call "
@@ -111,19 +111,19 @@ struct MigrationErrorTests {
     private static let running: [Row] = [
         Row(
             .migrationFailed,
-            .failed(version("1.2"), attempt: 3, Failure(), location, consequence: " The end."),
+            .failed(version("1.2"), in: location, attempt: 3, because: Failure(), consequence: " The end."),
             "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) failed in attempt 3: The disk is full. It is not "
                 + "recorded, and runs again with the next manager. The end."
         ),
         Row(
             .migrationFailed,
-            .failed(version("1.2"), attempt: 1, full, location, consequence: ""),
+            .failed(version("1.2"), in: location, attempt: 1, because: full, consequence: ""),
             "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) failed in attempt 1: No space left on device "
                 + "(write, errno 28). It is not recorded, and runs again with the next manager."
         ),
         Row(
             .cancelled,
-            .failed(version("1.2"), attempt: 1, CancellationError(), location, consequence: ""),
+            .failed(version("1.2"), in: location, attempt: 1, because: CancellationError(), consequence: ""),
             "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled in attempt 1. It is not recorded, "
                 + "and runs again with the next manager."
         ),
@@ -131,9 +131,9 @@ struct MigrationErrorTests {
             .cancelled,
             .failed(
                 version("1.2"),
+                in: location,
                 attempt: 1,
-                location.cancelledAtCheckpoint(version("1.2")),
-                location,
+                because: location.cancelledAtCheckpoint(of: version("1.2")),
                 consequence: ""
             ),
             "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled in attempt 1. The task of migration "

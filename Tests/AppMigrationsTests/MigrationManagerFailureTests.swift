@@ -73,9 +73,10 @@ import Testing
         try manager.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 2) }
         #expect(try !folder.stateText().contains("attempted"))
         _ = try folder.manager("1.4").failure(of: "1.3-1")
+        // The next release may declare it out of order.
         try folder.manager("1.4").declare("1.4")
         #expect(try !folder.stateText().contains("interruption"))
-        #expect(try !folder.stateText().contains("attempted"))
+        #expect(try folder.manager("1.4").status.attempted.map(\.version) == [version("1.3-1")])
     }
 
     @Test func `throws don't count for the limit of attempts`() throws {

@@ -142,7 +142,7 @@ import Testing
     {
         try folder.writeState(lastRun: "1.1")
         let location = StateLocation(name: "Library", directory: folder.path)
-        let lock = isLocked ? try FileLock.ifFree(location) : nil
+        let lock = isLocked ? try FileLock.takeIfFree(at: location) : nil
         if !isLocked { try folder.makeFolder(folder.obstacle) }
         let log = Log()
         for _ in 1...2 {

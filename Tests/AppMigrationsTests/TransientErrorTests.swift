@@ -11,7 +11,7 @@ import Testing
     @Test func `a lock that another process has is given back by itself`() throws {
         try folder.writeState(lastRun: "1.0")
         let location = StateLocation(name: "Library", directory: folder.path)
-        let lock = try #require(try FileLock.ifFree(location))
+        let lock = try #require(try FileLock.takeIfFree(at: location))
         defer { lock.unlock() }
         let options = MigrationManager.Options(lockTimeout: .inVain)
         let error = try folder.manager("1.1", options: options).refusal(of: "1.1")

@@ -1,106 +1,132 @@
-/// The declarations of one manager: what was declared, whether one is under way, and what is known of the state.
+/// The declarations of one manager: the last one, whether one is under way, and what the manager knows of the
+/// state.
 ///
-/// It reads no file: the manager tells it what the state says. The manager of a fleet asks the same. A fleet takes from the core
-/// `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`, `Guarded`, the clocks and the public types.
+/// It reads no file. The manager passes the state in. A fleet's manager uses this type in the same way: of
+/// the core, a fleet uses `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`,
+/// `Guarded`, the clocks and the public types.
 package struct Declarations {
-    /// A version with the oldest app that can read the data after it.
+    /// A declared version, with the oldest app that can use the data after it.
     package struct Declaration: Sendable {
         package let version: AppVersion
-        /// Zero where every app may go on reading.
+
+        /// Zero if the declaration doesn't limit older apps.
         package let minimumAppVersion: AppVersion
+
         /// True if it also runs below the last-run version, once.
         var isOutOfOrder = false
     }
 
-    private enum Standing {
+    private enum Phase {
         case open
+
         /// A declaration has something to run, and its call hasn't returned.
         case declaring
+
+        /// An error ended the declarations.
         case closed(MigrationError)
     }
 
-    package let release: AppRelease
+    package let rules: UpgradeRules
+
+    /// The marks of the state, as this manager knows them.
     package private(set) var marks: StateMarks
-    /// The whole state that the marks are of, once a declaration out of order has asked for it.
+
+    /// The whole state of these marks, once a version declared out of order has needed it.
     package private(set) var state: MigrationState?
-    /// True if each declaration is looked at: by a plan, which shows it, or by a rehearsal, which steps in.
+
+    /// True if no declaration may take the shortcut: a plan shows each of them, and a rehearsal may
+    /// intervene.
     private var isObserved = false
-    /// The plan that is made of the declarations, while it is, and its rows, which outlive it.
+
+    /// The plan that these declarations make; `nil` once it is over.
     private(set) var plan: Plan?
-    var rows: [PlannedMigration]?
-    private var standing = Standing.open { didSet { settle() } }
-    var previous = AppVersion.zero
-    /// Versions up to this one have run; zero turns the shortcut off.
-    private var idleLimit = AppVersion.zero
 
-    private var location: StateLocation { release.location }
+    /// The rows of the plan, which are still needed when it is over.
+    private var rows: [PlannedMigration]?
 
-    package init(_ marks: StateMarks, _ release: AppRelease) {
-        (self.release, self.marks) = (release, marks)
-        settle()
+    private var phase = Phase.open { didSet { refreshShortcut() } }
+
+    /// The version that was declared last.
+    private var previous = AppVersion.zero
+
+    /// Versions up to this one have run.
+    ///
+    /// Zero turns the shortcut off.
+    private var shortcutLimit = AppVersion.zero
+
+    private var location: StateLocation { rules.location }
+
+    package init(_ marks: StateMarks, under rules: UpgradeRules) {
+        self.rules = rules
+        self.marks = marks
+        refreshShortcut()
     }
 
-    /// Begins the declarations anew with what is known, for the manager of a plan or a rehearsal.
+    /// Returns new declarations with the same knowledge, for the manager of a plan or a rehearsal.
     package func observed(by plan: Plan? = nil) -> Declarations {
-        var observed = Declarations(marks, release)
+        var observed = Declarations(marks, under: rules)
         observed.isObserved = true
         observed.plan = plan
         observed.rows = plan.map { _ in [] }
-        observed.settle()
+        observed.refreshShortcut()
         return observed
     }
 
-    /// True if these declarations were a first start of a fresh install, and came to their end.
+    /// True if these declarations were a first start of a fresh install, and none of them failed.
     ///
-    /// The manager of a plan has been closed by then.
+    /// It is false for the manager of a plan, because the end of the plan has closed it.
     var endsFreshInstall: Bool {
         marks.freshInstall != nil && previous > .zero && firstFailure == nil
-            && marks.isFreshInstall(of: release.version)
+            && marks.isFreshInstall(of: rules.appVersion)
     }
 
+    /// The error that closed the manager; `nil` if it is open.
     package var firstFailure: MigrationError? {
-        if case .closed(let first) = standing { first } else { nil }
+        if case .closed(let first) = phase { first } else { nil }
     }
 
-    /// Passes a version over that has run already; `false` where a closer look is needed.
+    /// Declares a version that is known to have run; false if that isn't certain, and nothing was declared.
     ///
-    /// This is the whole cost of a version that has run: parse, lock, two comparisons.
+    /// This is the whole cost of a version that has run: reading its text, a lock and two comparisons.
     @inline(__always)
-    package mutating func passes(_ version: AppVersion) -> Bool {
-        guard previous < version, version <= idleLimit else { return false }
+    package mutating func takeShortcut(for version: AppVersion) -> Bool {
+        guard previous < version, version <= shortcutLimit else { return false }
         previous = version
         return true
     }
 }
 
 extension Declarations {
-    /// Reads a declaration and decides about it by what is known; `nil` where there is nothing to run.
+    /// Reads a declaration, and decides about it by what the manager knows; `nil` if there is nothing to run.
     ///
-    /// A declaration is under way until ``end()`` or ``close(_:)``. A refusal closes, but for that of a second one while one
-    /// is under way: a manager is one sequence of declarations.
+    /// The declaration is under way until ``endDeclaration()`` or ``close(_:)``. An error closes the manager,
+    /// with one exception: a second declaration while one is under way throws, and the first goes on.
     package mutating func declare(
         _ text: String,
         outOfOrder: Bool = false,
-        minimumAppVersion floor: String?,
+        minimumAppVersion: String?,
         isNested: Bool = false
     ) throws(MigrationError) -> Declaration? {
-        if case .declaring = standing {
+        if case .declaring = phase {
             let version = AppVersion(text)
-            throw .nested(location, version).completed(declaring: version)
+            throw .nested(version, in: location).completed(declaring: version)
         }
         do throws(MigrationError) {
             if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
-            let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
-            if isNested { throw .nested(location, declaration.version) }
-            // The limit of attempts is looked at under the lock: another process may have succeeded meanwhile.
-            let hasRun = state?.hasRun(declaration) ?? true
-            let decision = try decide(declaration, marks, after: previous, hasRun: hasRun, limit: nil)
+            let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
+            if isNested { throw .nested(declaration.version, in: location) }
+            // The limit of attempts is checked under the lock: another process may have succeeded by that
+            // time.
+            let decision = try decide(
+                declaration,
+                in: marks,
+                after: previous,
+                hasRun: state?.hasRun(declaration) ?? true,
+                attemptLimit: nil
+            )
             previous = declaration.version
-            switch decision {
-            case .alreadyRun where !mustRaiseFloor(marks, declaration): return nil
-            default: break
-            }
-            standing = .declaring
+            if case .alreadyRun = decision, !raisesMinimumAppVersion(declaration, in: marks) { return nil }
+            phase = .declaring
             return declaration
         } catch {
             let refusal = error.completed(declaring: AppVersion(text))
@@ -109,51 +135,11 @@ extension Declarations {
         }
     }
 
-    package var plannedRows: [PlannedMigration] { rows ?? [] }
-
-    /// Adds a row to the plan that is made of the declarations; `false` where none is.
-    ///
-    /// A refusal gets a row, and closes as in a real start: so does each row after it.
-    ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    package mutating func plan(
+    private func read(
         _ text: String,
-        outOfOrder: Bool = false,
-        minimumAppVersion floor: String?
-    ) throws(MigrationError) -> Bool {
-        guard let plan else { return false }
-        let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
-        let (version, marks) = (declaration.version, plan.state.marks)
-        var kind = PlannedMigration.Kind.refused
-        var refusal: MigrationError?
-        do throws(MigrationError) {
-            if let firstFailure { throw .managerClosed(version, by: firstFailure, in: release.location) }
-            let hasRun = plan.state.hasRun(declaration)
-            let decision = try decide(
-                declaration,
-                marks,
-                after: previous,
-                hasRun: hasRun,
-                limit: plan.limit
-            )
-            kind = plan.kind(of: decision, version)
-        } catch {
-            let completed = error.completed(declaring: version)
-            refusal = completed
-            close(completed)
-        }
-        previous = max(previous, version)
-        let isPending = version > marks.lastRun || !plan.state.hasRun(declaration)
-        let done = isPending ? marks.attempts(at: version)?.checkpoint?.progress : nil
-        rows?.append(PlannedMigration(kind: kind, version: version, progress: done, error: refusal))
-        return true
-    }
-
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    func read(
-        _ text: String,
-        outOfOrder: Bool = false,
-        minimumAppVersion floor: String?
+        outOfOrder: Bool,
+        minimumAppVersion minimumText: String?
     ) throws(MigrationError) -> Declaration {
         let version = try AppVersion(text) { problem in
             location.error(
@@ -163,16 +149,16 @@ extension Declarations {
                 advice: VersionReader.grammar
             )
         }
-        guard let floor else {
-            return Declaration(version: version, minimumAppVersion: .zero, isOutOfOrder: outOfOrder)
-        }
-        let minimumAppVersion = try AppVersion(floor) { problem in
-            location.error(
-                .invalidVersion,
-                version,
-                "\(problem) It is the minimumAppVersion: of migration \(version) in \(location).",
-                advice: VersionReader.grammar
-            )
+        var minimumAppVersion = AppVersion.zero
+        if let minimumText {
+            minimumAppVersion = try AppVersion(minimumText) { problem in
+                location.error(
+                    .invalidVersion,
+                    version,
+                    "\(problem) It is the minimumAppVersion: of migration \(version) in \(location).",
+                    advice: VersionReader.grammar
+                )
+            }
         }
         return Declaration(
             version: version,
@@ -181,91 +167,152 @@ extension Declarations {
         )
     }
 
-    /// True if only the whole state says whether a version that is declared out of order has run, and it isn't known yet.
-    package func needsState(for text: String) -> Bool {
-        guard case .open = standing, state == nil, let version = AppVersion(text) else { return false }
+    /// True if only the whole state shows whether a version declared out of order has run, and it wasn't read
+    /// yet.
+    package func needsWholeState(for text: String) -> Bool {
+        guard case .open = phase, state == nil, let version = AppVersion(text) else { return false }
         return version > marks.baseline && version <= marks.lastRun
     }
 
-    /// Takes over the whole state, which a declaration out of order needs.
-    package mutating func know(_ state: MigrationState) { self.state = state }
+    /// Keeps the whole state, which a version declared out of order needs.
+    package mutating func keepWholeState(_ state: MigrationState) { self.state = state }
 
-    /// Ends a declaration of a manager that only looks, by what the state says now: another process may have run it meanwhile.
+    /// Ends a declaration of a read-only manager, which can't run it.
     ///
-    /// Without the lock an attempt that is under way looks like one whose process died, so the limit of attempts isn't asked.
-    package mutating func look(
-        at declaration: Declaration,
+    /// It decides by the state as it is now, because another process may have run the version. The limit of
+    /// attempts isn't checked: without the lock, an attempt that is under way can't be told from one whose
+    /// process died.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly` if the version is pending.
+    package mutating func endReadOnly(
+        _ declaration: Declaration,
         in state: MigrationState
     ) throws(MigrationError) {
-        if case .run = try decide(
+        let decision = try decide(
             declaration,
-            state.marks,
+            in: state.marks,
             hasRun: state.hasRun(declaration),
-            limit: nil
-        ) {
-            throw .readOnly(location, version: declaration.version)
-        }
-        end()
+            attemptLimit: nil
+        )
+        if case .run = decision { throw .readOnly(location, version: declaration.version) }
+        endDeclaration()
     }
 
-    /// Takes over what the state says, except marks that were set back, or that a newer app has recorded: those refuse the next
-    /// declaration that was pending when the manager was made.
-    package mutating func learn(_ new: MigrationState) {
-        guard new.marks.lastRun >= marks.lastRun, new.marks.recorded(above: release.version) == nil else {
+    /// Updates what the manager knows to a newer state.
+    ///
+    /// A state that was reset to a lower version, or in which a newer app has recorded a migration, is
+    /// ignored. So the next declaration that was pending when the manager was made is refused.
+    package mutating func update(from newer: MigrationState) {
+        guard newer.marks.lastRun >= marks.lastRun, newer.marks.recorded(above: rules.appVersion) == nil
+        else {
             return
         }
-        marks = new.marks
-        if state != nil { state = new }
+        marks = newer.marks
+        if state != nil { state = newer }
     }
 
-    package mutating func end() {
-        if case .declaring = standing { standing = .open }
-        settle()
+    /// Ends the declaration that is under way, if there is one.
+    package mutating func endDeclaration() {
+        if case .declaring = phase { phase = .open }
+        refreshShortcut()
     }
 
-    /// Ends the declarations, if no earlier failure did: later errors go on naming the first.
+    /// Closes the manager; later errors go on naming the first failure.
     package mutating func close(_ error: MigrationError) {
-        if firstFailure == nil { standing = .closed(error) }
+        if firstFailure == nil { phase = .closed(error) }
     }
 
-    /// Ends the declarations where a rehearsal stops; gives what is thrown.
-    mutating func stop(before version: AppVersion) -> MigrationError {
+    /// Closes the manager at a version that the release which is rehearsed didn't have.
+    ///
+    /// - Returns: The error to throw.
+    mutating func closeForRehearsal(before version: AppVersion) -> MigrationError {
         if let firstFailure { return .managerClosed(version, by: firstFailure, in: location) }
-        let error = release.newer(version).completed(declaring: version)
+        let error = rules.newerThanAppError(version).completed(declaring: version)
         close(error)
         return error
     }
 
-    package mutating func reopen(_ marks: StateMarks) {
-        // A declaration that is under way is refused by the mark: versions that were declared before may be pending again.
-        if case .declaring = standing { return }
+    /// Begins the declarations again after a reset of the state to `marks`.
+    package mutating func reopen(at marks: StateMarks) {
+        // A declaration that is under way will be refused because of the new marks: versions that were
+        // declared before it may be pending again.
+        if case .declaring = phase { return }
         self.marks = marks
         state = nil
         previous = .zero
-        standing = .open
+        phase = .open
     }
 
-    /// While a plan is made each declaration is looked at, so that one through the wrong manager is refused.
-    package mutating func beginPlan() { idleLimit = .zero }
+    /// Lets versions that have run take the shortcut, unless each declaration has to be examined.
+    private mutating func refreshShortcut() {
+        shortcutLimit = .zero
+        if case .open = phase, !isObserved { shortcutLimit = min(marks.lastRun, rules.appVersion) }
+    }
+}
 
-    /// Ends a plan that was made of these declarations, or by their manager.
+// The declarations of a plan.
+extension Declarations {
+    package var plannedRows: [PlannedMigration] { rows ?? [] }
+
+    /// Adds a row to the plan that these declarations make; false if they make none.
     ///
-    /// A manager that was handed out for a plan is closed: kept, it would pass over every migration without a word.
+    /// A refused version gets a row too, and closes the manager as in a real start. So every later row is
+    /// refused.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
+    package mutating func addRow(
+        for text: String,
+        outOfOrder: Bool = false,
+        minimumAppVersion: String?
+    ) throws(MigrationError) -> Bool {
+        guard let plan else { return false }
+        let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
+        let version = declaration.version
+        let marks = plan.state.marks
+        let hasRun = plan.state.hasRun(declaration)
+        var kind = PlannedMigration.Kind.refused
+        var refusal: MigrationError?
+        do throws(MigrationError) {
+            if let firstFailure { throw .managerClosed(version, by: firstFailure, in: location) }
+            let decision = try decide(
+                declaration,
+                in: marks,
+                after: previous,
+                hasRun: hasRun,
+                attemptLimit: plan.attemptLimit
+            )
+            kind = plan.kind(of: decision, about: version)
+        } catch {
+            let completed = error.completed(declaring: version)
+            refusal = completed
+            close(completed)
+        }
+        previous = max(previous, version)
+        let isPending = version > marks.lastRun || !hasRun
+        let progress = isPending ? marks.attempts(at: version)?.checkpoint?.progress : nil
+        rows?.append(PlannedMigration(kind: kind, version: version, progress: progress, error: refusal))
+        return true
+    }
+
+    /// Turns the shortcut off while the manager makes a plan.
+    ///
+    /// Inside a plan, each declaration is examined, so that one of this manager instead of the plan's is
+    /// refused.
+    package mutating func beginPlan() { shortcutLimit = .zero }
+
+    /// Ends the plan that these declarations made, or that their manager made.
+    ///
+    /// The manager that was passed to the plan's closure is closed. If the app kept it, it would otherwise
+    /// ignore every migration without an error.
     package mutating func endPlan() {
-        guard plan != nil else { return settle() }
+        guard plan != nil else { return refreshShortcut() }
         plan = nil
         let message: Message = """
             This manager was handed out for a plan of \(location), and the plan is over. Use the manager whose plan it was.
             """
-        standing = .closed(location.error(.managerClosed, nil, message))
+        phase = .closed(location.error(.managerClosed, nil, message))
     }
 
-    /// The refusal of what would change the state through the manager of a plan that is over.
-    package var endOfPlan: MigrationError? { plan == nil && rows != nil ? firstFailure : nil }
-
-    /// Lets declarations that have nothing to run pass quickly again, if nothing stands against it.
-    private mutating func settle() {
-        idleLimit = .zero
-        if case .open = standing, !isObserved { idleLimit = min(marks.lastRun, release.version) }
-    }
+    /// The error for a call that would change the state, if this is the manager of a plan that is over.
+    package var endOfPlanError: MigrationError? { plan == nil && rows != nil ? firstFailure : nil }
 }

@@ -1,12 +1,20 @@
-/// The decision about a declaration: ``Declarations`` asks for it by what is known, and ``MigrationRun`` again under the lock.
+/// A decision about a declared version.
+///
+/// ``Declarations`` decides first by what the manager knows. ``MigrationRun`` has it decide again under the
+/// lock.
 package enum MigrationDecision {
-    /// Runs now: its attempts count this time, its deaths the processes of this app version that died in it.
+    /// The closure runs now. The value counts this attempt, and the processes of this app version that died
+    /// in it before.
     case run(AttemptedMigration)
+
     case alreadyRun
-    /// Belongs to the state that a fresh install begins with, as its release does, whichever process made that state.
+
+    /// The version becomes part of a fresh install's baseline, and its closure doesn't run.
+    ///
+    /// That is the same in every process of the release that made the state.
     case joinsBaseline
 
-    /// The consequence if a state in which nothing ran could not be saved.
+    /// The sentence for an error if a state in which nothing ran could not be saved.
     package func consequenceOfNotSaving(_ version: AppVersion) -> Message {
         if case .joinsBaseline = self {
             return
@@ -17,79 +25,112 @@ package enum MigrationDecision {
 }
 
 extension Declarations {
-    /// Decides about a declaration by the state's own marks; knows no clock, disk or lock.
+    /// Decides about a declaration by the marks of the state.
     ///
-    /// `known`, the manager's own marks, are those of the state before this declaration. The version declared before, `previous`, is
-    /// zero where the order was looked at already. `hasRun` says of a version up to the last-run version whether it is done: only one
-    /// that is declared out of order can be pending there.
+    /// It uses no clock, disk or lock.
     ///
-    /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`, `managerClosed` or
-    ///   `attemptLimitReached`.
+    /// The manager's own marks, ``Declarations/marks``, are those before this declaration. `marks` may be
+    /// newer.
+    ///
+    /// - Parameters:
+    ///   - declaration: The declaration.
+    ///   - marks: The marks to decide by.
+    ///   - previous: The version that was declared before; zero if the order was checked already.
+    ///   - hasRun: Whether a version up to the last-run version is done. Only one that is declared out of
+    ///     order can be pending there.
+    ///   - attemptLimit: The limit of deaths; `nil` if it doesn't apply.
+    /// - Returns: The decision.
+    /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`,
+    ///   `usedByNewerApp`, `managerClosed` or `attemptLimitReached`.
     package func decide(
         _ declaration: Declaration,
-        _ marks: StateMarks,
+        in marks: StateMarks,
         after previous: AppVersion = .zero,
         hasRun: Bool = true,
-        limit: Int?
+        attemptLimit: Int?
     ) throws(MigrationError) -> MigrationDecision {
-        let (version, floor) = (declaration.version, declaration.minimumAppVersion)
-        let (known, current, location) = (self.marks, release.version, release.location)
-        // An older app may have begun meanwhile what this one doesn't declare any more.
-        try release.requireUpgradable(marks)
-        if floor > version {
-            throw location.error(
-                .declaredOutOfOrder,
-                version,
-                """
-                The minimumAppVersion: \(floor) of migration \(version) in \(location) is above the migration's own version: the \
-                app that runs the migration could not use the data.
-                """,
-                advice: "Pass at most \(version)."
-            )
-        }
-        if version <= previous {
-            let text: Message =
-                previous == .zero
-                ? "Migration 0 is declared in \(location), and 0 is the version of a state in which nothing ran."
-                : "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
-            let advice: Message = "Declare each version once, in rising order, and all above 0."
-            throw location.error(.declaredOutOfOrder, version, text, advice: advice)
-        }
-        if version.exceeds(current) { throw release.newer(version) }
+        let version = declaration.version
+        let current = rules.appVersion
+        let known = self.marks
+        // Since this manager was made, an older app may have begun a migration that this app doesn't declare
+        // any more.
+        try rules.requireUpgradable(marks)
+        try requireOrder(of: declaration, after: previous)
+        if version.exceeds(current) { throw rules.newerThanAppError(version) }
         let isLate = version <= marks.lastRun && !hasRun
         if version <= known.lastRun, hasRun { return .alreadyRun }
-        // It is pending, or was when this manager was made. A version that was recorded since has run, unless a newer app came further.
+        // The version is pending, or was pending when this manager was made. If it was recorded since, it has
+        // run. But if a newer app has recorded more than that, this app may not go on.
         if let newer = newerApp(than: current, at: version, in: marks, isLate: isLate) {
-            throw release.usedByNewerApp(version, begun: newer, in: marks)
+            throw rules.usedByNewerAppError(version, begun: newer, in: marks)
         }
-        if marks.lastRun < known.lastRun {
-            // Versions that were declared before may be pending again, and to run this one now would skip them.
-            let text: Message = """
-                Migration \(version) was not run: the state of \(location) was reset after this manager was made, so versions \
-                that were declared before may be pending again. Make a new manager, and declare every migration again.
-                """
-            throw location.error(.managerClosed, version, text)
-        }
+        if marks.lastRun < known.lastRun { throw resetError(version) }
         if version <= marks.lastRun, !isLate { return .alreadyRun }
         guard let next = marks.attempts(at: version)?.nextAttempt(by: current) else {
             return marks.isFreshInstall(of: current) && !isLate
                 ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
-        if let limit, next.deaths >= max(1, limit) {
-            let text: Message = """
-                Migration \(version) of \(location) was not run: \(next.deaths) \(next.deaths == 1 ? "process" : "processes") of \
-                this app version died in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next \
-                manager try again, and so does a new app version, reset(to:) or a higher limit.
-                """
-            throw location.error(.attemptLimitReached, version, text)
-        }
+        if let attemptLimit, next.deaths >= max(1, attemptLimit) { throw attemptLimitError(next) }
         return .run(next)
     }
 
-    /// The newer app that keeps `current` from running a version, or from going on as if it had run; `nil` if there is none.
+    private func requireOrder(
+        of declaration: Declaration,
+        after previous: AppVersion
+    ) throws(MigrationError) {
+        let version = declaration.version
+        let minimum = declaration.minimumAppVersion
+        let location = rules.location
+        if minimum > version {
+            throw location.error(
+                .declaredOutOfOrder,
+                version,
+                """
+                The minimumAppVersion: \(minimum) of migration \(version) in \(location) is above the migration's own version: the \
+                app that runs the migration could not use the data.
+                """,
+                advice: "Pass at most \(version)."
+            )
+        }
+        if version > previous { return }
+        let text: Message =
+            previous == .zero
+            ? "Migration 0 is declared in \(location), and 0 is the version of a state in which nothing ran."
+            : "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
+        throw location.error(
+            .declaredOutOfOrder,
+            version,
+            text,
+            advice: "Declare each version once, in rising order, and all above 0."
+        )
+    }
+
+    /// The error if the state was reset since this manager was made.
     ///
-    /// A late version lies below the last-run version. So whether a newer app has begun it isn't told by the version, but by the app that
-    /// made the last attempt. It is refused too if a newer app has recorded a version: its closure was written for older data.
+    /// Versions that were declared before may be pending again. To run this version now would skip them.
+    private func resetError(_ version: AppVersion) -> MigrationError {
+        let text: Message = """
+            Migration \(version) was not run: the state of \(rules.location) was reset after this manager was made, so versions \
+            that were declared before may be pending again. Make a new manager, and declare every migration again.
+            """
+        return rules.location.error(.managerClosed, version, text)
+    }
+
+    private func attemptLimitError(_ next: AttemptedMigration) -> MigrationError {
+        let text: Message = """
+            Migration \(next.version) of \(rules.location) was not run: \(next.deaths) \(next.deaths == 1 ? "process" : "processes") \
+            of this app version died in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next \
+            manager try again, and so does a new app version, reset(to:) or a higher limit.
+            """
+        return rules.location.error(.attemptLimitReached, next.version, text)
+    }
+
+    /// The newer app because of which `current` may neither run a version nor treat it as run; `nil` if there
+    /// is none.
+    ///
+    /// A late version is below the last-run version. So its number doesn't show whether a newer app has begun
+    /// it, but the app version of its last attempt does. It is also refused if a newer app has recorded a
+    /// version, because its closure was written for older data.
     private func newerApp(
         than current: AppVersion,
         at version: AppVersion,
@@ -105,30 +146,35 @@ extension Declarations {
         return marks.begun(above: current)
     }
 
-    /// The state to save where nothing runs; `nil` where it stands already.
-    package func settling(
-        _ state: MigrationState,
-        _ declaration: Declaration,
-        _ decision: MigrationDecision
+    /// The state to save for a declaration that doesn't run; `nil` if nothing has to be saved.
+    package func stateWithoutRun(
+        of declaration: Declaration,
+        by decision: MigrationDecision,
+        from state: MigrationState
     ) -> MigrationState? {
-        let floor = declaration.minimumAppVersion
+        let minimum = declaration.minimumAppVersion
         switch decision {
-        case .joinsBaseline: return state.joiningBaseline(declaration.version, minimumAppVersion: floor)
-        case .alreadyRun where mustRaiseFloor(state.marks, declaration):
-            return state.raisingMinimumAppVersion(to: floor)
+        case .joinsBaseline:
+            return state.joiningBaseline(declaration.version, minimumAppVersion: minimum)
+        case .alreadyRun where raisesMinimumAppVersion(declaration, in: state.marks):
+            return state.raisingMinimumAppVersion(to: minimum)
         default: return nil
         }
     }
 
-    /// True if this app is to raise the floor; it leaves what a newer release said.
-    func mustRaiseFloor(_ marks: StateMarks, _ declaration: Declaration) -> Bool {
+    /// True if the declaration raises the minimum app version without a run.
+    ///
+    /// It doesn't if a newer release has begun or recorded a migration: what that release said is left alone.
+    func raisesMinimumAppVersion(_ declaration: Declaration, in marks: StateMarks) -> Bool {
         marks.minimumAppVersion < declaration.minimumAppVersion
-            && marks.begun(above: release.version) == nil && marks.recorded(above: release.version) == nil
+            && marks.begun(above: rules.appVersion) == nil && marks.recorded(above: rules.appVersion) == nil
     }
 }
 
 extension MigrationState {
-    /// True if a declared version up to the last-run version is done: unless it is declared out of order, each of them is.
+    /// True if a declared version up to the last-run version is done.
+    ///
+    /// Only one that is declared out of order may not be.
     package func hasRun(_ declaration: Declarations.Declaration) -> Bool {
         !declaration.isOutOfOrder || hasRun(declaration.version)
     }

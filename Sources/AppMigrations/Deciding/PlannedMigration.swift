@@ -1,6 +1,6 @@
 /// A row of a plan: what a start would do about one declared version.
 ///
-/// ``MigrationManager/plan(_:)-9ywei`` gives a row for each.
+/// ``MigrationManager/plan(_:)-9ywei`` returns a row for each declared version.
 public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// The kind of row: whether the closure would run.
     ///
@@ -10,7 +10,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// The version declared.
     public let version: AppVersion
 
-    /// How much an earlier attempt had done at its last checkpoint, from 0 to 1; `nil` where it didn't say.
+    /// How much an earlier attempt had done at its last checkpoint, from 0 to 1; `nil` if it didn't say.
     public let progress: Double?
 
     /// Why the version would be refused; with ``Kind/refused``.
@@ -35,7 +35,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         self.error = error
     }
 
-    /// The version and the kind, for instance `1.4 willRun`; of a refused row its error too.
+    /// The version and the kind, for example `1.4 willRun`; for a refused row, its error too.
     public var description: String { error.map { "\(version) \(kind): \($0)" } ?? "\(version) \(kind)" }
 
     /// The kinds of ``PlannedMigration``.
@@ -48,44 +48,26 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// Its closure would run.
         public static var willRun: Kind { Kind("willRun") }
 
-        /// It ran here, or isn't above the rows that the history has lost, and counts as run.
+        /// It ran here, or counts as run because its row may be among the oldest, which the history has
+        /// dropped.
         public static var alreadyRun: Kind { Kind("alreadyRun") }
 
         /// The data was at this version, or beyond it, when the state was made or reset.
         public static var baseline: Kind { Kind("baseline") }
 
-        /// There is no state yet: the first run takes it for the baseline, as its `firstRun:` says, and its closure doesn't run.
+        /// There is no state yet.
+        ///
+        /// The first run will make it part of the baseline, because of the answer of `firstRun:`, and its
+        /// closure won't run.
         public static var noState: Kind { Kind("noState") }
 
-        /// It lies below the last-run version and isn't in the history: it was declared too late, and isn't run.
+        /// It is below the last-run version and isn't in the history: it was declared too late, and doesn't
+        /// run.
         ///
-        /// With `outOfOrder: true` it is ``willRun``.
+        /// If it is declared with `outOfOrder: true`, it is ``willRun``.
         public static var missed: Kind { Kind("missed") }
 
         /// Declaring it would throw ``PlannedMigration/error``.
         public static var refused: Kind { Kind("refused") }
-    }
-}
-
-/// The source of a plan's rows: the state, read again, and the limit of attempts.
-package final class Plan: Sendable {
-    let state: MigrationState
-    let limit: Int?
-    /// True if there is no state yet, so that the plan shows what a first run would do.
-    private let isPresumed: Bool
-
-    package init(_ state: MigrationState, limit: Int?, isPresumed: Bool) {
-        (self.state, self.limit, self.isPresumed) = (state, limit, isPresumed)
-    }
-
-    func kind(of decision: MigrationDecision, _ version: AppVersion) -> PlannedMigration.Kind {
-        switch decision {
-        case .run: return .willRun
-        case .joinsBaseline: return isPresumed ? .noState : .baseline
-        default: break
-        }
-        if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
-        if version <= state.marks.baseline { return isPresumed ? .noState : .baseline }
-        return version <= state.droppedVersion ? .alreadyRun : .missed
     }
 }

@@ -1,28 +1,37 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
-/// The kernel gives it back when its process dies, so a killed process keeps no other one waiting. Two callers in one
-/// process exclude each other too, since each has opened the file for itself. A ``LockedState`` holds it until the last reference to
-/// that goes: of a declaration that runs, of a start that saves, or of a call such as a reset. The line in the file names the holder
-/// for people, and decides nothing.
+/// The kernel releases it when its process dies, so a killed process keeps no other process waiting. Two
+/// callers in one process exclude each other too, because each of them has opened the file itself. A
+/// ``LockedState`` holds the lock until its last reference is released: that of a declaration that runs, of a
+/// start that saves, or of a call such as a reset.
+///
+/// The line in the file names the holder for people. Nothing is decided by it.
 final class FileLock: Sendable {
     let identity: FileIdentity
-    /// True if the holder's line may be written: never into a file that somebody has put or linked there.
+
+    /// True if the line about the holder may be written.
+    ///
+    /// Nothing is written into a file that somebody else has put or linked there.
     private let isOurs: Bool
-    /// `nil` once the lock was given back: the number may be that of another file by then.
+
+    /// `nil` once the lock was released, because the number may be that of another file then.
     private let descriptor: Guarded<Int32?>
 
     private let wasSnapshotFound = Guarded(false)
 
     /// True if there was a snapshot when the lock was taken.
     ///
-    /// Only the holder of the lock makes or removes one, so the holder needn't look again.
+    /// Only the holder of the lock makes or removes a snapshot, so the holder doesn't have to look again.
     var hasFoundSnapshot: Bool { wasSnapshotFound.withLock { $0 } }
 
     /// The locks under which asynchronous closures of this process run, with the paths of their files.
-    private static let held = Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
+    private static let heldAsynchronously =
+        Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
-    /// Takes the descriptor over, also to close it where this throws.
-    private init(_ descriptor: Int32, _ location: StateLocation) throws(SystemCallError) {
+    /// Takes the descriptor over.
+    ///
+    /// If this throws, the descriptor is closed.
+    private init(_ descriptor: Int32, at location: StateLocation) throws(SystemCallError) {
         do throws(SystemCallError) {
             let file = try FileStatus(ofOpen: descriptor)
             if file.kind != .file { throw SystemCallError.unsupported(location.lock) }
@@ -38,21 +47,29 @@ final class FileLock: Sendable {
 
     deinit { unlock() }
 
-    /// Opens the lock's file without taking the lock, making its directory where there is none; not for a manager that only looks.
-    static func open(_ location: StateLocation) throws(MigrationError) -> FileLock {
+    /// Opens the lock's file without taking the lock.
+    ///
+    /// If the directory doesn't exist, it is made.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly` for a read-only manager, or `stateNotSaved`.
+    static func open(at location: StateLocation) throws(MigrationError) -> FileLock {
         if location.isReadOnly { throw .readOnly(location) }
+        let path = location.lock
+        let folder = location.directory
         do throws(SystemCallError) {
-            let (path, folder) = (location.lock, location.directory)
             let opened = try Platform.ignoring([Platform.noEntry], Platform.openLock(path, in: folder))
-            if let opened { return try FileLock(opened, location) }
+            if let opened { return try FileLock(opened, at: location) }
             try Platform.makeDirectories(folder)
-            return try FileLock(Platform.openLock(path, in: folder), location)
+            return try FileLock(Platform.openLock(path, in: folder), at: location)
         } catch {
-            throw unavailable(location, error)
+            throw unavailableError(at: location, because: error)
         }
     }
 
-    private static func unavailable(_ location: StateLocation, _ cause: SystemCallError) -> MigrationError {
+    private static func unavailableError(
+        at location: StateLocation,
+        because cause: SystemCallError
+    ) -> MigrationError {
         location.error(
             .stateNotSaved,
             at: cause.path ?? location.lock,
@@ -61,83 +78,98 @@ final class FileLock: Sendable {
             advice: "Make the folder and the files in it writable for this process, and start again."
         )
     }
+}
 
-    enum Attempt {
+// Taking and releasing.
+extension FileLock {
+    /// The result of one try.
+    enum Outcome {
         case taken
+
+        /// Another process, or another caller in this one, has the lock.
         case held
-        /// The lock is free, but a closure still runs under an earlier lock file that was removed from this path.
-        case claimed
-        /// The file that was opened is not the lock any more.
-        case lost
+
+        /// The lock is free. But a closure still runs under an earlier lock file that was removed from this
+        /// path, and its process holds the lock of the list of its copies.
+        case listHeld
+
+        /// The file that was opened is no longer the one at the lock's path.
+        case replaced
     }
 
     /// Takes the lock if it is free.
     ///
-    /// `isAsynchronous` tells other callers in this process that their thread may be the one that the closure needs.
-    func take(_ location: StateLocation, isAsynchronous: Bool = false) throws(MigrationError) -> Attempt {
+    /// If `isAsynchronous` is true, ``isHeldAsynchronously(_:at:)`` lets other callers in this process know
+    /// that their thread may be the one that the closure needs.
+    func tryTake(
+        at location: StateLocation,
+        isAsynchronous: Bool = false
+    ) throws(MigrationError) -> Outcome {
         do throws(SystemCallError) {
             return try descriptor.withLock { descriptor throws(SystemCallError) in
-                guard let descriptor else { return .lost }
+                guard let descriptor else { return .replaced }
                 guard try Platform.tryLock(descriptor) else { return .held }
-                // A lock whose file was removed or replaced while this process waited guards nothing.
-                guard try stands(at: location) else { return .lost }
+                // If the file was removed or replaced while this process waited, its lock protects nothing.
+                guard try isCurrentFile(at: location) else { return .replaced }
                 let snapshot = try location.existingSnapshot()
                 if let snapshot, try Platform.isLocked(snapshot + "/list") {
                     Platform.release(descriptor)
-                    return .claimed
+                    return .listHeld
                 }
                 if isAsynchronous {
-                    Self.held.withLock { $0.append((ObjectIdentifier(self), identity, location.lock)) }
+                    Self.heldAsynchronously.withLock {
+                        $0.append((ObjectIdentifier(self), identity, location.lock))
+                    }
                 }
                 wasSnapshotFound.withLock { $0 = snapshot != nil }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
         } catch {
-            throw Self.unavailable(location, error)
+            throw Self.unavailableError(at: location, because: error)
         }
     }
 
-    /// True if other processes find at the path the same file that this process has locked.
-    func stands(at location: StateLocation) throws(SystemCallError) -> Bool {
+    /// Takes the lock if it is free now, without waiting for a closure; `nil` if it isn't.
+    ///
+    /// If only the list of copies is locked, this tries again for a while: when a process dies, its
+    /// descriptors are closed one after the other.
+    static func takeIfFree(at location: StateLocation, tries: Int = 200) throws(MigrationError) -> FileLock? {
+        for _ in 1...tries {
+            let lock = try FileLock.open(at: location)
+            switch try lock.tryTake(at: location) {
+            case .taken: return lock
+            case .held: return nil
+            case .listHeld, .replaced: Platform.pause(.milliseconds(1))
+            }
+        }
+        return nil
+    }
+
+    /// True if the file at the lock's path is the one that this process has locked.
+    func isCurrentFile(at location: StateLocation) throws(SystemCallError) -> Bool {
         try Platform.status(location.lock)?.identity == identity
     }
 
-    /// Gives the lock back, if it was taken, and closes its file.
+    /// Releases the lock, if it was taken, and closes its file.
     func unlock() {
         descriptor.withLock { descriptor in
             guard let open = descriptor else { return }
-            Self.held.withLock { $0.removeAll { $0.holder == ObjectIdentifier(self) } }
+            Self.heldAsynchronously.withLock { $0.removeAll { $0.holder == ObjectIdentifier(self) } }
             descriptor = nil
             Platform.unlock(open)
         }
     }
 
-    /// Syncs all of the file system that the lock is on to disk; `false` where that can't be relied on.
-    ///
-    /// It tells of what could not be written since the lock's file was opened.
-    func flushFileSystem() throws(SystemCallError) -> Bool {
-        try descriptor.withLock { descriptor throws(SystemCallError) in
-            guard let descriptor else { return false }
-            return try Platform.flushFileSystem(of: descriptor)
-        }
-    }
-
-    /// The flush of the file system that the lock's file is on.
-    var flush: FileSystemFlush {
-        FileSystemFlush(device: identity.device) { [self] () throws(SystemCallError) in
-            try flushFileSystem()
-        }
-    }
-
-    /// True if this process has that lock for an asynchronous closure, or had another file locked for one that was at its path.
-    static func isHeldAsynchronously(_ identity: FileIdentity, _ location: StateLocation) -> Bool {
-        held.withLock { held in
+    /// True if an asynchronous closure of this process runs under this lock, or under another file at the
+    /// same path.
+    static func isHeldAsynchronously(_ identity: FileIdentity, at location: StateLocation) -> Bool {
+        heldAsynchronously.withLock { held in
             held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }
     }
 
-    /// The process that has the lock, as its line in the file says, for an error.
+    /// The process that has the lock, according to the line in the file, for an error.
     func holder() -> Message {
         descriptor.withLock { descriptor in
             do throws(SystemCallError) {
@@ -146,9 +178,29 @@ final class FileLock: Sendable {
                     if number != 0 { return "process \(Int(truncatingIfNeeded: number))" }
                 }
             } catch {
-                // The caller is told that it waited, whoever has the lock.
+                // The error that the caller gets says that it waited, with or without the holder's number.
             }
             return "an unknown process"
+        }
+    }
+}
+
+// Syncing the file system.
+extension FileLock {
+    /// Syncs the whole file system of the lock's file to disk; false if that can't be relied on.
+    ///
+    /// It fails if something could not be written since the lock's file was opened.
+    func flushFileSystem() throws(SystemCallError) -> Bool {
+        try descriptor.withLock { descriptor throws(SystemCallError) in
+            guard let descriptor else { return false }
+            return try Platform.flushFileSystem(of: descriptor)
+        }
+    }
+
+    /// The flush of the lock's file system, for ``FileTree``.
+    var flush: FileSystemFlush {
+        FileSystemFlush(device: identity.device) { [self] () throws(SystemCallError) in
+            try flushFileSystem()
         }
     }
 }

@@ -1,15 +1,20 @@
-/// Marks the code that a manager's closure, its plan or its handler is running, so that a manager of the same state used
-/// inside is refused instead of waiting for itself.
+/// Marks the app's code while a closure, a plan or an event handler of a manager runs it.
 ///
-/// It is bound to the task, or to the thread where there is none, and ends with the closure: an unstructured `Task`
-/// that outlives it inherits a token that no longer counts.
+/// If that code uses a manager of the same state, the call would wait for itself. It is refused instead.
+///
+/// The token is bound to the task, or to the thread if there is no task. It ends with the closure: an
+/// unstructured `Task` that outlives the closure inherits a token that no longer counts.
 package final class RunToken: Sendable {
-    /// The tokens of the code inside of which the caller stands, the inmost first.
+    /// The tokens of the code that calls, the innermost first.
     ///
-    /// They are bound with ``opened`` alone: a task that outlives one plan and begins the next keeps no chain of them alive.
+    /// Bind a token's ``openTokens`` and nothing else. A task that outlives one plan and begins the next
+    /// would otherwise keep a growing chain of ended tokens alive.
     @TaskLocal package static var current: [RunToken] = []
 
-    /// True if a plan is running, and no closure: nothing runs in a plan that a later declaration could pass over.
+    /// True if a plan is running, and no closure.
+    ///
+    /// A plan runs nothing. So a refusal inside it closes no manager: no later declaration could skip
+    /// anything.
     package let isPlan: Bool
 
     private let location: StateLocation
@@ -23,17 +28,18 @@ package final class RunToken: Sendable {
 
     package func end() { isOpen.withLock { $0 = false } }
 
-    /// This token and those inside of which its code begins.
-    package var opened: [RunToken] { [self] + Self.stillOpen }
+    /// This token, and those of the code that calls which have not ended.
+    package var openTokens: [RunToken] { [self] + Self.currentOpenTokens }
 
-    private static var stillOpen: [RunToken] { current.filter { $0.isOpen.withLock { $0 } } }
+    private static var currentOpenTokens: [RunToken] { current.filter { $0.isOpen.withLock { $0 } } }
 
-    /// The token of the closure or plan of that state inside of which the caller stands.
+    /// The token of the closure, plan or handler of that state in which the caller runs; `nil` outside of
+    /// one.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`.
     package static func enclosing(_ location: StateLocation) throws(MigrationError) -> RunToken? {
         do throws(SystemCallError) {
-            for token in stillOpen where try token.isOfState(location) { return token }
+            for token in currentOpenTokens where try token.isOfState(location) { return token }
             return nil
         } catch {
             throw .unreadable(error, at: location)
@@ -43,7 +49,8 @@ package final class RunToken: Sendable {
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {
         if self.location.name != location.name { return false }
         if FilePaths.isSame(self.location.directory, location.directory) { return true }
-        // The folder tells the state when it is opened under another path; a state in a store has none.
+        // The identity of the folder shows that two paths lead to the same state. A state in a store has no
+        // folder.
         guard self.location.path != nil, location.path != nil,
             let folder = try Platform.identity(ofFolder: self.location.directory)
         else { return false }
@@ -52,10 +59,11 @@ package final class RunToken: Sendable {
 
     /// Calls code of the app as if a closure of that state were running.
     ///
-    /// A handler that declared a migration of the state would wait for itself, or be called again by its own wait.
+    /// A handler that declared a migration of the state would wait for itself, or its own wait would call it
+    /// again.
     static func marking<Value>(_ location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
         let token = RunToken(location)
         defer { token.end() }
-        return try $current.withValue(token.opened, operation: body)
+        return try $current.withValue(token.openTokens, operation: body)
     }
 }

@@ -62,7 +62,7 @@ final class ProtectedPaths {
 
     func refuseCancelled() throws(MigrationError) {
         if Task.isCancelled {
-            throw location.cancelled(version, "copied the files that migration \(version) protects")
+            throw location.cancelled(version, while: "copied the files that migration \(version) protects")
         }
     }
 

@@ -52,7 +52,7 @@ extension ProtectionStage {
             """
         case .findingCopies:
             """
-            No file was changed. Put the copies back in their place and start again. To give the restore up, \
+            No file was restored. Put the copies back in their place and start again. To give the restore up, \
             \(Self.abandonRestore).
             """
         case .savingRestored:

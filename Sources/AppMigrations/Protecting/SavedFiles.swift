@@ -112,11 +112,18 @@ struct SavedFiles {
         while above != "/" {
             above = FilePaths.parent(above)
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
+            // Nothing can exist below a file. If nothing was at the path either, it may have been a file then.
+            if kind != .link, try !containsItem(copies) { continue }
             throw refusal(
                 at: above,
                 because: "\(above) was a folder when the copies were made; put that folder back in its place"
             )
         }
+    }
+
+    /// True if a folder of copies contains one that belongs to the path, and not only marks that nothing was there.
+    private func containsItem(_ copies: String) throws(SystemCallError) -> Bool {
+        try Platform.names(in: copies).contains { $0.hasPrefix("item") }
     }
 
     /// Files that this library neither restores nor removes.

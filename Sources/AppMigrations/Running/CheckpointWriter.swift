@@ -1,48 +1,55 @@
-/// The intent of the attempt that is under way, which a checkpoint replaces.
+/// Saves the checkpoints of a closure while it runs.
 ///
-/// A closure may save from any of its threads and tasks, so the intent is behind a lock of its own. When the closure has ended
-/// nothing is saved any more: a context that outlived it would write over the record.
+/// A closure may save from any of its threads and tasks, so they take turns here. When the closure has ended,
+/// nothing is saved any more: a context that outlived it would overwrite the record.
 final class CheckpointWriter: Sendable {
-    /// The attempt as it began, with what an earlier one saved.
-    let began: Interruption
+    /// The attempt as it began, with the checkpoint of an earlier one.
+    let initial: Interruption
+
+    /// The last-run version before the attempt.
     let previousVersion: AppVersion
-    private let attempt = Guarded<(intent: MigrationState, locked: LockedState)?>(nil)
 
-    init(_ began: Interruption, after previousVersion: AppVersion) {
-        (self.began, self.previousVersion) = (began, previousVersion)
+    /// The state with the intent; `nil` while the closure doesn't run.
+    private let running = Guarded<LockedState?>(nil)
+
+    init(_ initial: Interruption, after previousVersion: AppVersion) {
+        self.initial = initial
+        self.previousVersion = previousVersion
     }
 
-    var isUnderWay: Bool { attempt.withLock { $0 != nil } }
+    var isRunning: Bool { running.withLock { $0 != nil } }
 
-    func begin(_ intent: MigrationState, _ locked: LockedState) { attempt.withLock { $0 = (intent, locked) } }
+    /// Allows saving, for a closure that is about to run.
+    func begin(_ locked: LockedState) { running.withLock { $0 = locked } }
 
-    /// Ends the saving, and gives the intent as it stands; `nil` where it ended before.
-    func end() -> MigrationState? {
-        attempt.withLock { attempt in
-            defer { attempt = nil }
-            return attempt?.intent
-        }
-    }
+    /// Ends the saving; waits for a save that is under way.
+    func end() { running.withLock { $0 = nil } }
 
-    func save(_ text: String, progress: Double?, of context: MigrationContext) throws(MigrationError) {
-        let (version, location, size) = (context.version, context.location, text.utf8.count)
-        if began.isProtecting {
+    func save(
+        _ text: String,
+        progress: Double?,
+        of context: MigrationContext
+    ) throws(MigrationError) {
+        let version = context.version
+        let location = context.location
+        if initial.isProtecting {
             throw location.checkpointRefused(
-                version,
-                "the migration has protecting:, and a restore would undo the work that the checkpoint says is done.",
-                "Do without one of them."
+                of: version,
+                reason:
+                    "the migration has protecting:, and a restore would undo the work that the checkpoint says is done.",
+                advice: "Do without one of them."
             )
         }
-        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, version) }
-        try attempt.withLock { attempt throws(MigrationError) in
-            guard let now = attempt else { throw location.checkpointAfterEnd(version) }
-            let next = now.intent.withCheckpoint(text, progress: progress, since: began.attempt)
-            context.reach(.beforeCheckpoint)
-            let failure = now.locked.note(next)
-            if failure == nil || now.locked.isUncertain { attempt?.intent = next }
-            if let failure {
+        let size = text.utf8.count
+        if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, of: version) }
+        try running.withLock { locked throws(MigrationError) in
+            guard let locked else { throw location.checkpointAfterEnd(of: version) }
+            let next = try locked.existing()
+                .withCheckpoint(text, progress: progress, since: initial.attempt)
+            context.reachRehearsalPoint(.beforeCheckpoint)
+            if let failure = locked.saveBestEffort(next) {
                 throw failure.adding(
-                    now.locked.isUncertain
+                    locked.isUncertain
                         ? """
                         The next attempt of migration \(version) goes on at the new checkpoint. After a power failure it may go on at the \
                         one before.
@@ -52,37 +59,36 @@ final class CheckpointWriter: Sendable {
                     version: version
                 )
             }
-            context.reach(.afterCheckpoint)
+            context.reachRehearsalPoint(.afterCheckpoint)
         }
     }
 }
 
 extension StateLocation {
-    func checkpointRefused(_ version: AppVersion, _ reason: Message, _ advice: Message) -> MigrationError {
+    func checkpointRefused(of version: AppVersion, reason: Message, advice: Message) -> MigrationError {
         let text: Message = """
             A checkpoint of migration \(version) of \(self) was not saved: \(reason) The last checkpoint stays. \(advice)
             """
         return error(.checkpointNotSaved, version, text)
     }
 
-    package func checkpointTooLong(_ size: Int, _ version: AppVersion) -> MigrationError {
-        let limit = Checkpoint.sizeLimit
-        return checkpointRefused(
-            version,
-            "it takes \(size) bytes as UTF-8, and at most \(limit) are allowed.",
-            "Save a place in the data instead of the data."
-        )
-    }
-
-    package func checkpointAfterEnd(_ version: AppVersion) -> MigrationError {
+    package func checkpointTooLong(_ size: Int, of version: AppVersion) -> MigrationError {
         checkpointRefused(
-            version,
-            "the closure has ended.",
-            "Let the closure wait for the tasks and threads that it starts."
+            of: version,
+            reason: "it takes \(size) bytes as UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
+            advice: "Save a place in the data instead of the data."
         )
     }
 
-    package func cancelledAtCheckpoint(_ version: AppVersion) -> MigrationError {
+    package func checkpointAfterEnd(of version: AppVersion) -> MigrationError {
+        checkpointRefused(
+            of: version,
+            reason: "the closure has ended.",
+            advice: "Let the closure wait for the tasks and threads that it starts."
+        )
+    }
+
+    package func cancelledAtCheckpoint(of version: AppVersion) -> MigrationError {
         let text: Message = """
             The task of migration \(version) of \(self) was cancelled. Its checkpoint is saved, and the next attempt goes on \
             there.
@@ -95,15 +101,15 @@ extension Checkpoint {
     /// The value that was saved, in the type in which it was saved.
     package func value<Value: LosslessStringConvertible>(
         as type: Value.Type,
-        _ version: AppVersion,
-        _ location: StateLocation
+        of version: AppVersion,
+        in location: StateLocation
     ) throws(MigrationError) -> Value {
         if let value = Value(text) { return value }
-        let type = "\(type)"
-        let text: Message = """
-            The checkpoint of migration \(version) of \(location) can't be read as \(type): version \(appVersion) of the app \
+        let typeName = "\(type)"
+        let message: Message = """
+            The checkpoint of migration \(version) of \(location) can't be read as \(typeName): version \(appVersion) of the app \
             saved \(text.quoted). The checkpoint stays. Read it as the type that this version saved.
             """
-        throw location.error(.checkpointNotSaved, version, text)
+        throw location.error(.checkpointNotSaved, version, message)
     }
 }

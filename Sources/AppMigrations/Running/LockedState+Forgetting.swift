@@ -1,13 +1,14 @@
-/// A state that its app gives up: it is moved aside, also if it can't be read.
+/// The state of an app that forgets it: it is moved aside, even if it can't be read.
 extension LockedState {
-    /// Takes the lock, and puts back the files that wait for it if the state can be read.
+    /// Takes the lock, and restores the files of a process that died, if the state can be read.
     ///
-    /// A state that may be readable later, as on a device before its first unlock, is none to give up: its error is thrown.
+    /// A state that may be readable later, for example after the first unlock of a device, is not forgotten:
+    /// its error is thrown.
     static func takeToForget(
         _ reporter: Reporter,
         timeout: Duration?
     ) throws(MigrationError) -> LockedState {
-        let lock = try lock(reporter, timeout: timeout)
+        let lock = try takeLock(reporter, timeout: timeout)
         let state: MigrationState?
         do throws(MigrationError) {
             state = try StateFile(location: reporter.location).readState()
@@ -15,19 +16,20 @@ extension LockedState {
             if error.isTransient { throw error }
             state = nil
         }
-        let locked = LockedState(lock, reporter, holding: state)
+        let locked = LockedState(lock, reporter: reporter, state: state)
         try locked.recover()
         return locked
     }
 
-    /// Moves what is at the state's path aside, and returns its new path; `nil` if nothing is there.
+    /// Moves the file at the state's path aside, and returns its new path; `nil` if there is no file.
     ///
-    /// Copies that wait to be put back are kept if the state couldn't be read: they may be the only good ones. They are moved after
-    /// the state, because a state that is repaired by hand asks for them. If the process dies in between, the next first run keeps them.
+    /// If the state couldn't be read, the copies of protected files are kept, because they may be the only
+    /// good ones. They are moved after the state: if a person repairs the state by hand, it asks for them. If
+    /// the process dies between the two moves, the next first run keeps the copies.
     func moveStateAside() throws(MigrationError) -> String? {
         let file = StateFile(location: location)
         guard try file.exists() else { return nil }
-        try confirm()
+        try confirmLock()
         let time = Platform.now
         let path: String
         do throws(SystemCallError) {

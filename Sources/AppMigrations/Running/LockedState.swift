@@ -1,55 +1,82 @@
-/// A state while its lock is held: read again, with what a dead process left put back.
+/// A state while its lock is held.
 ///
-/// There is no other way to save, restore or remove anything of a state, and no way to have one without the lock. The lock
-/// goes back with the last reference.
+/// It was read under the lock, and the protected files of a process that died were restored.
 ///
-/// The lock guards only what its path leads to. So before anything is written the locked file has to be the one at the
-/// path: where another file stands there, another process may have the state.
+/// There is no other way to save, restore or remove anything of a state, and no way to have a value of this
+/// type without the lock. The lock is released with the last reference.
+///
+/// The lock protects only the state to which its path leads. If another file is at that path, another process
+/// may have the state. So before anything is written, ``confirmLock()`` checks that the locked file is still
+/// there.
 final class LockedState {
     let reporter: Reporter
     let lock: FileLock
 
-    /// The state in the file, as far as the holder of the lock knows; `nil` where there is none.
+    /// The state in the file, as far as the holder of the lock knows; `nil` if there is none.
+    ///
+    /// While a closure runs, it has the intent and the checkpoints. There is no other copy of them.
     private(set) var state: MigrationState?
 
-    /// True if another process may have the state: nothing is written or put back any more.
+    /// True if the lock was lost, so that another process may have the state.
+    ///
+    /// Nothing is written or restored any more.
     private(set) var isLost = false
 
-    /// True if the state that was saved last stands, and only its survival of a power failure is uncertain.
+    /// True if the state that was saved last is in the file, but may not survive a power failure.
     private(set) var isUncertain = false
 
-    /// What a restore replaced and had to leave beside its place.
-    private var keptBeside: [String] = []
+    /// The replaced files that a restore could not move into the snapshot, and renamed in their folders.
+    private var renamedInPlace: [String] = []
 
     var location: StateLocation { reporter.location }
 
-    /// Takes over a lock that is held.
+    /// Takes over a lock that is held, and reads the state.
     ///
-    /// Without `recovering` nothing is put back or cleared away: for a caller that gives a restore up.
-    convenience init(_ lock: FileLock, _ reporter: Reporter, recovering: Bool = true) throws(MigrationError) {
-        // Knowledge of the state from before the lock was taken may be outdated.
+    /// If `recovering` is false, nothing is restored or removed.
+    convenience init(
+        _ lock: FileLock,
+        reporter: Reporter,
+        recovering: Bool = true
+    ) throws(MigrationError) {
+        // A state that was read before the lock was taken may be outdated.
         let state = try StateFile(location: reporter.location).readState()
-        self.init(lock, reporter, holding: state)
+        self.init(lock, reporter: reporter, state: state)
         if recovering { try recover() }
     }
 
     /// Takes over a lock that is held, with the state that was read under it.
-    init(_ lock: FileLock, _ reporter: Reporter, holding state: MigrationState?) {
+    init(_ lock: FileLock, reporter: Reporter, state: MigrationState?) {
         self.reporter = reporter
         self.lock = lock
         self.state = state
     }
 
-    // A context that outlived its closure has the lock too.
+    // The lock is released here, because a context that outlived its closure has a reference to it too.
     deinit { lock.unlock() }
 
-    /// Saves a state; after a throw ``isUncertain`` says whether it stands all the same.
+    /// The state, which existed when the manager was made.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable` if it was removed since.
+    func existing() throws(MigrationError) -> MigrationState {
+        if let state { return state }
+        throw .gone(location)
+    }
+
+    func send(_ event: MigrationEvent) { reporter.send(event) }
+}
+
+// Saving.
+extension LockedState {
+    /// Saves a state.
+    ///
+    /// If it throws, ``isUncertain`` says whether the new state is in the file all the same.
     func save(_ new: MigrationState) throws(MigrationError) {
         isUncertain = false
-        try confirm()
+        try confirmLock()
         do throws(SystemCallError) {
-            // The folder is durable before the first state in it says anything. Another process may have made it, and have died before
-            // it synced the name. The path isn't resolved: where a link is on it, this library didn't make what lies behind.
+            // The directory must be durable before a first state in it counts. Another process may have made
+            // it, and may have died before it synced the name. The path isn't resolved: if it contains a
+            // link, this library didn't make the folder that the link leads to.
             if state == nil {
                 try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
             }
@@ -75,8 +102,10 @@ final class LockedState {
         }
     }
 
-    /// Saves what is worth knowing but can't be insisted on; gives why that failed.
-    func note(_ new: MigrationState) -> MigrationError? {
+    /// Saves a state if that is possible, for a caller that goes on in either case.
+    ///
+    /// - Returns: The error, if it could not be saved.
+    func saveBestEffort(_ new: MigrationState) -> MigrationError? {
         do throws(MigrationError) {
             try save(new)
             return nil
@@ -85,88 +114,90 @@ final class LockedState {
         }
     }
 
-    /// Saves a state, and says what it means for the caller if that fails.
+    /// Saves a state, and adds `consequence` to the error if that fails.
     func save(
         _ new: MigrationState,
-        _ version: AppVersion?,
-        else consequence: Message
+        version: AppVersion?,
+        consequenceOfFailure consequence: Message
     ) throws(MigrationError) {
-        guard let failure = note(new) else { return }
+        guard let failure = saveBestEffort(new) else { return }
         throw isUncertain ? failure : failure.adding(consequence, version: version)
     }
 
-    /// The state, which was there when the manager was made.
-    func existing() throws(MigrationError) -> MigrationState {
-        if let state { return state }
-        throw .gone(location)
-    }
-
-    /// Throws when the lock is not the one at its path: code of the app may have removed it, and another process taken the next.
-    func confirm() throws(MigrationError) {
-        let stands: Bool
+    /// Throws if the locked file is not the one at the lock's path.
+    ///
+    /// Code of the app may have removed it, and another process may have locked a new one.
+    func confirmLock() throws(MigrationError) {
+        let isCurrent: Bool
         do throws(SystemCallError) {
-            stands = try lock.stands(at: location)
+            isCurrent = try lock.isCurrentFile(at: location)
         } catch {
-            throw lost("its file could not be examined, \(error)", error)
+            throw lostError(reason: "its file could not be examined, \(error)", because: error)
         }
-        if !stands { throw lost("its file was removed or replaced") }
+        if !isCurrent { throw lostError(reason: "its file was removed or replaced") }
     }
 
-    private func lost(_ how: Message, _ cause: SystemCallError? = nil) -> MigrationError {
+    private func lostError(reason: Message, because cause: SystemCallError? = nil) -> MigrationError {
         isLost = true
         return location.error(
             .stateNotSaved,
             at: location.lock,
             because: cause,
-            "The lock of \(location) is lost: \(how). Nothing was written to the state without the lock.",
+            "The lock of \(location) is lost: \(reason). Nothing was written to the state without the lock.",
             advice: """
                 Never remove or replace \(location.lock). Make a new manager, which reads the state again.
                 """
         )
     }
-
-    func send(_ event: MigrationEvent) { reporter.send(event) }
 }
 
+// Taking the lock.
 extension LockedState {
+    /// Waits for the lock on this thread, and reads the state.
     static func take(
         _ reporter: Reporter,
         timeout: Duration?,
         recovering: Bool = true
     ) throws(MigrationError) -> LockedState {
-        try LockedState(lock(reporter, timeout: timeout), reporter, recovering: recovering)
+        let lock = try takeLock(reporter, timeout: timeout)
+        return try LockedState(lock, reporter: reporter, recovering: recovering)
     }
 
-    /// Takes the lock, and reads nothing yet.
-    static func lock(_ reporter: Reporter, timeout: Duration?) throws(MigrationError) -> FileLock {
-        var wait = LockWait(reporter, nil, timeout: timeout, .synchronous)
+    /// Waits for the lock on this thread, and reads nothing yet.
+    static func takeLock(_ reporter: Reporter, timeout: Duration?) throws(MigrationError) -> FileLock {
+        var wait = LockWait(reporter, version: nil, timeout: timeout, caller: .synchronous)
         while true {
             if let lock = try wait.step() { return lock }
             Platform.pause(wait.pause)
         }
     }
 
-    /// Takes the lock if it is free, or waits on this thread while `isAwaited`; `nil` where neither gives it.
+    /// Takes the lock if it is free, or waits for it on this thread as long as `isAwaited` returns true;
+    /// `nil` if the lock wasn't free and is no longer awaited.
     static func take(
         ifFree reporter: Reporter,
         timeout: Duration?,
         orWhile isAwaited: () throws(MigrationError) -> Bool
     ) throws(MigrationError) -> LockedState? {
-        if let lock = try FileLock.ifFree(reporter.location) { return try LockedState(lock, reporter) }
+        if let lock = try FileLock.takeIfFree(at: reporter.location) {
+            return try LockedState(lock, reporter: reporter)
+        }
         if try !isAwaited() { return nil }
-        var wait = LockWait(reporter, nil, timeout: timeout, .start)
+        var wait = LockWait(reporter, version: nil, timeout: timeout, caller: .start)
         repeat {
-            if let lock = try wait.step() { return try LockedState(lock, reporter) }
+            if let lock = try wait.step() { return try LockedState(lock, reporter: reporter) }
             Platform.pause(wait.pause)
         } while try isAwaited()
         return nil
     }
 }
 
-/// Protected files under the lock: put back, and their copies removed.
+// Restoring protected files, and removing their copies.
 extension LockedState {
-    /// Puts back what the intent of a dead process protected, before anyone can write newer data over it, and clears away a
-    /// snapshot that no intent asks for: the first thing that is done under the lock.
+    /// Restores the files that the migration of a dead process protected, or removes a snapshot that no
+    /// intent asks for.
+    ///
+    /// It is the first action under the lock, so that nobody can write newer data over those files before.
     func recover() throws(MigrationError) {
         guard let state else { return }
         let version = state.marks.interruption?.version
@@ -175,31 +206,35 @@ extension LockedState {
             try finishRestore(state)
             return
         }
-        if lock.hasFoundSnapshot { discardSnapshot(version) }
+        if lock.hasFoundSnapshot { discardSnapshot(of: version) }
     }
 
-    /// Moves copies aside that were found before the first state: the state that asked for them was lost.
+    /// Moves copies aside that were found before the first state is saved: the state that asked for them was
+    /// lost.
     ///
-    /// They may be the only good ones, and beside a state that doesn't ask for them they would be removed. If they can be neither
-    /// moved nor marked they stay, and the first save reports the error of the folder.
+    /// They may be the only good ones. If they stayed next to a state that doesn't ask for them, they would
+    /// be removed. If they can be neither moved nor marked, they stay, and the first save reports the error
+    /// of the folder.
     func keepUnlisted(at time: Int64 = Platform.now) {
         cleanUpSnapshot(of: nil) { files in
             try files.keep(asOf: time).map { SavedFiles.Kept(path: $0, reason: .stateLost) }
         }
     }
 
-    /// Removes the copies that no state asks for, or moves aside what must not be removed.
-    func discardSnapshot(_ version: AppVersion?) {
+    /// Removes the copies that no state asks for, and moves aside those that must not be removed.
+    func discardSnapshot(of version: AppVersion?) {
         cleanUpSnapshot(of: version) { files in
-            try confirm()
+            try confirmLock()
             return try files.discard()
         }
     }
 
     /// Removes or keeps copies that no state asks for, and sends an event if some remain.
-    private func cleanUpSnapshot(of version: AppVersion?, _ cleanUp: (SavedFiles) throws -> SavedFiles.Kept?)
-    {
-        var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+    private func cleanUpSnapshot(
+        of version: AppVersion?,
+        _ cleanUp: (SavedFiles) throws -> SavedFiles.Kept?
+    ) {
+        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
         do {
             guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
                 return
@@ -211,15 +246,15 @@ extension LockedState {
         send(event)
     }
 
-    /// Puts files back, if the lock is the one at its path.
+    /// Restores the files that the migration of `version` protects, if the lock is not lost.
     func restore(_ version: AppVersion) throws(MigrationError) {
         do {
-            try confirm()
+            try confirmLock()
             guard let files = try SavedFiles(in: location, of: version) else {
                 throw SavedFiles.missingError(in: location, of: version)
             }
-            keptBeside += try files.restore { [self] fraction, note in
-                var event = MigrationEvent(.progressed, location.name, version: version)
+            renamedInPlace += try files.restore { [self] fraction, note in
+                var event = MigrationEvent(.progressed, managerName: location.name, version: version)
                 event.fraction = fraction
                 event.note = note
                 event.isCopying = true
@@ -230,22 +265,23 @@ extension LockedState {
         }
     }
 
-    /// Saves that files were put back, and only then removes their copies.
+    /// Saves that the files of `restored` were restored, and only then removes their copies.
     ///
-    /// While the state asks for them, the next start looks again for what is left to be put back.
+    /// As long as the state asks for the copies, each start looks for files that are still to be restored.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
-        let (next, version) = (restored.endingRestore(), restored.marks.interruption?.version)
-        if let failure = note(next) {
+        let version = restored.marks.interruption?.version
+        if let failure = saveBestEffort(restored.endingRestore()) {
             throw location.protectionError(.savingRestored, of: version, because: failure)
         }
-        // The event comes after the save: until then a start waits for this thread, and the handler may wait for that start.
-        send(MigrationEvent(.restored, location.name, version: version))
-        for path in keptBeside {
-            var event = MigrationEvent(.leftoverNotRemoved, location.name, version: version)
+        // Send the events after the save. Before it, a start waits for this thread, and the handler may wait
+        // for that start.
+        send(MigrationEvent(.restored, managerName: location.name, version: version))
+        for path in renamedInPlace {
+            var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
             event.error = location.keptFilesError(SavedFiles.Kept(path: path, reason: .notMovable))
             send(event)
         }
-        keptBeside = []
-        discardSnapshot(version)
+        renamedInPlace = []
+        discardSnapshot(of: version)
     }
 }

@@ -1,94 +1,116 @@
-/// One attempt at one migration under the lock: the intent, the closure, then the record or the undoing.
+/// One attempt at one migration under the lock: the intent, the closure, then the record, or the restore if
+/// it threw.
 ///
-/// The intent is saved before the closure runs, so that a death in the closure is known to the next start. The record is saved
-/// after the closure returned and its work is synced to disk, so that nothing is recorded that a power cut could take.
+/// The intent is saved before the closure runs, so that the next start knows of a process that died in the
+/// closure. The record is saved after the closure has returned and its work is synced to disk, so that no
+/// power failure can keep the record and lose the work.
+///
+/// ``LockedState/state`` has the intent with its checkpoints while the closure runs.
 final class MigrationAttempt {
     let context: MigrationContext
     let locked: LockedState
     private let token: RunToken
+    private let minimumAppVersion: AppVersion
 
-    /// The state before the attempt, with the launch of this app, and the state with the intent.
-    let before: MigrationState
-    private(set) var intent: MigrationState
+    /// The state before the attempt, with the launch of this app.
+    private let before: MigrationState
 
-    /// The files that are put back unless the record is saved; `nil` if the closure protects none.
-    private var files: Snapshot?
+    /// The copies of the files that are restored unless the record is saved; `nil` if the closure protects
+    /// none.
+    private var snapshot: Snapshot?
 
+    /// How long the closure took; `nil` until it has ended.
     private(set) var duration: Duration?
 
-    var version: AppVersion { context.writer.began.version }
+    /// The attempt as it began.
+    private var initial: Interruption { context.writer.initial }
+
+    var version: AppVersion { initial.version }
     var location: StateLocation { locked.location }
 
     init(
-        of known: AttemptedMigration,
+        of attempted: AttemptedMigration,
         minimumAppVersion: AppVersion,
         isProtecting: Bool,
         under locked: LockedState
     ) throws(MigrationError) {
         self.locked = locked
-        // The intent also says that this app was launched. That stays true if the attempt is cancelled and this state saved again.
+        self.minimumAppVersion = minimumAppVersion
+        // This state is saved again if the attempt is cancelled. That this app was launched stays true then.
         let state = try locked.existing()
-        before = state.launched(by: max(state.marks.launched, known.appVersion))
-        let began = Interruption(known, isProtecting: isProtecting, at: Platform.now)
-        intent = before.withIntent(began, minimumAppVersion: minimumAppVersion)
-        let writer = CheckpointWriter(began, after: before.marks.lastRun)
+        before = state.launched(by: max(state.marks.launched, attempted.appVersion))
+        let initial = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
+        let writer = CheckpointWriter(initial, after: before.marks.lastRun)
         context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
         token = RunToken(locked.location)
     }
 
     /// Copies the protected files, if there are any, and saves the intent.
     func begin(protecting paths: [String]) throws(MigrationError) {
-        if !paths.isEmpty { try protect(paths) }
-        context.reach(paths.isEmpty ? .beforeIntent : .afterCopying)
-        if let failure = locked.note(intent) { throw cancel(failure) }
-        context.reach(.beforeClosure)
+        if !paths.isEmpty { try copyFiles(at: paths) }
+        context.reachRehearsalPoint(paths.isEmpty ? .beforeIntent : .afterCopying)
+        let intent = before.withIntent(initial, minimumAppVersion: minimumAppVersion)
+        if let failure = locked.saveBestEffort(intent) { throw cancel(failure) }
+        context.reachRehearsalPoint(.beforeClosure)
         locked.send(event(.started))
     }
 
-    /// Copies files durably, after it has saved that an attempt is copying: a process that dies in it is counted like one that dies in
-    /// the closure, so the limit of attempts ends that loop too.
+    /// Saves that the attempt copies files, and then copies them durably.
     ///
-    /// That first save has no minimum app version, since nothing of the data is changed yet.
-    private func protect(_ paths: [String]) throws(MigrationError) {
+    /// A process that dies while it copies is counted like one that dies in the closure. So the limit of
+    /// attempts ends a crash loop there too. This first save has no minimum app version, because nothing of
+    /// the data has changed yet.
+    private func copyFiles(at paths: [String]) throws(MigrationError) {
         let protected: ProtectedPaths
         do {
             protected = try ProtectedPaths(paths, of: version, in: location)
         } catch {
             throw location.protectionError(.copying, of: version, because: error)
         }
-        let began = context.writer.began
-        let copying = began.attempt.copying(after: before.marks.attempts(at: version))
-        let attempt = Interruption(copying, at: began.startedAt)
-        if let failure = locked.note(before.withIntent(attempt, minimumAppVersion: .zero)) {
+        let copying = Interruption(
+            initial.attempt.copying(after: before.marks.attempts(at: version)),
+            at: initial.startedAt
+        )
+        if let failure = locked.saveBestEffort(before.withIntent(copying, minimumAppVersion: .zero)) {
             throw cancel(failure)
         }
         do {
-            let files = try Snapshot(of: protected, under: locked.lock)
-            self.files = files
+            let snapshot = try Snapshot(of: protected, under: locked.lock)
+            self.snapshot = snapshot
             try protected.refuseConflict()
-            try files.copy { [self] done, note in
+            try snapshot.copy { [self] fraction, note in
                 var event = context.event(.progressed)
-                event.fraction = done
+                event.fraction = fraction
                 event.note = note
                 event.isCopying = true
                 locked.send(event)
             }
         } catch {
-            files?.remove()
+            snapshot?.remove()
             let failure = location.protectionError(.copying, of: version, because: error)
-            if locked.note(before) == nil { throw failure }
+            if locked.saveBestEffort(before) == nil { throw failure }
             throw failure.adding("The failure could not be saved either, so the attempt counts as a death.")
         }
     }
 
+    func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
+        var event = context.event(kind)
+        event.duration = duration
+        event.error = error
+        return event
+    }
+}
+
+// Calling the closure.
+extension MigrationAttempt {
     /// Calls the closure.
     ///
-    /// Returns its error instead of throwing it, because what the closure did has to be undone first.
+    /// - Returns: Its error. It isn't thrown, because protected files have to be restored first.
     func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
-        let began = begun()
-        defer { ended(since: began) }
+        let beginning = willCall()
+        defer { didCall(since: beginning) }
         do {
-            try RunToken.$current.withValue(token.opened) { try body(context) }
+            try RunToken.$current.withValue(token.openTokens) { try body(context) }
             return nil
         } catch {
             return error
@@ -98,118 +120,130 @@ final class MigrationAttempt {
     nonisolated(nonsending) func call(
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async -> (any Error)? {
-        let began = begun()
-        defer { ended(since: began) }
+        let beginning = willCall()
+        defer { didCall(since: beginning) }
         do {
-            try await RunToken.$current.withValue(token.opened) { try await body(context) }
+            try await RunToken.$current.withValue(token.openTokens) { try await body(context) }
             return nil
         } catch {
             return error
         }
     }
 
-    private func begun() -> Duration {
-        context.writer.begin(intent, locked)
+    private func willCall() -> Duration {
+        context.writer.begin(locked)
         return Platform.uptime
     }
 
-    private func ended(since began: Duration) {
+    private func didCall(since beginning: Duration) {
         token.end()
-        intent = context.writer.end() ?? intent
-        // The clock goes back where a machine was moved to another host.
-        duration = max(.zero, Platform.uptime - began)
-    }
-
-    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
-        var event = context.event(kind)
-        (event.duration, event.error) = (duration, error)
-        return event
+        context.writer.end()
+        // The clock goes back if a virtual machine is moved to another host.
+        duration = max(.zero, Platform.uptime - beginning)
     }
 }
 
-/// How an attempt ends: recorded, undone, cancelled before its closure began, or without its lock.
+// The end of an attempt: recorded, undone, cancelled before its closure began, or without its lock.
 extension MigrationAttempt {
-    /// Records that the closure returned, or undoes what it did before it threw.
-    func finish(_ failure: (any Error)?) throws(MigrationError) {
+    /// Records that the closure returned, or restores the files that it protects if it threw.
+    func finish(closureError: (any Error)?) throws(MigrationError) {
         do throws(MigrationError) {
-            // The list's lock keeps other processes away until the state's is certain.
-            defer { files?.endListLock() }
-            try locked.confirm()
+            // Until the state's lock is confirmed, the lock of the list keeps other processes away.
+            defer { snapshot?.endListLock() }
+            try locked.confirmLock()
         } catch {
-            throw lost(error, failure)
+            throw lostLockError(error, closureError: closureError)
         }
-        if let failure = failure ?? locked.reporter.rehearsal?.returned(version) {
-            throw undo(.failed(version, attempt: context.attempt, failure, location), because: failure)
+        if let cause = closureError ?? locked.reporter.rehearsal?.returned(version) {
+            throw undo(
+                .failed(version, in: location, attempt: context.attempt, because: cause),
+                because: cause
+            )
         }
         do throws(SystemCallError) {
-            // The record may not be more durable than the work.
-            try files?.synchronizeWork()
+            // The record must not be more durable than the work.
+            try snapshot?.synchronizeWork()
         } catch {
-            let path = error.path ?? location.directory
-            let lost = MigrationError.unsynchronized(
-                at: path,
+            let failure = MigrationError.unsynchronized(
+                at: error.path ?? location.directory,
                 reason: "\(error)",
                 in: location,
                 of: version,
                 because: error
             )
-            throw undo(lost, because: lost)
+            throw undo(failure, because: failure)
         }
         try record()
     }
 
-    func record() throws(MigrationError) {
-        let (known, taken) = (context.writer.began.attempt, duration ?? .zero)
-        let row = AppliedMigration(known, after: before.marks.lastRun, at: Platform.now, in: taken)
-        let recorded = intent.recording(row)
-        context.reach(.beforeRecord)
-        if let failure = locked.note(recorded) {
-            if locked.isLost { throw lost(failure, nil) }
+    private func record() throws(MigrationError) {
+        let row = AppliedMigration(
+            initial.attempt,
+            after: before.marks.lastRun,
+            at: Platform.now,
+            in: duration ?? .zero
+        )
+        let recorded = try locked.existing().recording(row)
+        context.reachRehearsalPoint(.beforeRecord)
+        if let failure = locked.saveBestEffort(recorded) {
+            if locked.isLost { throw lostLockError(failure, closureError: nil) }
             if locked.isUncertain {
                 throw failure.adding(
                     "Migration \(version) ran; after a power failure it may run again.",
                     version: version
                 )
             }
-            let undone = failure.adding("Migration \(version) ran and will run again.", version: version)
-            throw undo(undone, because: undone)
+            let error = failure.adding("Migration \(version) ran and will run again.", version: version)
+            throw undo(error, because: error)
         }
-        context.reach(.afterRecord)
-        if files != nil { locked.discardSnapshot(version) }
+        context.reachRehearsalPoint(.afterRecord)
+        if snapshot != nil { locked.discardSnapshot(of: version) }
     }
 
-    /// The error of a closure that ended without its lock: nothing of it is recorded or put back.
+    /// The error of a closure that ended without the lock.
     ///
-    /// Where the closure protects files, the state may list them, so the error is one that forbids writing to them.
-    private func lost(_ loss: MigrationError, _ failure: (any Error)?) -> MigrationError {
-        let ending: Message = failure == nil ? "ran, but" : "failed, and that"
+    /// Nothing is recorded or restored.
+    ///
+    /// If the closure protects files, the state may still ask for their copies. So the error forbids writing
+    /// to them.
+    private func lostLockError(_ loss: MigrationError, closureError: (any Error)?) -> MigrationError {
+        let ending: Message = closureError == nil ? "ran, but" : "failed, and that"
         var text: Message = "Migration \(version) \(ending) was not recorded."
-        if files != nil {
+        if snapshot != nil {
             text = """
                 \(text) The files that it protects were left as they are. The next start puts them back if the state lists them. \
                 Don't write to those files before that start has succeeded.
                 """
         }
-        let cause = failure.map { " The migration itself had failed: " + MigrationError.sentence($0) } ?? ""
+        let cause =
+            closureError.map { " The migration itself had failed: " + MigrationError.sentence($0) } ?? ""
         return loss.adding(
             "\(text)\(cause)",
-            code: files != nil ? .protectionFailed : .stateNotSaved,
+            code: snapshot != nil ? .protectionFailed : .stateNotSaved,
             version: version,
-            underlying: failure
+            underlying: closureError
         )
     }
 
-    /// The error of an attempt that ended so, once the protected files are put back and it is saved how it ended.
+    /// Restores the protected files, and saves that the attempt failed because of `cause`.
+    ///
+    /// - Returns: The error to throw: `failure`, with what became of the files.
     private func undo(_ failure: MigrationError, because cause: any Error) -> MigrationError {
-        let ended = intent.withFailure(cause)
-        if files == nil {
-            if locked.note(ended) == nil { return failure }
+        let ended: MigrationState
+        do throws(MigrationError) {
+            ended = try locked.existing().withFailure(cause)
+        } catch {
+            return error.following(cause)
+        }
+        if snapshot == nil {
+            if locked.saveBestEffort(ended) == nil { return failure }
             return failure.adding("The failure could not be saved either, so the attempt counts as a death.")
         }
         do throws(MigrationError) {
             try locked.restore(version)
         } catch {
-            _ = locked.note(ended)
+            // The next start restores the files. If this save fails too, the attempt counts as a death.
+            _ = locked.saveBestEffort(ended)
             return error.following(cause)
         }
         do throws(MigrationError) {
@@ -220,34 +254,33 @@ extension MigrationAttempt {
         }
     }
 
-    /// The error for an intent whose save failed, once the attempt is cancelled.
+    /// Cancels the attempt because an intent could not be saved.
     ///
-    /// If it is uncertain which state a power failure leaves, the copies stay until the state before is saved: the app goes on with its
-    /// files, and a start with that intent would put the copies over what the app wrote.
+    /// If it is uncertain which state a power failure leaves, the copies stay until the state before is
+    /// saved: the app goes on with its files, and a start with that intent would replace what the app wrote
+    /// by the copies.
+    ///
+    /// - Returns: The error to throw: `failure`, with what became of the attempt.
     private func cancel(_ failure: MigrationError) -> MigrationError {
-        files?.endListLock()
-        let end: Message
+        snapshot?.endListLock()
+        var ending: Message = "Migration \(version) was not run."
         if locked.isUncertain {
-            let second = locked.note(before)
-            if let second, files != nil {
-                return location.protectionError(.savingRestored, of: version, because: second)
+            let secondFailure = locked.saveBestEffort(before)
+            if let secondFailure, snapshot != nil {
+                return location.protectionError(.savingRestored, of: version, because: secondFailure)
             }
-            end =
-                second == nil
-                ? "Then the previous state was saved again, and migration \(version) was not run."
-                : "Migration \(version) was not run."
-            if files != nil { locked.discardSnapshot(version) }
-        } else if files != nil {
-            // First the copies, which may be what fills the disk: the state says that they are being made.
-            locked.discardSnapshot(version)
-            let isNoted = locked.note(before) == nil
-            end =
-                isNoted
-                ? "Migration \(version) was not run."
-                : "Migration \(version) was not run, but the attempt counts as a death."
-        } else {
-            end = "Migration \(version) was not run."
+            if secondFailure == nil {
+                ending = "Then the previous state was saved again, and migration \(version) was not run."
+            }
+            if snapshot != nil { locked.discardSnapshot(of: version) }
+        } else if snapshot != nil {
+            // Remove the copies first, because they may be what fills the disk. The state says that they are
+            // being made.
+            locked.discardSnapshot(of: version)
+            if locked.saveBestEffort(before) != nil {
+                ending = "Migration \(version) was not run, but the attempt counts as a death."
+            }
         }
-        return failure.adding(end, version: version)
+        return failure.adding(ending, version: version)
     }
 }

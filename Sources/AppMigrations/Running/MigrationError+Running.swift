@@ -1,38 +1,70 @@
 extension MigrationError {
+    /// The error of a migration whose closure threw `cause`, or was cancelled.
     package static func failed(
         _ version: AppVersion,
+        in location: StateLocation,
         attempt: Int,
-        _ cause: any Error,
-        _ location: StateLocation,
+        because cause: any Error,
         consequence: Message = "",
         isTransient: Bool = false
     ) -> MigrationError {
         let isCancelled = isCancellation(cause)
-        var end: Message = "failed in attempt \(attempt): \(sentence(cause))"
+        var ending: Message = "failed in attempt \(attempt): \(sentence(cause))"
         if isCancelled {
-            let more = (cause as? MigrationError).map { " " + sentence($0) } ?? ""
-            end = "was cancelled in attempt \(attempt).\(more)"
+            let detail = (cause as? MigrationError).map { " " + sentence($0) } ?? ""
+            ending = "was cancelled in attempt \(attempt).\(detail)"
         }
         let text: Message = """
-            Migration \(version) of \(location) \(end) \
+            Migration \(version) of \(location) \(ending) \
             It is not recorded, and runs again with the next manager.\(consequence)
             """
         let code: Code = isCancelled ? .cancelled : .migrationFailed
         return location.error(code, version, because: cause, isTransient: isTransient, text)
     }
 
+    /// The error of a call that would wait for itself.
+    package static func nested(_ version: AppVersion?, in location: StateLocation) -> MigrationError {
+        location.error(
+            .nested,
+            version,
+            """
+            This call would wait for itself: a closure, a plan or a declaration of \(location) is under way, and the call was \
+            made inside it or next to it.
+            """,
+            advice: """
+                In a plan, use the manager that is handed in. Elsewhere declare the version after the other one, not inside it, \
+                and await the call in asynchronous code.
+                """
+        )
+    }
+
     static func isCancellation(_ cause: any Error) -> Bool {
         cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
     }
 
-    /// Somebody else's text for an error, with one mark at its end.
+    /// The text of any error, with one punctuation mark at its end.
     package static func sentence(_ cause: any Error) -> String {
         let text = String(describing: cause)
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
     }
 
-    /// This error, naming what made the restore necessary.
+    /// This error of a restore, with the error of the closure that made the restore necessary.
     func following(_ cause: any Error) -> MigrationError {
         adding("The migration itself had failed: \(Self.sentence(cause))")
+    }
+}
+
+extension StateLocation {
+    /// The error of a task that was cancelled before a closure began.
+    ///
+    /// `work` is a phrase in the past tense whose subject is the manager, for example "waited for the lock".
+    func cancelled(_ version: AppVersion?, while work: Message) -> MigrationError {
+        error(
+            .cancelled,
+            version,
+            because: CancellationError(),
+            "The task was cancelled while \(self) \(work).",
+            advice: "Make a new manager to try again."
+        )
     }
 }

@@ -3,13 +3,13 @@
 /// It reads the state, or makes it on the first run. If a process died, it restores the protected files. If
 /// this version of the app was never started before, it saves that it was.
 struct Start: ~Copyable {
-    let release: AppRelease
+    let rules: UpgradeRules
     let timeout: Duration?
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
-    private var location: StateLocation { release.location }
+    private var location: StateLocation { rules.location }
     private var file: StateFile { StateFile(location: location) }
-    private var reporter: Reporter { Reporter(location, onEvent) }
+    private var reporter: Reporter { Reporter(location, onEvent: onEvent) }
 
     /// Starts the manager.
     ///
@@ -20,8 +20,8 @@ struct Start: ~Copyable {
         guard let marks = try file.readMarks() else { return try makeState(firstRun) }
         // Restore files before the data can be refused as too old: the app may write to them in either case.
         if marks.awaitsRestore { return try restoreAndSaveLaunch(marks) }
-        let found = try StartOutcome(found: marks, by: release)
-        return marks.launched >= release.version ? found : try restoreAndSaveLaunch(marks)
+        let found = try StartOutcome(found: marks, by: rules)
+        return marks.launched >= rules.appVersion ? found : try restoreAndSaveLaunch(marks)
     }
 }
 
@@ -36,7 +36,7 @@ extension Start {
     /// ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each path.
     private func restoreAndSaveLaunch(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
-        if location.isReadOnly { return try StartOutcome(found: found, by: release) }
+        if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
         var marks = found
         do throws(MigrationError) {
             let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
@@ -49,7 +49,7 @@ extension Start {
             if marks.awaitsRestore { throw forbiddingWrites(error, while: marks) }
             if error.code != .stateNotSaved { throw error }
         }
-        return try StartOutcome(found: marks, by: release)
+        return try StartOutcome(found: marks, by: rules)
     }
 
     /// Saves that this version was started, and returns the marks.
@@ -59,10 +59,10 @@ extension Start {
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
         // An app that can't upgrade the data isn't saved as started on it. So this comes first.
-        var found = try StartOutcome(found: state.marks, by: release)
-        if state.marks.launched >= release.version { return found }
+        var found = try StartOutcome(found: state.marks, by: rules)
+        if state.marks.launched >= rules.appVersion { return found }
         // If this fails, the next start saves it. Nothing else depends on it.
-        _ = locked.note(state.launched(by: release.version))
+        _ = locked.saveBestEffort(state.launched(by: rules.appVersion))
         found.marks = try locked.existing().marks
         return found
     }
@@ -112,7 +112,7 @@ extension Start {
     ) throws(MigrationError) -> StartOutcome {
         try DefaultLocation.refuseEscapes(location)
         // A read-only manager doesn't make the state that another manager would make.
-        if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: release) }
+        if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: rules) }
         let locked: LockedState
         do throws(MigrationError) {
             locked = try LockedState.take(reporter, timeout: timeout)
@@ -120,16 +120,16 @@ extension Start {
             // A task of this process has made the state since it was missed, and is migrating. Don't wait for
             // it.
             if error.code == .nested, let marks = try file.readMarks() {
-                return try StartOutcome(found: marks, by: release)
+                return try StartOutcome(found: marks, by: rules)
             }
             throw error
         }
         // Another process has made the state while this one waited for the lock. It may even have died in a
         // migration.
         if locked.state != nil { return try saveLaunch(under: locked) }
-        let outcome = try StartOutcome(first: answer(of: firstRun), by: release)
+        let outcome = try StartOutcome(first: answer(of: firstRun), by: rules)
         // The app's `firstRun:` may have removed the folder and the lock in it.
-        try locked.confirm()
+        try locked.confirmLock()
         locked.keepUnlisted()
         do throws(MigrationError) {
             try locked.save(MigrationState(name: location.name, marks: outcome.marks))

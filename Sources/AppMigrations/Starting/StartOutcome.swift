@@ -8,27 +8,27 @@ package struct StartOutcome {
     /// The outcome of a start that found a state.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
-    package init(found marks: StateMarks, by release: AppRelease) throws(MigrationError) {
-        try release.requireUpgradable(marks)
+    package init(found marks: StateMarks, by rules: UpgradeRules) throws(MigrationError) {
+        try rules.requireUpgradable(marks)
         self.marks = marks
-        launch = marks.launch(of: release.version)
+        launch = marks.launch(of: rules.appVersion)
     }
 
     /// The outcome of a first run.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
-    package init(first answer: MigrationManager.FirstRun, by release: AppRelease) throws(MigrationError) {
+    package init(first answer: MigrationManager.FirstRun, by rules: UpgradeRules) throws(MigrationError) {
         let baseline: AppVersion
         switch answer {
-        case .freshInstall: baseline = release.baseline
+        case .freshInstall: baseline = rules.freshInstallBaseline
         case .everything: baseline = .zero
-        case .existingData(let text): baseline = try release.baseline(ofExistingData: text)
+        case .existingData(let text): baseline = try rules.baseline(ofExistingData: text)
         }
         marks = StateMarks(
             lastRun: baseline,
             baseline: baseline,
-            launched: release.version,
-            freshInstall: answer == .freshInstall ? release.version : nil
+            launched: rules.appVersion,
+            freshInstall: answer == .freshInstall ? rules.appVersion : nil
         )
         launch = .first
     }

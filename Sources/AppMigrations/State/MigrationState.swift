@@ -133,10 +133,12 @@ extension MigrationState {
     /// True if a version up to the last-run version has run here, or counts as run.
     ///
     /// A version up to the baseline counts as run, because the data has its work already. A version up to
-    /// ``droppedVersion`` counts as run, because its row may be one that was dropped.
+    /// ``droppedVersion`` counts as run, because its row may be one that was dropped. A version with an
+    /// attempt that isn't recorded has not run: the record of a migration ends its attempts.
     package func hasRun(_ version: AppVersion) -> Bool {
-        version <= marks.baseline || version <= droppedVersion
-            || history.contains { $0.version == version }
+        if version <= marks.baseline { return true }
+        if marks.attempts(at: version) != nil { return false }
+        return version <= droppedVersion || history.contains { $0.version == version }
     }
 }
 

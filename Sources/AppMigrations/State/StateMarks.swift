@@ -81,9 +81,11 @@ extension StateMarks {
     /// That is the version of a migration whose closure was called, or the minimum app version that was saved
     /// with it.
     package func begun(above current: AppVersion) -> AppVersion? {
-        var versions = [minimumAppVersion] + attempted.map(\.version)
-        if let interruption { versions.append(interruption.version) }
-        return Self.newest(of: versions, above: current)
+        var attempts = attempted
+        if let interruption { attempts.append(interruption.attempt) }
+        // An attempt that was only copying has changed nothing, so it keeps no other release from its work.
+        let begun = attempts.filter(\.hasBegun).map(\.version)
+        return Self.newest(of: [minimumAppVersion] + begun, above: current)
     }
 
     /// The newest version above `current` that a newer app has recorded; `nil` if there is none.
@@ -182,16 +184,12 @@ extension StateMarks {
     /// Returns the marks after `version` was recorded, which raises the last-run version to it, or keeps a
     /// higher one.
     ///
-    /// The attempts at versions that are passed over are dropped, because these versions don't run any more.
-    /// An attempt at or below the last-run version is out of order, and is kept until its own version is
-    /// recorded.
+    /// The attempts at other versions are kept, also at those that are passed over: such a version may be
+    /// declared out of order by a later release, and runs again then.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
-        let raised = max(lastRun, version)
-        let isKept = { [lastRun] (attempt: AppVersion) in
-            attempt != version && (attempt > raised || attempt <= lastRun)
-        }
+        let isKept = { (attempt: AppVersion) in attempt != version }
         let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }
-        return with(lastRun: raised)
+        return with(lastRun: max(lastRun, version))
             .with(interruption: pending, attempted: attempted.filter { isKept($0.version) })
     }
 }

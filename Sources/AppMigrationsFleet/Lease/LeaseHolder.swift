@@ -94,7 +94,7 @@ final class LeaseHolder: Sendable {
         for _ in 1...5 {
             let now = progress.withLock { $0 }
             if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
-            if now.hasEnded { throw stored.location.checkpointAfterEnd(version) }
+            if now.hasEnded { throw stored.location.checkpointAfterEnd(of: version) }
             // Each try has a beat of its own. If the store shows an earlier try, that one is not taken for
             // this one, which was sent later: other hosts count from when the store had it.
             let changed = change(now.state)

@@ -135,7 +135,7 @@ package final class BatchRun {
 extension MigrationContext {
     /// Takes down how far the batches came, behind the commit of one.
     func reach(_ place: BatchRun.Place) throws(MigrationError) {
-        reach(.afterCommit)
+        reachRehearsalPoint(.afterCommit)
         if place.isCheckpoint {
             try saveCheckpoint(place.cursor, progress: place.progress)
         } else if let progress = place.progress {

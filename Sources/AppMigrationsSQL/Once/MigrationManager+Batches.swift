@@ -80,7 +80,7 @@ extension MigrationManager {
                     switch run.question {
                     case .batch(let batch):
                         run.outcome = try batches(db, batch, context)
-                        context.reach(.beforeCommit)
+                        context.reachRehearsalPoint(.beforeCommit)
                     case .place(let place): try context.reach(place)
                     }
                 } _: { () throws(SQLError) in
@@ -128,7 +128,7 @@ extension MigrationManager {
                 telling: { try context.reach($0) }
             ) { batch in
                 let outcome = try await batches(db, batch, context)
-                context.reach(.beforeCommit)
+                context.reachRehearsalPoint(.beforeCommit)
                 return outcome
             }
         }

@@ -307,16 +307,16 @@ struct MigrationDecisionTests {
             )
         }
         let location = StateLocation(name: "Library", directory: "/d")
-        let release = try AppRelease(version(row.current), upgradesFrom: nil, location)
+        let rules = try UpgradeRules(appVersion: version(row.current), upgradesFrom: nil, in: location)
         do throws(MigrationError) {
             let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
-            let decision = try Declarations(known ?? marks, release)
+            let decision = try Declarations(known ?? marks, under: rules)
                 .decide(
                     pending,
-                    marks,
+                    in: marks,
                     after: version(row.after),
                     hasRun: !row.isLate,
-                    limit: row.limit
+                    attemptLimit: row.limit
                 )
             if case .run(let next) = decision {
                 let outcome = Outcome.run(attempt: next.attempts, deaths: next.deaths)

@@ -42,13 +42,13 @@ import Testing
 
     @Test func `a lock is closed once, whoever has its descriptor then`() throws {
         let location = StateLocation(name: "Library", directory: scratch.state.path)
-        let lock = try #require(try FileLock.ifFree(location))
+        let lock = try #require(try FileLock.takeIfFree(at: location))
         lock.unlock()
-        let other = try #require(try FileLock.ifFree(location))
+        let other = try #require(try FileLock.takeIfFree(at: location))
         lock.unlock()
-        #expect(try FileLock.ifFree(location) == nil)
+        #expect(try FileLock.takeIfFree(at: location) == nil)
         other.unlock()
-        let free = try FileLock.ifFree(location)
+        let free = try FileLock.takeIfFree(at: location)
         #expect(free != nil)
         free?.unlock()
     }

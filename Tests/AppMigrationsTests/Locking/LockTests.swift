@@ -163,7 +163,7 @@ import Testing
         let manager = try folder.manager(upgradingTo: "1.1")
         let file = StateFile(location: StateLocation(name: "Library", directory: folder.state.path))
         let log = Log()
-        let reporter = Reporter(file.location, { event in log.add("\(event.kind)") })
+        let reporter = Reporter(file.location, onEvent: { event in log.add("\(event.kind)") })
         let locked = try #require(
             try LockedState.take(ifFree: reporter, timeout: nil) { () throws(MigrationError) in false }
         )
@@ -193,7 +193,7 @@ import Testing
         try folder.write("aside", to: "state/Library.migrations.snapshot/0/replaced")
         #expect(throws: MigrationError.self) { try locked.finishRestore(state) }
         #expect(try folder.read("state/Library.migrations.snapshot/0/replaced") == "aside")
-        locked.discardSnapshot(nil)
+        locked.discardSnapshot(of: nil)
         #expect(log.lines == ["leftoverNotRemoved"])
         #expect(try folder.read("data") == "old")
         #expect(try folder.read("state/Library.migrations.json") == before)
@@ -238,7 +238,7 @@ import Testing
 
     private static func lock(_ folder: TemporaryDirectory) throws -> FileLock {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try #require(try FileLock.ifFree(location))
+        return try #require(try FileLock.takeIfFree(at: location))
     }
 
     private func holdingLock(_ folder: TemporaryDirectory, _ body: () throws -> Void) throws {

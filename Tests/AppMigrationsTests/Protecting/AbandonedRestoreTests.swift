@@ -73,7 +73,7 @@ import Testing
             error?.description
                 == "The files that migration 1.1 protects could not be restored in manager \"Library\" "
                 + "(\(scratch.state.stateFile)): the state says that files are to be restored, and the copy of "
-                + "\(try scratch.resolved("data")) is not in \(scratch.state.snapshot)/0. No file was changed. Put the copies back in "
+                + "\(try scratch.resolved("data")) is not in \(scratch.state.snapshot)/0. No file was restored. Put the copies back in "
                 + "their place and start again. To give the restore up, call "
                 + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are."
         )
@@ -98,7 +98,7 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
         #expect(error?.code == .protectionFailed)
         #expect(error?.path == scratch.state.snapshot)
-        #expect(error?.description.contains("No file was changed. Put the copies back") == true)
+        #expect(error?.description.contains("No file was restored. Put the copies back") == true)
         #expect(try scratch.read("data") == "old\nchanged\n")
         #expect(try scratch.read("data-wal") == "log")
         #expect(try scratch.read("folder/a") == "old")
@@ -152,7 +152,7 @@ import Testing
     @Test func `it waits for the lock no longer than it may`() async throws {
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let lock = try #require(
-            try FileLock.ifFree(StateLocation(name: "Library", directory: scratch.state.path))
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: scratch.state.path))
         )
         let abandon = {
             try MigrationManager.abandonRestore(

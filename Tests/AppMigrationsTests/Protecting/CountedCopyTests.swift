@@ -107,6 +107,18 @@ import Testing
         #expect(try known()?.attempts == 4)
     }
 
+    @Test(arguments: [false, true])
+    func `a newer app that died while it copied holds back no older one`(isFollowed: Bool) async throws {
+        try scratch.write("old", to: "data")
+        await Self.die(scratch, "1.3", "1.3")
+        // What was only copied stays known while another version is interrupted.
+        if isFollowed { _ = try scratch.manager(upgradingTo: "1.3").failure(of: "1.1") }
+        let older = try scratch.manager(upgradingTo: "1.2")
+        #expect(try older.plan { try $0.declare("1.1", "1.2") }.map(\.kind) == [.willRun, .willRun])
+        #expect(try older.declare("1.1", "1.2") == ["1.1", "1.2"])
+        #expect(try scratch.manager(upgradingTo: "1.3").declare("1.3") == ["1.3"])
+    }
+
     /// The last row: another manager has the file.
     @Test(arguments: ["cancelled", "fifo", "conflict"])
     func `a take that is refused leaves the state as it was, with no copies`(reason: String) async throws {

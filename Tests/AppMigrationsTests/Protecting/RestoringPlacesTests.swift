@@ -117,6 +117,22 @@ import Testing
         #expect(try scratch.read("data/inner/file") == "old")
     }
 
+    /// A migration makes a folder of a file, and protects what will be in it.
+    @Test(arguments: [false, true])
+    func `nothing is put back below a file that was a file before`(isFolderMade: Bool) throws {
+        try scratch.write("old", to: "library")
+        let error = try scratch.fail(protecting: [scratch.file("library/catalog/main")]) {
+            if !isFolderMade { return }
+            try scratch.remove("library")
+            try scratch.write("new", to: "library/catalog/main")
+        }
+        #expect(error.code == .migrationFailed, "\(error)")
+        #expect(!scratch.exists("library/catalog/main"))
+        #expect(try isFolderMade || scratch.read("library") == "old")
+        _ = try scratch.manager(upgradingTo: "1.1")
+        try scratch.expectNoCopies()
+    }
+
     /// A migration moved all data to the folder where the state is, and left a link at the old place.
     @Test func `what leads to the state by a link that is there since is not put back`() throws {
         try scratch.write("old", to: "former/state/file")

@@ -33,7 +33,7 @@ import Testing
 
     private static func lock(_ scratch: TemporaryDirectory) throws -> (FileLock, StateFile) {
         let location = StateLocation(name: "Library", directory: scratch.state.path)
-        let lock = try #require(try FileLock.ifFree(location))
+        let lock = try #require(try FileLock.takeIfFree(at: location))
         return (lock, StateFile(location: location))
     }
 
@@ -69,7 +69,7 @@ import Testing
         try await ProtectedPathTests.die(in: scratch, having: "old\n")
         let (lock, file) = try Self.lock(scratch)
         let reporter = Reporter(file.location)
-        let locked = try LockedState(lock, reporter, recovering: false)
+        let locked = try LockedState(lock, reporter: reporter, recovering: false)
         let start = Start(scratch)
         start.waits.wait()
         try locked.recover()

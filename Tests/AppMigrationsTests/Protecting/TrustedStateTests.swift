@@ -43,7 +43,7 @@ import Testing
         try Self.edit(scratch) { $0.manager = "library" }
         let list = scratch.state.snapshot + "/list"
         let reason =
-            "the state says that files are to be restored, and \(list) belongs to manager \"library\". No file was changed."
+            "the state says that files are to be restored, and \(list) belongs to manager \"library\". No file was restored."
         try Self.expectRefused(scratch, reason)
         try Self.edit(scratch) { $0.manager = "Library" }
         _ = try scratch.manager(upgradingTo: "1.1")

@@ -183,7 +183,7 @@ import Testing
                 + "and start again."
         ) { manager, folder in
             let lock = try #require(
-                try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path))
+                try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
             )
             defer { lock.unlock() }
             try declare("1.3", in: manager)

@@ -109,6 +109,41 @@ import Testing
         #expect(try !folder.stateText().contains("interruption"))
     }
 
+    @Test func `an attempt that failed isn't taken for a row that was dropped`() throws {
+        try released()
+        #expect(throws: MigrationError.self) {
+            try folder.manager().whenMigrating(toVersion: "1.3", outOfOrder: true) { throw Failure() }
+        }
+        let file = try folder.manager().file
+        let state = try #require(try file.readState())
+        // The oldest row that goes is above it.
+        try folder.write(String(decoding: state.withoutOldestRows(2).document, as: UTF8.self))
+        #expect(try folder.stateText().contains(#""droppedVersion" : "1.4""#))
+        let rows = try folder.manager().plan { try $0.declareLate("1.3") }
+        #expect(rows.map(\.description) == ["1.3 willRun"])
+        try folder.manager().whenMigrating(toVersion: "1.3", outOfOrder: true) { #expect($0.attempt == 2) }
+        #expect(try history() == ["1.3 from 1.4"])
+        #expect(try !folder.manager().declareLate("1.3"))
+        #expect(try !folder.manager().declareLate("1.3.1"))
+    }
+
+    @Test func `an attempt from before a later version was recorded is kept as well`() throws {
+        try released()
+        #expect(throws: MigrationError.self) {
+            try folder.manager("1.4.1").whenMigrating(toVersion: "1.4.1", outOfOrder: true) { context in
+                try context.saveCheckpoint("half")
+                throw Failure()
+            }
+        }
+        // A release that was made without the hotfix.
+        #expect(try folder.manager("1.5").declare("1.5", "1.5-1") == ["1.5", "1.5-1"])
+        try folder.manager("1.6").whenMigrating(toVersion: "1.4.1", outOfOrder: true) { context in
+            #expect(context.attempt == 2 && context.isRetry)
+            #expect(context.checkpoint == "half")
+        }
+        #expect(try folder.manager("1.6").status.attempted.isEmpty)
+    }
+
     @Test func `what was begun above it stays begun while it runs`() throws {
         try released()
         _ = try folder.manager("1.5").failure(of: "1.5")
@@ -245,6 +280,9 @@ import Testing
         let begun = #expect(throws: MigrationError.self) { try folder.manager("1.5").declareLate("1.3") }
         #expect(begun?.code == .usedByNewerApp)
         #expect(begun?.description.contains("version 1.6 of the app has begun") == true)
+        // A reset to the last-run version would pass it over.
+        let warning = #"reset(to: "1.4"), after which migration 1.3 counts as run."#
+        #expect(begun?.description.hasSuffix(warning) == true)
         #expect(try folder.manager("1.6").declareLate("1.3"))
         #expect(try !folder.manager("1.5").declareLate("1.3"))
         try folder.manager("1.6").declare("1.6")

@@ -35,9 +35,9 @@ import Testing
         try folder.manager("1.4", after: "1.2").declarations.withLock { declarations in
             let waiting = try #require(try declarations.declare("1.3", minimumAppVersion: nil))
             let marks = StateMarks(lastRun: version("1.0"))
-            declarations.reopen(marks)
+            declarations.reopen(at: marks)
             let error = #expect(throws: MigrationError.self) {
-                try declarations.decide(waiting, marks, limit: nil)
+                try declarations.decide(waiting, in: marks, attemptLimit: nil)
             }
             #expect(error?.code == .managerClosed)
         }

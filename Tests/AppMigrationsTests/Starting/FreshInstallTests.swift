@@ -103,7 +103,9 @@ import Testing
 
     @Test func `where the lock isn't free at once the next start ends it`() throws {
         try start("1.4")
-        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
+        let lock = try #require(
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
+        )
         try start("1.4", "1.4")
         #expect(try isFresh)
         lock.unlock()

@@ -15,7 +15,7 @@ import Testing
 
     private static func lock(_ folder: TemporaryDirectory) throws -> FileLock {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try #require(try FileLock.ifFree(location))
+        return try #require(try FileLock.takeIfFree(at: location))
     }
 
     /// The error of the app 3.0, which waits for the lock until a process at 1.1 has saved its state and gives the lock back.

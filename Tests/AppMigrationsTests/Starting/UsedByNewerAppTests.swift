@@ -124,7 +124,9 @@ import Testing
     @Test func `a start that finds a newer app under the lock only is a downgrade`() throws {
         // Files to be put back make the start wait for the lock, under which a newer app saves its state.
         try folder.writeState(lastRun: "1.3", more: died(in: "1.4", isProtecting: true))
-        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
+        let lock = try #require(
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
+        )
         let options = MigrationManager.Options { event in
             guard event.kind == .waiting else { return }
             do { try folder.writeState(lastRun: "1.3", launched: "1.5") } catch { Issue.record(error) }
@@ -134,7 +136,9 @@ import Testing
     }
 
     @Test func `a state that another process made first is raised to the version launched`() throws {
-        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
+        let lock = try #require(
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
+        )
         let options = MigrationManager.Options { event in
             guard event.kind == .waiting else { return }
             do { try folder.writeState(lastRun: "1.3") } catch { Issue.record(error) }

@@ -89,7 +89,9 @@ import Testing
     @Test func `it waits for a closure that runs, no longer than it may`() throws {
         try folder.writeState(lastRun: "1.1")
         let before = try folder.stateText()
-        let lock = try #require(try FileLock.ifFree(StateLocation(name: "Library", directory: folder.path)))
+        let lock = try #require(
+            try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
+        )
         let error = #expect(throws: MigrationError.self) { try folder.forget(lockTimeout: .inVain) }
         #expect(error?.code == .lockTimeout)
         #expect(try folder.stateText() == before)

@@ -1,0 +1,210 @@
+/// The version of the app, the oldest data that it upgrades, and the refusals that follow from the two.
+///
+/// It is a class because many functions have it as a parameter. A struct would be copied in each of them.
+package final class UpgradeRules: Sendable {
+    package let appVersion: AppVersion
+
+    /// The version that the option `upgradesFrom` names; zero if the app upgrades from every version.
+    package let upgradesFrom: AppVersion
+
+    /// Where the state is, for the texts of errors.
+    package let location: StateLocation
+
+    /// - Throws: ``MigrationError`` with the code `invalidVersion` or `newerThanCurrentVersion`, for
+    ///   `upgradesFrom`.
+    package init(
+        appVersion: AppVersion,
+        upgradesFrom: String?,
+        in location: StateLocation
+    ) throws(MigrationError) {
+        self.appVersion = appVersion
+        self.location = location
+        guard let upgradesFrom else {
+            self.upgradesFrom = .zero
+            return
+        }
+        let oldest = try AppVersion(upgradesFrom) { problem in
+            location.error(
+                .invalidVersion,
+                nil,
+                "\(problem) It is the upgradesFrom of \(location).",
+                advice: VersionReader.grammar
+            )
+        }
+        if oldest.exceeds(appVersion) {
+            throw location.error(
+                .newerThanCurrentVersion,
+                oldest,
+                "The upgradesFrom \(oldest) of \(location) is newer than the app (\(appVersion)).",
+                advice: "Pass the newest version whose migration is no longer declared."
+            )
+        }
+        self.upgradesFrom = oldest
+    }
+
+    /// The version at which a fresh install begins.
+    ///
+    /// `upgradesFrom` can be a sub-migration of the app's own release that is no longer declared. The
+    /// baseline includes it, because a fresh install is never too old.
+    package var freshInstallBaseline: AppVersion { max(appVersion, upgradesFrom) }
+
+    /// Refuses a state in which a migration below `upgradesFrom` may have to run, or to run again: this app
+    /// no longer declares it.
+    ///
+    /// A last-run version of zero means that the migrations build the data from nothing, so no older
+    /// migration is missing. That is only certain if the release that made the state had the same limit, and
+    /// if no older migration was begun.
+    ///
+    /// - Throws: ``MigrationError`` with the code `tooOld`.
+    package func requireUpgradable(_ marks: StateMarks) throws(MigrationError) {
+        if marks.lastRun < upgradesFrom, isTooOld(marks) { throw tooOldError(dataAt: marks.lastRun) }
+    }
+
+    private func isTooOld(_ marks: StateMarks) -> Bool {
+        marks.lastRun != .zero || upgradesFrom.exceeds(marks.launched)
+            || marks.interruption.map { $0.version < upgradesFrom } == true
+            || marks.attempted.contains { $0.version < upgradesFrom }
+    }
+
+    private func tooOldError(dataAt found: AppVersion) -> MigrationError {
+        location.error(
+            .tooOld,
+            found,
+            """
+            The data of \(location) is at version \(found), and version \(appVersion) of the app upgrades from \(upgradesFrom) at \
+            the earliest.
+            """,
+            advice: "Start a release first that upgrades from \(found)."
+        )
+    }
+}
+
+// The errors of a declaration.
+extension UpgradeRules {
+    /// The error for a declared version above the app's.
+    func newerThanAppError(_ declared: AppVersion) -> MigrationError {
+        location.error(
+            .newerThanCurrentVersion,
+            declared,
+            "Migration \(declared) of \(location) is newer than the app (\(appVersion)).",
+            advice: "Raise the app's version or remove the migration."
+        )
+    }
+
+    /// The error for a pending version when version `newer` of the app has begun to change the data.
+    func usedByNewerAppError(
+        _ declared: AppVersion,
+        begun newer: AppVersion,
+        in marks: StateMarks
+    ) -> MigrationError {
+        let wayOut: Message =
+            if marks.minimumAppVersion(above: appVersion) != nil {
+                forgetStateAdvice
+            } else if marks.lastRun.exceeds(appVersion) {
+                "If older data was put in its place, call reset(to:) with the version of that data."
+            } else if declared <= marks.lastRun {
+                // After a reset to the last-run version, a version below it counts as run.
+                """
+                Don't call reset(to: \(marks.lastRun.description.quoted)), after which migration \(declared) counts as run.
+                """
+            } else {
+                """
+                If the data is still as version \(marks.lastRun) left it, call reset(to: \(marks.lastRun.description.quoted)), \
+                and everything after it is pending again.
+                """
+            }
+        let fleetAdvice: Message = """
+             Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
+            """
+        let isFile = location.path != nil
+        let text: Message = """
+            Migration \(declared) of \(location) was not run: version \(newer) of the app has begun to change the data, and this \
+            app is version \(appVersion). Start version \(newer) or a later one. \(wayOut)\
+            \(isFile ? "" : fleetAdvice)
+            """
+        return location.error(.usedByNewerApp, declared, text)
+    }
+
+    /// The advice to an app below the minimum app version, which a reset doesn't lower.
+    private var forgetStateAdvice: Message {
+        """
+        If older data was put in its place, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
+        firstRun: with existingData(at:) and the version of that data.
+        """
+    }
+}
+
+// The version of the data, as the app states it.
+extension UpgradeRules {
+    /// The marks of a reset to the version that `text` names.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
+    package func marks(resetTo text: String) throws(MigrationError) -> StateMarks {
+        let version = try dataVersion(
+            text,
+            source: "the version of reset(to:)",
+            advice: "Pass the version that the data is at."
+        )
+        let marks = StateMarks(lastRun: version, baseline: version, launched: appVersion)
+        try requireUpgradable(marks)
+        return marks
+    }
+
+    /// The baseline of a first run that `firstRun:` answered with `existingData(at:)`.
+    ///
+    /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
+    func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
+        let advice: Message = """
+            Each start asks again. Let firstRun: answer with the release that the data is of, or with the oldest that it can be of.
+            """
+        do throws(MigrationError) {
+            let found = try dataVersion(text, source: "the answer of firstRun:", advice: advice)
+            if found < upgradesFrom { throw tooOldError(dataAt: found) }
+            return found
+        } catch {
+            throw error.completed(by: "No state was written. Nothing was run.")
+        }
+    }
+
+    private func dataVersion(
+        _ text: String,
+        source: Message,
+        advice: Message
+    ) throws(MigrationError) -> AppVersion {
+        let found = try AppVersion(text) { problem in
+            location.error(
+                .invalidVersion,
+                nil,
+                "\(problem) It is \(source) in \(location).",
+                advice: "\(VersionReader.grammar) \(advice)"
+            )
+        }
+        if !found.exceeds(appVersion) { return found }
+        throw location.error(
+            .newerThanCurrentVersion,
+            found,
+            "Version \(found), \(source) in \(location), is newer than the app (\(appVersion)).",
+            advice: "\(advice) If a newer app changed the data, start that one."
+        )
+    }
+
+    /// Returns the state after a reset to `marks`.
+    ///
+    /// - Throws: ``MigrationError`` with the code `usedByNewerApp`, for an app below the minimum app version.
+    package func resetting(
+        _ state: MigrationState,
+        to marks: StateMarks
+    ) throws(MigrationError) -> MigrationState {
+        if let minimum = state.marks.minimumAppVersion(above: appVersion) {
+            throw location.error(
+                .usedByNewerApp,
+                minimum,
+                """
+                Only version \(minimum) of the app or a later one may use the data of \(location), and this app is \(appVersion).
+                """,
+                advice: "Start version \(minimum) or a later one. \(forgetStateAdvice)"
+            )
+        }
+        return state.resetting(to: marks)
+    }
+}

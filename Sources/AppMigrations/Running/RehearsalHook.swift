@@ -1,0 +1,39 @@
+/// Follows a manager in a rehearsal, and intervenes.
+package protocol RehearsalHook: AnyObject, Sendable {
+    /// Called for each declaration, before anything is decided.
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict
+
+    /// Called under the lock at each moment at which the process could die. The disk has then what a crash
+    /// would leave.
+    func reached(_ moment: RehearsalMoment)
+
+    /// Called when a closure has returned and isn't recorded yet.
+    ///
+    /// An error that it returns is treated as if the closure had thrown it.
+    func returned(_ version: AppVersion) -> (any Error)?
+}
+
+/// The answer of a rehearsal to a declaration.
+package enum RehearsalVerdict: Sendable {
+    case `continue`
+
+    /// Nothing is decided or run, as in a plan.
+    case passOver
+
+    /// The declaration throws as if its version were above the app's: the release that is rehearsed didn't
+    /// have it.
+    case stop
+}
+
+/// A moment at which the process could die: a save of the state, or a point at which the closure made its
+/// work durable.
+package struct RehearsalMoment: Sendable, Equatable {
+    package enum Place: Sendable {
+        // A closure that protects files has `afterCopying` instead of `beforeIntent`.
+        case afterCopying, beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit
+        case beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
+    }
+
+    package let place: Place
+    package let version: AppVersion
+}

@@ -34,6 +34,9 @@ package struct FileStatus {
         try self.init(call: "fstat", path: path) { fstat(descriptor, $0) }
     }
 
+    /// The status of the item at a path.
+    ///
+    /// With `following`, a link is followed.
     @inline(never)
     package init(ofEntry path: String, following: Bool = false) throws(SystemCallError) {
         let call: StaticString = following ? "stat" : "lstat"

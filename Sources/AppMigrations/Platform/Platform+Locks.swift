@@ -21,6 +21,7 @@ extension Platform {
         }
     }
 
+    /// Locks an open file without waiting; false if another process holds a lock that forbids it.
     package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
         return try ignoring([EWOULDBLOCK], retrying("flock") { flock(descriptor, kind | LOCK_NB) }) != nil
@@ -48,8 +49,7 @@ extension Platform {
         close(descriptor)
     }
 
-    /// Writes the ID of this process into the lock file, for people who want to know which process holds the
-    /// lock.
+    /// Writes the ID of this process into the lock file, so that people can see which process holds the lock.
     ///
     /// If that fails, the file doesn't name the holder.
     ///

@@ -6,8 +6,7 @@ extension Platform {
 
     static var isRoot: Bool { geteuid() == 0 }
 
-    /// The `errno` values that mean that a file system doesn't support a call, or that it needs more
-    /// privileges.
+    /// The `errno` values for a call that a file system doesn't support, or that needs more privileges.
     static var refusals: [Int32] { [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL] }
 
     /// Gives a file that root has just created in another user's folder to that user.
@@ -127,8 +126,9 @@ extension Platform {
         #endif
     }
 
-    /// Makes an entry of a walk and its folder mutable, if they are immutable or append-only and this user
-    /// may change that.
+    /// Makes an entry of a walk and its folder mutable.
+    ///
+    /// They are changed if they are immutable or append-only and this user may change that.
     ///
     /// - Returns: True if something was changed.
     static func makeMutable(_ entry: TreeWalk.Entry) -> Bool {

@@ -8,6 +8,7 @@ import AppMigrationsSystem
 /// `EINTR`. On Linux, `close` releases the descriptor even if it fails with `EINTR`, so another thread may
 /// already have the same descriptor.
 package enum Platform {
+    /// `ENOENT`, for code outside this folder.
     static var noEntry: Int32 { ENOENT }
 
     /// The `errno` values that mean "no such file".

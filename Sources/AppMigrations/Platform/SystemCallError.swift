@@ -38,6 +38,7 @@ extension SystemCallError {
     /// For an immutable file, the error is `EPERM`.
     var isDenied: Bool { errorNumber == EACCES }
 
+    /// True for `EPERM`: the file is immutable, or only a privileged user may make the call.
     var isNotPermitted: Bool { errorNumber == EPERM }
 
     var isOtherFileSystem: Bool { errorNumber == EXDEV }
@@ -45,8 +46,9 @@ extension SystemCallError {
     /// True if an error of renaming a folder may not apply to the entries in it (rename(2)).
     var leavesEntriesMovable: Bool { [EXDEV, EBUSY, EPERM, EACCES].contains(errorNumber) }
 
-    /// This error, with `new` instead of `old` at the beginning of its path, if the path is `old` or inside
-    /// it.
+    /// This error, with `new` instead of `old` at the beginning of its path.
+    ///
+    /// If the path isn't `old` or inside it, nothing is changed.
     func moved(from old: String, to new: String) -> SystemCallError {
         guard let path, FilePaths.contains(old, path: path) else { return self }
         let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)

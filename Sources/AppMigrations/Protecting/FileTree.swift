@@ -152,8 +152,10 @@ extension FileTree {
         }
     }
 
-    /// True if SQLite may hold locks on a file: its name ends with `-shm`, or one of SQLite's files (`-wal`,
-    /// `-shm` or `-journal`) is next to it.
+    /// True if SQLite may hold locks on a file.
+    ///
+    /// That is assumed if its name ends with `-shm`, or if one of SQLite's files (`-wal`, `-shm` or
+    /// `-journal`) is next to it.
     ///
     /// If this process opened and closed such a file, it would lose all its locks on the file
     /// (sqlite.org/howtocorrupt.html, 2.2).

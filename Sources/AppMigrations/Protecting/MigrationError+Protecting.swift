@@ -14,8 +14,7 @@ extension StateLocation {
         return error(.protectionFailed, version, at: path, because: cause, isTransient: isTransient, text)
     }
 
-    /// Makes the error to throw after `error` was thrown while protected files were copied, restored or
-    /// abandoned.
+    /// Makes the error to throw after `error` ended the copying, restoring or abandoning of protected files.
     ///
     /// An error whose code is `protectionFailed` or `cancelled` is returned as it is.
     func protectionError(
@@ -127,8 +126,9 @@ extension StateLocation {
 }
 
 extension MigrationError {
-    /// Makes the error for files that could not be synced to disk: files that a closure wrote, or a path that
-    /// it named.
+    /// Makes the error for files that could not be synced to disk.
+    ///
+    /// They were written by a closure, or the closure named their path.
     static func unsynchronized(
         at path: String,
         reason: Message,

@@ -18,8 +18,9 @@
 /// yet. If the process is killed, the next restore continues with the copies that are left. It doesn't touch
 /// files that were already restored, because the app may have written to them since.
 struct PathRestore {
-    /// A copy or a marker, given by its path below `copies` (it begins with a slash), and the path that it
-    /// restores.
+    /// A copy or a marker, and the path that it restores.
+    ///
+    /// `item` is a path below `copies` and begins with a slash.
     private typealias Piece = (item: String, place: String)
 
     private let place: String
@@ -267,8 +268,7 @@ struct PathRestore {
         return false
     }
 
-    /// Copies items of the snapshot to their paths in a folder on another file system, and syncs them to
-    /// disk.
+    /// Copies items of the snapshot to a folder on another file system, and syncs them to disk.
     private func copy(_ pieces: [Piece], into folder: String) throws {
         try FileSystemFlush.opening(folder) { flush in
             let trees = try pieces.map { try FileTree(at: copies + $0.item) }

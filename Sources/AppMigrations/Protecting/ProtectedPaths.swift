@@ -79,8 +79,9 @@ final class ProtectedPaths {
 
 /// Facts about a path. They are saved in the list, and a restore compares them with the current ones.
 extension ProtectedPaths {
-    /// The identities of the folders above a path, the nearest first, up to the first folder that also
-    /// contains the state directory.
+    /// The identities of the folders above a path, the nearest first.
+    ///
+    /// The last one is the first folder that also contains the state directory.
     ///
     /// An element is `nil` if that folder doesn't exist.
     ///
@@ -98,8 +99,9 @@ extension ProtectedPaths {
         return folders
     }
 
-    /// The number of steps from a path up to the nearest mount point: 1 if the path is one itself, 2 if the
-    /// folder above it is one, and so on.
+    /// The number of steps from a path up to the nearest mount point.
+    ///
+    /// It is 1 if the path is a mount point itself, 2 if the folder above it is one, and so on.
     ///
     /// It is 0 if there is no mount point before the first folder that also contains the state directory.
     static func mountDistance(of path: String, upTo stateFolder: String) throws(SystemCallError) -> Int {
@@ -257,8 +259,7 @@ extension ProtectedPaths {
         }
     }
 
-    /// Throws an error if an entry inside a protected path can't be copied, or if a restore could not replace
-    /// it.
+    /// Throws an error if an entry inside a protected path can't be copied, or can't be restored.
     func requireCopyable(_ entry: FileTree.Entry, in path: String) throws {
         let isTop = entry.below.isEmpty
         let isFolder = entry.status.kind == .directory
@@ -276,8 +277,7 @@ extension ProtectedPaths {
         if isFolder { try refuseForeign(entry.path, named: path) }
     }
 
-    /// The owner of a folder, if this process runs as root and the folder belongs to another user; otherwise
-    /// `nil`.
+    /// The owner of a folder of another user, if this process runs as root; otherwise `nil`.
     ///
     /// Root must not change files in such a folder. Its owner could put a link there and redirect root's
     /// changes to other files.

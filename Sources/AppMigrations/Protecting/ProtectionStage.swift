@@ -35,8 +35,9 @@ extension ProtectionStage {
         }
     }
 
-    /// The end of the text: what has happened to the files and their copies, and what the reader should do
-    /// next.
+    /// The end of the text.
+    ///
+    /// It says what has happened to the files and their copies, and what the reader should do next.
     var consequence: Message {
         switch self {
         case .copying:

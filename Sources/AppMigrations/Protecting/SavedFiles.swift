@@ -104,8 +104,7 @@ struct SavedFiles {
         return list
     }
 
-    /// Throws an error if something other than a folder, for example a file or a link, has replaced a folder
-    /// above a path.
+    /// Throws an error if a folder above a path is something else now, for example a file or a link.
     private func requireFolders(above place: String, copies: String) throws {
         // If the entries of a folder are restored one by one, the protected path itself must be a folder too.
         var above = try Platform.exists(at: copies + "/item.entries") ? place + "/" : place
@@ -141,13 +140,15 @@ struct SavedFiles {
         /// A restore replaced the files, and they contain the state of a manager.
         case holdsState
 
-        /// A restore replaced the files, and they must be kept because they contain the state of a manager or
-        /// because the state directory was moved. They could not be moved into the snapshot, which is on
-        /// another file system.
+        /// A restore replaced the files, and they could not be moved into the snapshot.
+        ///
+        /// The snapshot is on another file system. The files must be kept because they contain the state of a
+        /// manager, or because the state directory was moved.
         case notMovable
 
-        /// A restore replaced the files after the state directory was moved from this path. So nobody knows
-        /// what they are.
+        /// A restore replaced the files after the state directory was moved from this path.
+        ///
+        /// So nobody knows what they are.
         case stateMoved(from: String)
     }
 
@@ -180,8 +181,7 @@ struct SavedFiles {
         return .stateMoved(from: list.stateFolder)
     }
 
-    /// Moves the snapshot to a folder that this library will neither restore nor remove, and syncs the move
-    /// to disk.
+    /// Moves the snapshot to a folder that is neither restored nor removed, and syncs the move to disk.
     ///
     /// If it can't be moved, a marker is created in it, and the next snapshot gets another name.
     ///
@@ -210,8 +210,9 @@ struct SavedFiles {
         return kept
     }
 
-    /// The folder to which an earlier call moved the copies before its process was killed; `nil` if there is
-    /// none.
+    /// The folder to which an earlier call moved the copies; `nil` if there is none.
+    ///
+    /// The process of that call was killed before it saved the state.
     static func lastKept(of location: StateLocation, asOf time: Int64) throws(SystemCallError) -> String? {
         var kept: String?
         var number = 1
@@ -276,8 +277,9 @@ extension SavedFiles {
         }
     }
 
-    /// True if the nearest existing folder above the path, or else the item at the path itself, has the
-    /// identity that is in the list.
+    /// True if the folder above the path is the listed one, or if the item at the path is.
+    ///
+    /// They are compared by their identities.
     ///
     /// The closure may have removed the nearest folder. In that case, the nearest one that still exists is
     /// compared.

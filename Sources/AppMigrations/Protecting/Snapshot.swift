@@ -122,8 +122,9 @@ final class Snapshot {
         try protected.refuseCancelled()
     }
 
-    /// Syncs to disk what the closure wrote: the items at the paths, the companions of databases, and the
-    /// folders above them.
+    /// Syncs to disk what the closure wrote.
+    ///
+    /// That includes the items at the paths, the companions of databases, and the folders above them.
     func synchronizeWork() throws(SystemCallError) {
         let parts = protected.paths.flatMap { path in Self.companions.map { path + $0 } }
         try FileTree.synchronize(parts, by: lock.flush)

@@ -14,12 +14,14 @@ struct SnapshotList {
         /// By it, the item is recognized under another name.
         var identity: FileIdentity?
 
-        /// The number of steps up to the nearest mount point, as ``ProtectedPaths/mountDistance(of:upTo:)``
-        /// returns it.
+        /// The number of steps up to the nearest mount point.
+        ///
+        /// See ``ProtectedPaths/mountDistance(of:upTo:)``.
         var mountDistance: Int
 
-        /// The identities of the folders above the path, the nearest first, up to the first folder that also
-        /// contains the state directory.
+        /// The identities of the folders above the path, the nearest first.
+        ///
+        /// The last one is the first folder that also contains the state directory.
         ///
         /// An element is `nil` if that folder didn't exist.
         ///
@@ -90,8 +92,9 @@ extension SnapshotList {
         if self.text != text { return nil }
     }
 
-    /// Reads the list of the snapshot in `folder`; `nil` if it doesn't exist, or isn't in the format that
-    /// this library writes.
+    /// Reads the list of the snapshot in `folder`.
+    ///
+    /// It is `nil` if there is no list, or if it isn't in the format that this library writes.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let content = try Platform.ignoringMissing(
             Platform.contents(ofFile: folder + "/list", limit: Self.sizeLimit)

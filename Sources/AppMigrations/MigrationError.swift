@@ -276,7 +276,7 @@ extension MigrationError {
         /// Make another manager later.
         public static var stateUnreadable: Code { Code("stateUnreadable") }
 
-        /// The state file is not what this library writes.
+        /// The state file is damaged, or wasn't written by this library.
         public static var stateCorrupted: Code { Code("stateCorrupted") }
 
         /// The state file was written by a newer release of this library.

@@ -30,7 +30,7 @@ public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
     public var name: String { location.name }
 
-    /// The app's version, the limit of what runs.
+    /// The app's version, up to which migrations run.
     public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this start relates to the last one.

@@ -182,7 +182,7 @@ extension MigrationStatus.Attempt {
         } else if isCancelled {
             lines.append("  Error: \(Interruption.cancellation)")
         }
-        if awaitsRestore { lines.append("  Protected files wait to be put back.") }
+        if awaitsRestore { lines.append("  Protected files have to be restored.") }
         return lines
     }
 }

@@ -51,20 +51,20 @@ extension Declarations {
     ) throws(MigrationError) -> MigrationDecision {
         let version = declaration.version
         let current = rules.appVersion
-        let known = self.marks
+        let ownMarks = self.marks
         // Since this manager was made, an older app may have begun a migration that this app doesn't declare
         // any more.
         try rules.requireUpgradable(marks)
         try requireOrder(of: declaration, after: previous)
         if version.exceeds(current) { throw rules.newerThanAppError(version) }
         let isLate = version <= marks.lastRun && !hasRun
-        if version <= known.lastRun, hasRun { return .alreadyRun }
+        if version <= ownMarks.lastRun, hasRun { return .alreadyRun }
         // The version is pending, or was pending when this manager was made. If it was recorded since, it has
         // run. But if a newer app has recorded more than that, this app may not go on.
         if let newer = newerApp(than: current, at: version, in: marks, isLate: isLate) {
             throw rules.usedByNewerAppError(version, begun: newer, in: marks)
         }
-        if marks.lastRun < known.lastRun { throw resetError(version) }
+        if marks.lastRun < ownMarks.lastRun { throw resetError(version) }
         if version <= marks.lastRun, !isLate { return .alreadyRun }
         guard let next = marks.attempts(at: version)?.nextAttempt(by: current) else {
             return marks.isFreshInstall(of: current) && !isLate

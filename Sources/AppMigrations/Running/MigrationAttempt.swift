@@ -211,7 +211,7 @@ extension MigrationAttempt {
         var text: Message = "Migration \(version) \(ending) was not recorded."
         if snapshot != nil {
             text = """
-                \(text) The files that it protects were left as they are. The next start puts them back if the state lists them. \
+                \(text) The files that it protects were left as they are. The next start restores them if the state asks for it. \
                 Don't write to those files before that start has succeeded.
                 """
         }
@@ -257,7 +257,7 @@ extension MigrationAttempt {
     /// Cancels the attempt because an intent could not be saved.
     ///
     /// If it is uncertain which state a power failure leaves, the copies stay until the state before is
-    /// saved: the app goes on with its files, and a start with that intent would replace what the app wrote
+    /// saved: the app goes on with its files, and a start with that intent would replace the app's new data
     /// by the copies.
     ///
     /// - Returns: The error to throw: `failure`, with what became of the attempt.

@@ -28,7 +28,7 @@ import Testing
         #expect(error?.path == scratch.state.lockFile)
         let kept =
             isProtecting
-            ? " The files that it protects were left as they are. The next start puts them back if the state lists them. Don't write "
+            ? " The files that it protects were left as they are. The next start restores them if the state asks for it. Don't write "
                 + "to those files before that start has succeeded." : ""
         #expect(
             error?.description

@@ -105,7 +105,7 @@ import Testing
         let look = try folder.manager(upgradingTo: "1.2", options: MigrationManager.Options(isReadOnly: true))
         let status = try look.status
         #expect(status.interruption?.awaitsRestore == true)
-        #expect(status.description.contains("\n  Protected files wait to be put back."))
+        #expect(status.description.contains("\n  Protected files have to be restored."))
         #expect(!status.description.contains("data"))
         _ = try folder.manager(upgradingTo: "1.1")
         #expect(try look.status.interruption?.awaitsRestore == false)

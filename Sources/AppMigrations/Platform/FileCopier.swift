@@ -1,11 +1,13 @@
 import AppMigrationsSystem
 
-/// Copies files, one after the other, as clones if the file system can do that.
+/// Copies files, one after the other.
 ///
-/// A clone shares its blocks with the original. A file system that can't is asked only once by each copier: a
-/// protected folder may hold ten thousand files.
+/// A copy is a clone if the file system can make clones.
+///
+/// A clone shares its blocks with the original. If a file system can't make clones, a copier tries it only
+/// once: a protected folder may contain ten thousand files.
 final class FileCopier {
-    /// Makes an empty file share the blocks of an original; returns 0 or the error number.
+    /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
     typealias Clone = (_ original: Int32, _ copy: Int32) -> Int32
 
     private let clone: Clone
@@ -18,10 +20,11 @@ final class FileCopier {
 
     deinit { buffer.deallocate() }
 
-    /// Copies a file to a path where nothing exists, with its owner, permissions, extended attributes and
-    /// times.
+    /// Copies a file to `target`, where nothing may exist.
     ///
-    /// `didCopy` gets the number of bytes after each part.
+    /// The owner, permissions, extended attributes and times are copied too.
+    ///
+    /// `didCopy` is called after each part of the file, with the number of bytes in that part.
     func copy(_ path: String, to target: String, didCopy: (_ count: Int) throws -> Void) throws {
         let original = try Platform.openEntry(path)
         defer { Platform.closeAfterReading(original) }
@@ -50,7 +53,9 @@ final class FileCopier {
         #endif
     }
 
-    /// False if the file must be copied byte by byte.
+    /// Tries to clone a file.
+    ///
+    /// Returns false if its bytes must be copied.
     private func sharesBlocks(of original: Int32, on device: UInt64, with copy: Int32) -> Bool {
         if devicesWithoutClones.contains(device) { return false }
         let number = clone(original, copy)

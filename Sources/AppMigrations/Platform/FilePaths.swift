@@ -1,11 +1,11 @@
 /// Operations on paths.
 ///
-/// They compare bytes: a slash can be a part of a `Character`, and two equal strings can be the names of two
-/// files.
+/// They compare bytes and not strings. A slash and a combining character are one `Character`, which isn't a
+/// slash, and two strings that are equal in Swift can be the names of two files.
 package enum FilePaths {
-    /// The path as seen from a folder, for example `../data/file`.
+    /// The path relative to a folder, for example `../data/file`.
     ///
-    /// Both must be absolute and without links.
+    /// Both paths must be absolute, with links resolved.
     static func relative(_ path: String, to folder: String) -> String {
         let path = components(path)
         let folder = components(folder)
@@ -15,7 +15,9 @@ package enum FilePaths {
         return (upward + path[shared...]).joined(separator: "/")
     }
 
-    /// The absolute path of a path that is seen from a folder without links.
+    /// The absolute path for a path that is relative to a folder.
+    ///
+    /// The folder's path has its links resolved.
     static func absolute(_ relative: String, from folder: String) -> String {
         var parts = components(folder)
         for component in components(relative) {
@@ -29,17 +31,20 @@ package enum FilePaths {
     }
 
     /// The texts between the separators.
+    ///
+    /// Empty ones are kept.
     static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {
         bytes.split(separator: separator, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
     }
 
-    /// The reason to refuse a path with the escapes of a `URL`, such as `%20`; `nil` if it has none, or if
-    /// the folder with them exists.
+    /// The reason to refuse a path with percent-encoding, such as `%20`.
     ///
-    /// A `URL` writes `Application%20Support` for a folder whose name has a space. Almost always, such a path
-    /// is a mistake. So it is accepted only if a folder of that name already exists.
+    /// It is `nil` if the path has none, or if the item whose name contains it exists.
+    ///
+    /// In a `URL`, the folder `Application Support` is written `Application%20Support`. As a path, that is
+    /// almost always a mistake. So it is accepted only if something with that name already exists.
     static func escapes(_ path: String) throws(SystemCallError) -> Message? {
         let bytes = Array(path.utf8)
         let isDigit = { (index: Int) in Character(Unicode.Scalar(bytes[index])).isHexDigit }
@@ -54,7 +59,7 @@ package enum FilePaths {
             """
     }
 
-    /// The reason to refuse a text that can't be a path; `nil` if it can be one.
+    /// The reason to refuse a text that isn't a path; `nil` if it can be one.
     static func refusal(_ text: String) -> Message? {
         if text.isEmpty { return "it is empty" }
         if text.utf8.contains(0) { return "a path can't contain a NUL character" }
@@ -83,7 +88,7 @@ package enum FilePaths {
         (folder == "/" ? "/" : folder + "/") + name
     }
 
-    /// True if a path is that of the folder, or of something in it.
+    /// True if a path is the folder itself, or something inside it.
     static func contains(_ folder: String, path: String) -> Bool {
         isSame(path, folder) || begins(path, with: joined(folder, name: ""))
     }

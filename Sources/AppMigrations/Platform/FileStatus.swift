@@ -5,7 +5,7 @@ package struct FileStatus {
     package enum Kind {
         case file, directory, link, socket, fifo, device
 
-        /// The name of a kind that has no content to copy; `nil` for the others.
+        /// The words for a kind that can't be copied, for error messages; `nil` for files, folders and links.
         var wordIfSpecial: Message? {
             switch self {
             case .file, .directory, .link: nil
@@ -26,21 +26,28 @@ package struct FileStatus {
     let accessed: timespec
     let modified: timespec
 
-    /// The status of an open file; `path` is for an error.
+    /// The status of an open file.
+    ///
+    /// `path` is for error messages.
     @inline(never)
     package init(ofOpen descriptor: Int32, path: String? = nil) throws(SystemCallError) {
         try self.init(call: "fstat", path: path) { fstat(descriptor, $0) }
     }
 
+    /// The status of the item at a path.
+    ///
+    /// With `following`, a link is followed.
     @inline(never)
     package init(ofEntry path: String, following: Bool = false) throws(SystemCallError) {
         let call: StaticString = following ? "stat" : "lstat"
         try self.init(call: call, path: path) { following ? stat(path, $0) : lstat(path, $0) }
     }
 
-    /// The status of an entry of an open folder, by the bytes of its name and a NUL.
+    /// The status of an entry of an open folder.
     ///
-    /// A link is not followed. `path` is for an error.
+    /// Its name is a NUL-terminated C string.
+    ///
+    /// A link is not followed. `path` is for error messages.
     init(of name: [CChar], in folder: Int32, path: String) throws(SystemCallError) {
         try self.init(call: "fstatat", path: path) { fstatat(folder, name, $0, AT_SYMLINK_NOFOLLOW) }
     }

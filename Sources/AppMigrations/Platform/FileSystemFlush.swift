@@ -1,20 +1,22 @@
 import AppMigrationsSystem
 
-/// Syncs a whole file system to disk, and reports every error of writing to it since this value was made.
+/// Syncs a whole file system to disk, and reports every write error on it since this value was created.
 ///
-/// It does that by an open file of that file system: the kernel reports errors to the files that were open
-/// when they happened.
+/// To do that, it keeps a folder of that file system open. The kernel reports a write error to every file
+/// that was open when the error happened.
 struct FileSystemFlush {
     let device: UInt64
 
-    /// Syncs everything; false if that isn't reliable on this file system.
+    /// Syncs the whole file system.
+    ///
+    /// Returns false if that isn't reliable on this file system: sync each file then.
     let run: () throws(SystemCallError) -> Bool
 }
 
 extension FileSystemFlush {
-    /// Calls `body` with the flush of the file system that a folder is on.
+    /// Opens a folder, and calls `body` with the flush of its file system.
     ///
-    /// It ends when `body` returns.
+    /// The flush can't be used after `body` has returned.
     static func opening<Result>(_ folder: String, _ body: (FileSystemFlush) throws -> Result) throws -> Result
     {
         let descriptor = try Platform.openDirectory(folder)

@@ -1,24 +1,25 @@
 import AppMigrationsSystem
 
-/// A value that only one thread at a time can reach.
+/// A value behind a lock, so that only one thread at a time can access it.
 ///
-/// The standard library's `Mutex` does the same. But it is in a library of its own, and loading that takes as
-/// long as a whole start of this library: a process would pay for it before the app's first line. This type
-/// uses the C library's lock instead. It is a struct of pointers, so that no generic class is built at a
-/// start, and it reaches the value without exclusivity checks, which the lock makes unnecessary.
+/// The standard library's `Mutex` does the same. But `Mutex` is in a dynamic library of its own. Loading that
+/// library takes as long as everything that this one does at a start, and it happens before the app's first
+/// line runs. This type uses the C library's lock instead. It is a struct of pointers, so that the runtime
+/// doesn't have to build the metadata of a generic class at a start. It accesses the value without
+/// exclusivity checks, which the lock makes unnecessary.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
     package init(_ value: Value) {
         let offset = Self.offset
-        // Swift's own allocation asks the C library for an alignment: three functions that would have to be
-        // looked up at a start.
+        // `malloc` is called directly. Swift's own allocation asks the C library for an alignment, which adds
+        // three functions for the dynamic linker to look up at a start.
         let block: UnsafeMutableRawPointer = malloc(offset + MemoryLayout<Value>.size)
         mutex = block.assumingMemoryBound(to: pthread_mutex_t.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)
-        // Elsewhere, `PTHREAD_MUTEX_INITIALIZER` is zero bytes, and nothing has to be destroyed. Looking up
-        // the two functions would cost a start as much as six skipped versions.
+        // On systems other than Apple's, `PTHREAD_MUTEX_INITIALIZER` is zero bytes, and the mutex need not be
+        // destroyed. Looking up the two functions at a start would take as long as skipping six versions.
         #if canImport(Darwin)
         pthread_mutex_init(mutex, nil)
         #else

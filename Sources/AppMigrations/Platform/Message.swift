@@ -1,7 +1,8 @@
 /// The text of an error, from an interpolated string.
 ///
-/// A `String` would do. But the compiler copies the code of its interpolation to each place that has one, and
-/// this library has a hundred of them. Here, each part of a text is one call.
+/// A `String` would do. But the compiler copies the code for an interpolated string to each place that has
+/// such a string, and this library has a hundred of these places. With this type, each part of a text is one
+/// call.
 package struct Message: ExpressibleByStringInterpolation, CustomStringConvertible {
     package let description: String
 

@@ -1,29 +1,32 @@
 import AppMigrationsSystem
 
-/// The number of the process, and the times of waits, closures and states.
+/// The process ID, and the clocks for waits, closures and states.
 extension Platform {
     package static var process: Int32 { getpid() }
 
-    /// Seconds since 1970, within the years that a state can hold, even if the clock is wrong.
+    /// The time in seconds since 1970.
+    ///
+    /// It is within the years that a state can hold, even if the clock is wrong.
     package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
-    /// The time of `ContinuousClock`, without its types, which would have to be looked up when a program is
-    /// loaded.
+    /// The time of `ContinuousClock`.
+    ///
+    /// That type isn't used, because its symbols would have to be looked up when a program is loaded.
     package static var uptime: Duration {
         #if os(Linux) || os(Android)
         reading(CLOCK_BOOTTIME)
         #else
-        // clock_gettime(3): unlike CLOCK_MONOTONIC, it isn't affected by adjustments of the time.
+        // Unlike CLOCK_MONOTONIC, this clock isn't affected by adjustments of the time (clock_gettime(3)).
         reading(CLOCK_MONOTONIC_RAW)
         #endif
     }
 
-    /// Time that passes only while the machine is awake.
+    /// A clock that stops while the machine sleeps.
     ///
-    /// A wait doesn't end because a lid was closed.
+    /// So a wait doesn't end because the lid of a laptop was closed.
     ///
-    /// Of the clocks that nobody can set, `CLOCK_MONOTONIC` stops during sleep on Linux (clock_gettime(2)),
-    /// and `CLOCK_UPTIME_RAW` on Apple's systems (clock_gettime(3)).
+    /// Two clocks that nobody can set stop during sleep: `CLOCK_MONOTONIC` on Linux (clock_gettime(2)), and
+    /// `CLOCK_UPTIME_RAW` on Apple's systems (clock_gettime(3)).
     package static var awake: Duration {
         #if canImport(Darwin)
         reading(CLOCK_UPTIME_RAW)
@@ -38,7 +41,7 @@ extension Platform {
         return .seconds(Int64(time.tv_sec)) + .nanoseconds(Int64(time.tv_nsec))
     }
 
-    /// The nanoseconds of a pause, which is short and not negative.
+    /// The nanoseconds of a duration, which must be short and not negative.
     package static func nanoseconds(_ duration: Duration) -> UInt64 {
         let (seconds, attoseconds) = duration.components
         return UInt64(seconds) * 1_000_000_000 + UInt64(attoseconds / 1_000_000_000)
@@ -48,7 +51,7 @@ extension Platform {
     package static func pause(_ duration: Duration) {
         let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
         var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
-        // A signal may end the pause early. The caller asks the clock anyway.
+        // A signal may end the pause early. That is fine, because the caller reads the clock again.
         nanosleep(&rest, nil)
     }
 }

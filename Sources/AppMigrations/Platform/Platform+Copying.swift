@@ -1,33 +1,41 @@
 import AppMigrationsSystem
 
-/// Copying files, links, and the owners, permissions, extended attributes and times of files and folders.
-/// ``FileCopier`` copies the bytes.
+/// Copies links, and the owners, permissions, extended attributes and times of files and folders.
+///
+/// ``FileCopier`` copies the content of files.
 extension Platform {
-    /// Makes an empty file share the blocks of an original; returns 0 or the error number.
+    /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
+    ///
+    /// On Apple's systems, `copyfile` makes the clones, so this always fails there.
     static func clone(_ original: Int32, to copy: Int32) -> Int32 {
         #if canImport(Darwin)
         ENOTSUP
         #else
-        // ioctl_ficlone(2): FICLONE is _IOW(0x94, 9, int), which the C library's headers don't define.
+        // FICLONE is _IOW(0x94, 9, int) (ioctl_ficlone(2)). The C library's headers don't define it.
         ioctl(copy, UInt(0x4004_9409), original) == 0 ? 0 : errno
         #endif
     }
 
-    /// True if the error of a clone holds for every file of the same two file systems, and not for this file
-    /// alone.
+    /// True if cloning any other file between the same two file systems would fail with the same error.
     ///
-    /// ioctl_ficlone(2): these mean that a file system has no clones, or that the copy is on another one.
-    /// Kernels without the call return `ENOTTY`, and sandboxes that refuse it `EPERM` or `ENOSYS`. `EINVAL`
-    /// is about one file: Btrfs returns it if only one of the two files has checksums.
+    /// `EOPNOTSUPP`, `EXDEV` and `EBADF` mean that a file system can't make clones, or that the copy is on
+    /// another file system (ioctl_ficlone(2)). Kernels without the call return `ENOTTY`. Sandboxes that
+    /// refuse the call return `EPERM` or `ENOSYS`. `EINVAL` is different, because it concerns one file: Btrfs
+    /// returns it if only one of the two files has checksums.
     static func refusesAllClones(_ number: Int32) -> Bool {
         [EOPNOTSUPP, EXDEV, EBADF, ENOTTY, EPERM, ENOSYS].contains(number)
     }
 
     #if canImport(Darwin)
-    /// Copies a file, whose original is open, as a clone if the file system can do that.
+    /// Copies a file.
+    ///
+    /// The copy is a clone if the file system can make clones.
+    ///
+    /// `original` is the open file at `path`.
     static func copyFile(_ path: String, opened original: Int32, to target: String) throws(SystemCallError) {
         try copy(path, to: target, COPYFILE_ALL | COPYFILE_CLONE | COPYFILE_EXCL)
-        // A clone has its original's protection class; a copy gets its folder's (fcntl(2)).
+        // A clone keeps the protection class of its original, but a copy gets the class of its folder
+        // (fcntl(2)).
         let made = try openEntry(target)
         defer { closeAfterReading(made) }
         let protection = fcntl(original, F_GETPROTECTIONCLASS)
@@ -59,7 +67,7 @@ extension Platform {
     }
 
     static func copyLink(_ path: String, to target: String, status: FileStatus) throws(SystemCallError) {
-        // One byte more than is read stays zero, and ends the text.
+        // The buffer is one byte longer than what is read. That byte stays zero and ends the text.
         var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         _ = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
         _ = try retrying("symlink", at: target) { symlink(content, target) }
@@ -70,18 +78,20 @@ extension Platform {
         _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
-    /// Gives an open copy the owner, the permissions, the extended attributes and the times of its open
-    /// original.
+    /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.
     ///
-    /// The copy never gets more permissions than the original has. It throws if the owner can't be kept,
-    /// because the copy will replace the original. `path` is the original's, for errors.
+    /// Both are open files.
+    ///
+    /// The copy never gets more permissions than the original has. This throws if the owner can't be kept,
+    /// because the copy will replace the original. `path` is the path of the original, for error messages.
     static func copyAttributes(of source: Int32, _ status: FileStatus, to copy: Int32, path: String)
         throws(SystemCallError)
     {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
             if status.owner != geteuid() || !refusals.contains(errno) { throw lastError("fchown", at: path) }
-            // If the group can't be kept, the permissions for a group would be given to other people.
+            // If the group can't be kept, the group permissions would apply to the members of another group.
+            // So they are taken away.
             if try FileStatus(ofOpen: copy).group != status.group { permissions &= ~0o2070 }
         }
         // A new file inherits the access control list of its folder, which could give permissions to other
@@ -92,19 +102,19 @@ extension Platform {
                 retrying("fremovexattr", at: path) { fremovexattr(copy, list) }
             )
         }
-        // On Linux, a list of names has at most 64 KiB, and so has a value (xattr(7)).
+        // On Linux, neither the list of names nor a value can be larger than 64 KiB (xattr(7)).
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
         defer { buffer.deallocate() }
         let names = buffer.assumingMemoryBound(to: CChar.self)
-        let list = { flistxattr(source, names.baseAddress, UInt(names.count)) }
-        let count = try ignoring(refusals, retrying("flistxattr", at: path, list)) ?? 0
+        let readNames = { flistxattr(source, names.baseAddress, UInt(names.count)) }
+        let count = try ignoring(refusals, retrying("flistxattr", at: path, readNames)) ?? 0
         for name in FilePaths.split(Array(buffer[..<count]), at: 0) where !name.isEmpty {
             let size = try retrying("fgetxattr", at: path) {
                 fgetxattr(source, name, buffer.baseAddress, UInt(buffer.count))
             }
             if fsetxattr(copy, name, buffer.baseAddress, UInt(size), 0) == 0 { continue }
-            // Labels that only the system may set are left out, because they say nothing about the data.
-            // SELinux refuses them with EACCES. An access control list is never left out.
+            // Labels that only the system may set, such as SELinux's, are left out, because they don't
+            // describe the data. SELinux refuses them with EACCES. An access control list is never left out.
             if name.hasPrefix("system.posix_acl") || errno != EACCES && !refusals.contains(errno) {
                 throw lastError("fsetxattr", at: path)
             }

@@ -2,20 +2,21 @@ import AppMigrationsSystem
 
 /// Folders, and the names in them.
 extension Platform {
-    /// Makes a folder at an absolute path and the missing folders above it, for this user alone, each durable
-    /// in the folder above.
+    /// Creates a folder at an absolute path, and the missing folders above it, for this user alone.
+    ///
+    /// The folder above each of them is synced to disk.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
-        // If something else is at the path, its first use reports that.
+        // If something other than a folder is at the path, the first call that uses it reports that.
         if try exists(at: path) { return }
         let folder = FilePaths.parent(path)
         try makeDirectories(folder)
-        // Another process may have made it since.
+        // Another process may have created the folder since it was checked.
         if try ignoring([EEXIST], makeDirectory(path)) == nil { return }
         if isRoot {
             let made = try openDirectory(path, adding: O_NOFOLLOW)
             defer { closeAfterReading(made) }
-            // The owner of the folder above may have put another folder of root's in its place. Only an empty
-            // one can be the new one.
+            // The owner of the parent folder may have replaced the new folder by another one of root's. Only
+            // an empty folder can be the new one, so only an empty folder is given to that owner.
             if try nameBytes(inOpen: made, path: path).isEmpty {
                 try giveOwnership(of: made, toOwnerOf: folder)
             }
@@ -23,10 +24,10 @@ extension Platform {
         try synchronize(folder)
     }
 
-    /// The names in a folder, in no order.
+    /// The names in a folder, in no particular order.
     ///
-    /// With `strictly`, a name that isn't UTF-8 throws: no path can express it, and a repaired one would lead
-    /// to another file. Without `strictly` it is left out.
+    /// With `strictly`, this throws if a name isn't UTF-8: no `String` can hold that name, and a repaired
+    /// name would lead to another file. Without `strictly`, such a name is left out.
     package static func names(in folder: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
         var names: [String] = []
         for bytes in try nameBytes(in: folder) {
@@ -39,18 +40,20 @@ extension Platform {
         return names
     }
 
-    /// The names in a folder as bytes, each with a NUL at its end.
+    /// The names in a folder, as NUL-terminated C strings.
     static func nameBytes(in folder: String) throws(SystemCallError) -> [[CChar]] {
         let descriptor = try openDirectory(folder)
         defer { closeAfterReading(descriptor) }
         return try nameBytes(inOpen: descriptor, path: folder)
     }
 
-    /// The names in an open folder that nothing was read from yet, as bytes, each with a NUL at its end.
+    /// The names in an open folder, as NUL-terminated C strings.
     ///
-    /// `path` is for an error.
+    /// Nothing may have been read from the folder before.
+    ///
+    /// `path` is for error messages.
     static func nameBytes(inOpen descriptor: Int32, path: String) throws(SystemCallError) -> [[CChar]] {
-        // Closing the stream also closes its descriptor, so it gets a duplicate.
+        // Closing the stream also closes its descriptor, so the stream gets a duplicate of `descriptor`.
         let duplicate = try retrying("fcntl", at: path) {
             fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
         }
@@ -61,8 +64,8 @@ extension Platform {
         defer { closedir(stream) }
         var names: [[CChar]] = []
         while true {
-            // POSIX: readdir returns a null pointer at the end and for an error, and sets errno only for an
-            // error.
+            // readdir returns a null pointer both at the end and after an error, but sets errno only after an
+            // error (POSIX).
             errno = 0
             guard let entry = readdir(stream) else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) { field in
@@ -75,7 +78,7 @@ extension Platform {
         return names
     }
 
-    /// A name for people.
+    /// The name as a text for messages.
     ///
     /// Bytes that are not UTF-8 are replaced.
     static func readable(_ name: [CChar]) -> String {

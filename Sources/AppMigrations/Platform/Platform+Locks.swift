@@ -2,10 +2,10 @@ import AppMigrationsSystem
 
 /// Locks between processes.
 extension Platform {
-    /// Opens the file of a lock, or makes it.
+    /// Opens a lock file, and creates it if it doesn't exist.
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
         while true {
-            // A file that existed before may belong to anyone, and keeps its owner.
+            // A file that exists already keeps its owner, because it may belong to any user.
             if let found = try ignoring([ENOENT], openLock(path, making: 0)) { return found }
             guard let made = try ignoring([EEXIST], openLock(path, making: O_CREAT | O_EXCL)) else {
                 continue
@@ -21,17 +21,18 @@ extension Platform {
         }
     }
 
+    /// Locks an open file without waiting; false if another process holds a lock that forbids it.
     package static func tryLock(_ descriptor: Int32, sharing: Bool = false) throws(SystemCallError) -> Bool {
         let kind = sharing ? LOCK_SH : LOCK_EX
         return try ignoring([EWOULDBLOCK], retrying("flock") { flock(descriptor, kind | LOCK_NB) }) != nil
     }
 
-    /// True if a process holds the lock of a file.
+    /// True if a process holds an exclusive lock on a file.
     ///
-    /// It makes no file, and waits for no process.
+    /// This doesn't create the file, and doesn't wait.
     ///
-    /// It tries a shared lock, because NFS gives an exclusive lock only to a descriptor that may write
-    /// (flock(2)).
+    /// It tries to get a shared lock, because on NFS only a descriptor that is open for writing can get an
+    /// exclusive lock (flock(2)).
     static func isLocked(_ path: String) throws(SystemCallError) -> Bool {
         guard let descriptor = try ignoringMissing(openEntry(path)) else { return false }
         defer { unlock(descriptor) }
@@ -42,21 +43,21 @@ extension Platform {
 
     /// Releases the lock and closes the file.
     ///
-    /// Closing alone isn't enough: a child process that was made by `fork` shares the lock.
+    /// Closing the file isn't enough: a child process that was created by `fork` shares the lock.
     package static func unlock(_ descriptor: Int32) {
         release(descriptor)
         close(descriptor)
     }
 
-    /// Writes which process holds the lock, for people.
+    /// Writes the ID of this process into the lock file, so that people can see which process holds the lock.
     ///
-    /// If that fails, the holder stays unnamed.
+    /// If that fails, the file doesn't name the holder.
     ///
-    /// The line always has the same length, so that it overwrites an older one completely.
+    /// The line always has the same length, so it overwrites an older one completely.
     static func writeHolder(_ descriptor: Int32) {
         let number = String(process)
         let line = number + String(repeating: " ", count: 11 - number.utf8.count) + "\n"
-        // If the disk has no room for twelve bytes, the save that follows reports that.
+        // If the disk has no space for twelve bytes, the save that follows reports that.
         _ = write(descriptor, line, line.utf8.count)
     }
 }

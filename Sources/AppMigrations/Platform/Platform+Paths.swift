@@ -1,8 +1,8 @@
 import AppMigrationsSystem
 
-/// Where paths and links lead.
+/// Resolves paths and links.
 extension Platform {
-    /// The path without links.
+    /// The absolute path of an existing item, with all links resolved.
     package static func resolved(_ path: String) throws(SystemCallError) -> String {
         guard let resolved = realpath(path, nil) else { throw lastError("realpath", at: path) }
         defer { free(resolved) }
@@ -17,8 +17,7 @@ extension Platform {
 
     /// The path that a link contains.
     static func target(ofLink path: String) throws(SystemCallError) -> String {
-        // One byte more than is read stays zero, and ends the text.
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        var content = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
         let bytes = content.prefix(Int(count)).map { UInt8(bitPattern: $0) }
         guard let text = String(validUTF8: bytes) else {
@@ -27,9 +26,9 @@ extension Platform {
         return text
     }
 
-    /// The text that a call of the system returned.
+    /// The text that a system call returned.
     ///
-    /// Paths are bytes. If they are not UTF-8 this throws, because repaired ones could be the path of another
+    /// Paths are bytes. If they are not UTF-8, this throws, because a repaired path could lead to another
     /// file.
     package static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError)
         -> String

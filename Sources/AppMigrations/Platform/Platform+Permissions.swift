@@ -6,15 +6,17 @@ extension Platform {
 
     static var isRoot: Bool { geteuid() == 0 }
 
-    /// The `errno` values of calls that a file system doesn't support, or that need more rights.
+    /// The `errno` values for a call that a file system doesn't support, or that needs more privileges.
     static var refusals: [Int32] { [EPERM, ENOSYS, ENOTSUP, EOPNOTSUPP, EINVAL] }
 
-    /// Gives a file that root has just made in another user's folder to that user, so that one accidental
-    /// `sudo` shuts nobody out.
+    /// Gives a file that root has just created in another user's folder to that user.
     ///
-    /// A file that replaces the one at `old` gets the owner of that file. If others may write to the folder,
-    /// nothing is done, because they could have led root there. If the file system has no owners, or this
-    /// process may not change them, the file keeps its owner: having the file matters more.
+    /// Otherwise, one accidental `sudo` would leave files that the folder's owner can't open.
+    ///
+    /// A file that replaces the one at `old` gets the owner of the old file. If everybody may write to the
+    /// folder, nothing is changed, because another user could have tricked root into writing there. If the
+    /// file system has no owners, or this process may not change them, the file keeps its owner: having the
+    /// file matters more.
     static func giveOwnership(of made: Int32, toOwnerOf folder: String, replacing old: String? = nil)
         throws(SystemCallError)
     {
@@ -26,10 +28,11 @@ extension Platform {
         _ = try ignoring(refusals, retrying("fchown") { fchown(made, model.owner, model.group) })
     }
 
-    /// Sets the permissions of a file that was just made, because another thread may have set a strange
-    /// umask, as some do around the `bind` of a socket.
+    /// Sets the permissions of a file that was just created.
     ///
-    /// A file system without permissions is left as it is.
+    /// Another thread may have changed the umask, as some do for a moment around the `bind` of a socket.
+    ///
+    /// A file system without permissions isn't an error: nothing is changed.
     static func setPermissions(ofNew made: Int32, _ permissions: UInt32) throws(SystemCallError) {
         _ = try ignoring(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
     }
@@ -38,19 +41,22 @@ extension Platform {
         _ = try retrying("chmod", at: path) { chmod(path, mode_t(permissions)) }
     }
 
-    /// Gives the owner of a folder all permissions for it; false if the item isn't a folder, or nothing had
-    /// to be changed.
+    /// Gives the owner of a folder all permissions for it.
     ///
-    /// Without the permission to write to it, a folder can't be emptied, and can't be moved into another
-    /// folder (rename(2)).
+    /// Returns false if the item isn't a folder, or if nothing had to be changed.
+    ///
+    /// A folder without write permission can't be emptied, and can't be moved into another folder
+    /// (rename(2)).
     @discardableResult
     static func makeWritable(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
         try makeWritable(Array(path.utf8CString), status: status, path: path)
     }
 
-    /// Gives the owner of a folder all permissions for it, by the bytes of its path and a NUL.
+    /// Gives the owner of a folder all permissions for it.
     ///
-    /// `path` is for an error.
+    /// Its path is a NUL-terminated C string.
+    ///
+    /// `path` is for error messages.
     @discardableResult
     static func makeWritable(_ bytes: [CChar], status: FileStatus, path: String) throws(SystemCallError)
         -> Bool
@@ -60,7 +66,9 @@ extension Platform {
         return true
     }
 
-    /// Gives the owner of a folder that a walk found all permissions for it.
+    /// Gives the owner of a folder all permissions for it.
+    ///
+    /// The folder is an entry of a walk.
     static func makeWritable(_ entry: TreeWalk.Entry) throws(SystemCallError) {
         let permissions = entry.status.permissions
         if entry.status.kind != .directory || permissions & 0o700 == 0o700 { return }
@@ -73,18 +81,18 @@ extension Platform {
         try refusalOfWriting(path, andReading: andRead) == nil
     }
 
-    /// The error with which the system refuses to let this process write to a file or folder; `nil` if it may
-    /// write.
+    /// The error that this process would get for writing to a file or folder; `nil` if it may write.
     ///
-    /// It is asked for the effective user, because a daemon may work as another user than the one that
-    /// started it. An immutable file is refused with `EPERM` (access(2)).
+    /// The effective user is checked, because a daemon may run as another user than the one that started it.
+    /// For an immutable file, the error is `EPERM` (access(2)).
     static func refusalOfWriting(_ path: String, andReading: Bool = false) throws(SystemCallError)
         -> SystemCallError?
     {
         let rights = andReading ? R_OK | W_OK : W_OK
         do throws(SystemCallError) {
             #if os(Android)
-            // Android's C library doesn't have this flag, and no app there works as another user.
+            // Android's C library doesn't support AT_EACCESS. No app there runs as another user, so `access`
+            // returns the same.
             _ = try retrying("access", at: path) { access(path, rights) }
             #else
             _ = try retrying("access", at: path) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
@@ -97,7 +105,7 @@ extension Platform {
     }
 }
 
-/// Immutable and append-only files, which nobody can rename, remove or replace.
+/// Immutable and append-only files, which nobody can rename, remove or replace while they have that flag.
 extension Platform {
     /// "immutable" or "append-only"; `nil` for other files and folders.
     static func wordIfUnchangeable(_ path: String) throws(SystemCallError) -> Message? {
@@ -107,8 +115,8 @@ extension Platform {
         if status.st_flags & UInt32(UF_IMMUTABLE | SF_IMMUTABLE) != 0 { return "immutable" }
         return status.st_flags & UInt32(UF_APPEND | SF_APPEND) != 0 ? "append-only" : nil
         #elseif os(Linux)
-        // statx(2): STATX_ATTR_IMMUTABLE is 0x10, STATX_ATTR_APPEND is 0x20. A file system without them
-        // doesn't set them.
+        // STATX_ATTR_IMMUTABLE is 0x10, STATX_ATTR_APPEND is 0x20 (statx(2)). A file system that doesn't
+        // support these attributes leaves their bits 0.
         var words = [UInt64](repeating: 0, count: 32)
         if statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 { return nil }
         if words[1] & 0x10 != 0 { return "immutable" }
@@ -118,20 +126,23 @@ extension Platform {
         #endif
     }
 
-    /// Makes an entry of a walk mutable, and the folder that it is in, if they aren't and this user may
-    /// change that.
+    /// Makes an entry of a walk and its folder mutable.
+    ///
+    /// They are changed if they are immutable or append-only and this user may change that.
     ///
     /// - Returns: True if something was changed.
     static func makeMutable(_ entry: TreeWalk.Entry) -> Bool {
         let isEntryChanged = makeMutable(entry.name, in: entry.folder)
-        // The folder of the walk's top doesn't belong to the tree.
+        // The folder that contains the walk's top isn't part of the tree, so it isn't changed.
         let isFolderChanged = !entry.isTop && makeMutable(entry.folder)
         return isEntryChanged || isFolderChanged
     }
 
-    /// Makes the item at a path mutable, and not its folder.
+    /// Makes the item at a path mutable.
     ///
-    /// The path is any bytes, and a NUL.
+    /// Its folder isn't changed.
+    ///
+    /// `path` is a NUL-terminated C string, which need not be UTF-8.
     static func makeMutable(_ path: [CChar], in folder: Int32 = AT_FDCWD) -> Bool {
         let descriptor = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
         if descriptor < 0 { return false }

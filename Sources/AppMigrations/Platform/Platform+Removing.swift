@@ -4,14 +4,16 @@ import AppMigrationsSystem
 extension Platform {
     /// Removes as much of a tree as possible, then throws the first error, if there was one.
     ///
-    /// It enters nothing that is mounted.
+    /// It doesn't enter a folder on which something is mounted.
     static func removeTree(_ path: String) throws(SystemCallError) {
         try removeTree(Array(path.utf8CString), path: path)
     }
 
-    /// Removes a tree by the bytes of its path and a NUL.
+    /// Removes a tree.
     ///
-    /// `path` is for an error.
+    /// Its path is a NUL-terminated C string.
+    ///
+    /// `path` is for error messages.
     static func removeTree(_ bytes: [CChar], path: String) throws(SystemCallError) {
         var failure: SystemCallError?
         try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
@@ -20,13 +22,14 @@ extension Platform {
                 case .file:
                     try remove(entry, isFolder: false)
                 case .entering:
-                    // A mounted file can't be removed (unlink(2)).
+                    // This is checked for folders alone, because a mounted file can't be removed anyway
+                    // (unlink(2)).
                     if try isMountPoint(entry) { throw SystemCallError.mounted(entry.path) }
                     try makeWritable(entry)
                 case .leaving where failure == nil:
                     try remove(entry, isFolder: true)
                 case .leaving:
-                    // After an error, this folder may still contain something.
+                    // After an error in it, this folder may not be empty. That isn't a new error.
                     _ = try ignoring([ENOTEMPTY, EEXIST], remove(entry, isFolder: true))
                 }
                 return true
@@ -42,7 +45,7 @@ extension Platform {
         do throws(SystemCallError) {
             try removeOnce(entry, isFolder: isFolder)
         } catch {
-            // A closure can make its files immutable. So can a user, in the Finder.
+            // A closure may have made its files immutable, or a user may have locked them in the Finder.
             guard error.isNotPermitted, makeMutable(entry) else { throw error }
             try removeOnce(entry, isFolder: isFolder)
         }

@@ -1,25 +1,27 @@
 import AppMigrationsSystem
 
-/// What is at a path, and its content.
+/// The status and the content of the item at a path.
 extension Platform {
-    /// The status of the item at a path; `nil` if there is none, or with `following` if a link leads to
-    /// nothing.
+    /// The status of the item at a path; `nil` if there is none.
+    ///
+    /// With `following`, it is also `nil` for a link whose target doesn't exist.
     static func status(_ path: String, following: Bool = false) throws(SystemCallError) -> FileStatus? {
         try ignoringMissing(FileStatus(ofEntry: path, following: following))
     }
 
     /// The status of the item at a path; `nil` if there is none, or if the name is too long.
     ///
-    /// It is for the names that SQLite would give to a database's companions: a database may have a name that
-    /// is too long to add to.
+    /// It is for the companion files of a database. A database's name may be so long that it leaves no room
+    /// for the suffix of a companion (`ENAMETOOLONG`).
     static func statusIfPresent(_ path: String) throws(SystemCallError) -> FileStatus? {
         try ignoring([ENAMETOOLONG], status(path)) ?? nil
     }
 
-    /// The status of an entry of an open folder, by the bytes of its name and a NUL; `nil` if there is none,
-    /// or if the name is too long.
+    /// The status of an entry of an open folder; `nil` if there is none, or if the name is too long.
     ///
-    /// A link is not followed. `path` is for an error.
+    /// The name is a NUL-terminated C string.
+    ///
+    /// A link is not followed. `path` is for error messages.
     static func statusIfPresent(
         _ name: [CChar],
         in folder: Int32 = AT_FDCWD,
@@ -30,7 +32,7 @@ extension Platform {
 
     /// True if something is at a path, even a link that leads to nothing.
     ///
-    /// Most paths that this is asked about don't exist, so it makes no error object for them.
+    /// Most paths that are checked don't exist, so no error object is made for them.
     @inline(never)
     static func exists(at path: String) throws(SystemCallError) -> Bool {
         var status = stat()
@@ -41,20 +43,23 @@ extension Platform {
         return true
     }
 
-    /// The identity of a folder, with links followed; `nil` if it doesn't exist.
+    /// The identity of a folder; `nil` if it doesn't exist.
+    ///
+    /// Links are followed.
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
     }
 
-    /// The bytes of a regular file; `nil` for anything else, and for more than `limit` bytes.
+    /// The bytes of a regular file; `nil` if the item is anything else, or has more than `limit` bytes.
     static func contents(ofFile path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let descriptor = try openToRead(path)
         defer { closeAfterReading(descriptor) }
         return try contents(ofOpen: descriptor, limit: limit)
     }
 
-    /// The bytes of a regular file that a walk found; `nil` if it has been removed, or has more than `limit`
-    /// bytes.
+    /// The bytes of a regular file that is an entry of a walk.
+    ///
+    /// They are `nil` if the file was removed, or has more than `limit` bytes.
     static func contents(of entry: TreeWalk.Entry, limit: Int) throws(SystemCallError) -> [UInt8]? {
         guard let descriptor = try ignoringMissing(openFound(entry)) else { return nil }
         defer { closeAfterReading(descriptor) }
@@ -83,8 +88,8 @@ extension Platform {
 
     /// True if something is mounted at a path.
     ///
-    /// Comparing devices is only the last resort: a Btrfs subvolume has a device of its own without being
-    /// mounted, and a folder that is mounted in its own file system has the same device.
+    /// Devices are compared only as the last resort. A Btrfs subvolume has a device of its own without being
+    /// mounted, and a folder that is bind-mounted inside its own file system has the same device.
     static func isMountPoint(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
         #if os(Linux)
         if let isMounted = isMountRoot(Array(path.utf8CString), in: AT_FDCWD) { return isMounted }
@@ -103,8 +108,9 @@ extension Platform {
     }
 
     #if os(Linux)
-    /// The answer of statx(2): bit 13 of the attributes, if bit 13 of their mask says that the kernel knows
-    /// it; else `nil`.
+    /// True if statx(2) says that an item is the root of a mount; `nil` if the kernel doesn't say.
+    ///
+    /// STATX_ATTR_MOUNT_ROOT is bit 13 of the attributes. The kernel knows it if bit 13 is set in their mask.
     private static func isMountRoot(_ name: [CChar], in folder: Int32) -> Bool? {
         var words = [UInt64](repeating: 0, count: 32)
         if statx(folder, name, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 || words[7] & 0x2000 == 0 { return nil }

@@ -1,30 +1,32 @@
 import AppMigrationsSystem
 
-/// The calls of the C library that a start and a save make.
+/// The calls of the C library that are made when a manager is created and when its state is saved.
 ///
-/// The other files of this folder have the rest: locks, folders, syncs and copies.
+/// The other files of this folder contain the rest: locks, folders, syncing and copying.
 ///
-/// Nothing else in this module names the C library. Each call is repeated after `EINTR`, except `close`: on
-/// Linux, `close` has released the descriptor even then, so another thread may have got the number.
+/// No code of this module outside this folder calls the C library. Each call except `close` is repeated after
+/// `EINTR`. On Linux, `close` releases the descriptor even if it fails with `EINTR`, so another thread may
+/// already have the same descriptor.
 package enum Platform {
+    /// `ENOENT`, for code outside this folder.
     static var noEntry: Int32 { ENOENT }
 
     /// The `errno` values that mean "no such file".
     static var missingFile: [Int32] { [ENOENT, ENOTDIR] }
 
-    /// The `errno` values of calls for which permissions are missing, or that a sandbox refuses.
+    /// The `errno` values that mean that permissions are missing, or that a sandbox refuses the call.
     static var forbidden: [Int32] { [EACCES, EPERM] }
 
     /// The `errno` value for bytes that are not UTF-8.
     package static var notText: Int32 { EILSEQ }
 
-    /// The `errno` values of opening a file while the device is locked.
+    /// The `errno` values with which opening a file may fail while the device is locked.
     static var lockedDevice: [Int32] {
         #if canImport(Darwin)
         [EPERM, EACCES]
         #else
-        // Here, EACCES means that permissions are missing. ENOKEY is about an encrypted folder without its
-        // key.
+        // Here, EACCES only means that permissions are missing. ENOKEY means that the file is in an encrypted
+        // folder whose key is missing.
         [EPERM, ENOKEY]
         #endif
     }
@@ -35,13 +37,15 @@ package enum Platform {
         return SystemCallError(call: call.description, errorNumber: number, path: path)
     }
 
-    /// Throws the error of a call that returned -1, unless a signal interrupted the call.
+    /// Throws the error of a call that returned -1, unless a signal interrupted the call (`EINTR`).
     @inline(never)
     static func throwUnlessInterrupted(_ call: StaticString, at path: String?) throws(SystemCallError) {
         if errno != EINTR { throw lastError(call, at: path) }
     }
 
-    /// Makes a call until it returns something other than -1, or fails with something other than `EINTR`.
+    /// Makes a call, and repeats it as long as it fails with `EINTR`.
+    ///
+    /// Any other error is thrown.
     @inline(__always)
     package static func retrying<Value: SignedInteger>(
         _ call: StaticString,
@@ -75,10 +79,10 @@ package enum Platform {
         try ignoring(missingFile, body())
     }
 
-    /// Opens a file, with a descriptor above those of the standard streams.
+    /// Opens a file, and makes sure that its descriptor isn't one of the standard streams' (0 to 2).
     ///
-    /// If a process was started without the standard streams, the first files that it opens get their
-    /// descriptors. Everything that is printed or logged would be written into those files.
+    /// If a process was started without the standard streams, the first files that it opens get the
+    /// descriptors 0 to 2. Everything that is printed or logged would then be written into those files.
     package static func opening(_ path: String? = nil, _ body: () -> Int32) throws(SystemCallError) -> Int32 {
         let descriptor = try retrying("open", at: path, body)
         return descriptor > STDERR_FILENO ? descriptor : try movedAboveStandardStreams(descriptor)
@@ -92,8 +96,8 @@ package enum Platform {
 
     /// Opens a file that should be a regular one.
     ///
-    /// If it isn't, the call doesn't wait for the writer of a FIFO, doesn't follow a link, and doesn't make a
-    /// terminal the one that controls this process.
+    /// If it isn't, the call still returns at once: it doesn't wait for the writer of a FIFO, doesn't follow
+    /// a link, and doesn't make a terminal the controlling terminal of this process.
     static func openToRead(_ path: UnsafePointer<CChar>, at: String? = nil) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
         #if canImport(Darwin)
@@ -103,7 +107,7 @@ package enum Platform {
         #endif
     }
 
-    /// Opens a file as ``openToRead(_:at:)`` does; an error names the path.
+    /// Opens a file as ``openToRead(_:at:)`` does, with the path in errors.
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 { try openToRead(path, at: path) }
 
     package static func openDirectory(_ path: String, adding flags: Int32 = 0) throws(SystemCallError)
@@ -112,7 +116,9 @@ package enum Platform {
         try opening(path) { open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags) }
     }
 
-    /// Makes an empty file that only this user can read, and opens it to write.
+    /// Creates an empty file that only this user can read and write, and opens it for writing.
+    ///
+    /// It throws `EEXIST` if anything exists at the path.
     package static func createExclusively(_ path: String) throws(SystemCallError) -> Int32 {
         let made = try opening(path) { open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600) }
         do throws(SystemCallError) {
@@ -124,9 +130,9 @@ package enum Platform {
         }
     }
 
-    /// Makes an empty file.
+    /// Creates an empty file, which is a marker.
     ///
-    /// Its name is all that it says.
+    /// Its name carries all the information.
     static func makeMark(_ path: String) throws(SystemCallError) {
         try closeAfterWriting(createExclusively(path))
     }
@@ -135,7 +141,9 @@ package enum Platform {
         try opening { open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600) }
     }
 
-    /// Reads once; returns the number of bytes, which is 0 at the end of the file.
+    /// Calls `read` once.
+    ///
+    /// Returns the number of bytes that were read, or 0 at the end of the file.
     static func fill(_ bytes: UnsafeMutableRawBufferPointer, of file: Int32) throws(SystemCallError) -> Int {
         try retrying("read") { read(file, bytes.baseAddress, bytes.count) }
     }
@@ -151,17 +159,18 @@ package enum Platform {
             let part = try retrying("write", at: path) {
                 write(file, bytes?.advanced(by: done), count - done)
             }
-            // POSIX returns 0 only if nothing was to be written. Trying again for ever would hang.
+            // POSIX: `write` returns 0 only if there was nothing to write. If it did so anyway, repeating it
+            // could last for ever.
             if part == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
             done += part
         }
     }
 
-    /// Replaces a file in one step: a temporary file is written, locked if asked for, synced and renamed.
+    /// Replaces a file in one step: writes a temporary file, locks it if `isLocked`, syncs it and renames it.
     ///
-    /// The caller syncs the folder.
+    /// The caller must then sync the folder.
     ///
-    /// - Returns: The descriptor of the new file, which is open.
+    /// - Returns: The descriptor of the new file, which is still open.
     static func save(_ content: [UInt8], to path: String, in folder: String, isLocked: Bool = false)
         throws(SystemCallError) -> Int32
     {
@@ -170,8 +179,8 @@ package enum Platform {
         if let made = try ignoring([EEXIST], createExclusively(new)) {
             descriptor = made
         } else {
-            // This process holds the state's lock, so nobody is writing that file. A process that was writing
-            // it was killed.
+            // This process holds the state's lock, so no other process is writing the temporary file. It was
+            // left by a process that was killed.
             try remove(new)
             descriptor = try createExclusively(new)
         }
@@ -190,9 +199,9 @@ package enum Platform {
         }
     }
 
-    /// Closes a descriptor that was only read.
+    /// Closes a descriptor that was only read, or whose writing has already failed.
     ///
-    /// An error of that can lose nothing.
+    /// An error of `close` is ignored, because it loses no data that anything relies on.
     package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
 
     static func closeAfterWriting(_ descriptor: Int32) throws(SystemCallError) {
@@ -201,7 +210,7 @@ package enum Platform {
 
     /// Renames `new` to `path`.
     ///
-    /// An error names `path`, or `failing` if that says more.
+    /// An error has the path `failing` if there is one, and `path` otherwise.
     package static func replace(_ path: String, with new: String, failing: String? = nil)
         throws(SystemCallError)
     {
@@ -210,7 +219,7 @@ package enum Platform {
 
     /// Renames an item.
     ///
-    /// Its path is any bytes, and a NUL. An error names `failing`.
+    /// `old` is a NUL-terminated C string, which need not be UTF-8. An error has the path `failing`.
     static func move(_ old: [CChar], to path: String, failing: String) throws(SystemCallError) {
         _ = try retrying("rename", at: failing) { rename(old, path) }
     }
@@ -219,10 +228,10 @@ package enum Platform {
         _ = try retrying("unlink", at: path) { unlink(path) }
     }
 
-    /// Makes a folder for this user alone.
+    /// Creates a folder that only this user can access.
     static func makeDirectory(_ path: String) throws(SystemCallError) {
         _ = try retrying("mkdir", at: path) { mkdir(path, 0o700) }
-        // Another thread may have set a strange umask, as some do around the `bind` of a socket.
+        // Another thread may have changed the umask, as some do for a moment around the `bind` of a socket.
         try makeWritable(path, status: FileStatus(ofEntry: path))
     }
 }

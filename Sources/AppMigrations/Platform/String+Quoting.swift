@@ -1,5 +1,5 @@
 extension String {
-    /// The text as a JSON string.
+    /// The text as a JSON string, with its quotation marks.
     ///
     /// It escapes only what RFC 8259 requires.
     package var quoted: String {
@@ -20,17 +20,17 @@ extension String {
         return quoted + "\""
     }
 
-    /// The number that the text begins with; zero if it doesn't begin with a digit.
+    /// The number at the beginning of the text; zero if it doesn't begin with a digit.
     var number: UInt64 {
         utf8.prefix { 0x30...0x39 ~= $0 }.reduce(0) { $0 &* 10 &+ UInt64($1 - 0x30) }
     }
 
-    /// The text of the bytes; `nil` if they are not UTF-8.
+    /// Reads UTF-8; `nil` if the bytes are anything else.
     ///
-    /// From macOS 15 and iOS 18 on, the standard library's `String(validating:as:)` does the same.
+    /// The standard library's `String(validating:as:)` does the same, but only since macOS 15 and iOS 18.
     package init?(validUTF8 bytes: [UInt8]) {
         self.init(decoding: bytes, as: UTF8.self)
-        // If bytes were not UTF-8, they were replaced by others.
+        // The initializer replaces bytes that are not UTF-8, so the text then differs from them.
         if Array(utf8) != bytes { return nil }
     }
 }

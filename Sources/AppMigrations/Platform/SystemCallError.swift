@@ -1,16 +1,16 @@
 import AppMigrationsSystem
 
-/// A call of the operating system that failed: which call, about which file, and its error number.
+/// A system call that failed: the call, the file that it was made for, and the error number.
 ///
-/// It is the ``MigrationError/underlyingError`` of errors that are about files.
+/// It is the ``MigrationError/underlyingError`` of errors that concern files.
 public final class SystemCallError: Error, Sendable, CustomStringConvertible {
     /// The call's name, for instance `open`.
     public let call: String
 
-    /// The error number that the call set, POSIX's `errno`.
+    /// The value of `errno` after the call.
     public let errorNumber: Int32
 
-    /// The file or folder that the call was about, if it is known.
+    /// The path of the file or folder for which the call was made, if it is known.
     public let path: String?
 
     package init(call: String, errorNumber: Int32, path: String? = nil) {
@@ -30,22 +30,25 @@ extension SystemCallError {
     /// True if there is no such file or folder.
     var isMissingFile: Bool { Platform.missingFile.contains(errorNumber) }
 
-    /// True if the system may have refused the file because the device is locked.
+    /// True if the call may have failed because the device is locked.
     package var isOfLockedDevice: Bool { Platform.lockedDevice.contains(errorNumber) }
 
-    /// True if permissions are missing, which the owner can grant.
+    /// True if permissions are missing (`EACCES`), which the owner can grant.
     ///
-    /// An immutable file has another error.
+    /// For an immutable file, the error is `EPERM`.
     var isDenied: Bool { errorNumber == EACCES }
 
+    /// True for `EPERM`: the file is immutable, or only a privileged user may make the call.
     var isNotPermitted: Bool { errorNumber == EPERM }
 
     var isOtherFileSystem: Bool { errorNumber == EXDEV }
 
-    /// True if a folder can't be renamed and its entries may be (rename(2)).
+    /// True if an error of renaming a folder may not apply to the entries in it (rename(2)).
     var leavesEntriesMovable: Bool { [EXDEV, EBUSY, EPERM, EACCES].contains(errorNumber) }
 
-    /// This error with its path moved to another folder, if the path is at or below `old`.
+    /// This error, with `new` instead of `old` at the beginning of its path.
+    ///
+    /// If the path isn't `old` or inside it, nothing is changed.
     func moved(from old: String, to new: String) -> SystemCallError {
         guard let path, FilePaths.contains(old, path: path) else { return self }
         let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
@@ -58,19 +61,19 @@ extension SystemCallError {
     }
 }
 
-/// Errors that this library finds itself, in the words that the system has for them.
+/// Errors that this library detects itself, as the system errors that fit best.
 extension SystemCallError {
-    /// The error for an item that is neither a file nor a folder nor a link.
+    /// The error for an item that can't be copied: it is no regular file, or its name isn't UTF-8.
     static func unsupported(_ path: String) -> SystemCallError {
         SystemCallError(call: "open", errorNumber: ENOTSUP, path: path)
     }
 
-    /// The error for a folder that isn't one of this user's.
+    /// The error for a folder that may not be trusted, for example because it belongs to another user.
     static func foreign(_ path: String) -> SystemCallError {
         SystemCallError(call: "open", errorNumber: EPERM, path: path)
     }
 
-    /// The error for a file system that is mounted inside a tree.
+    /// The error for something that is mounted inside a tree.
     static func mounted(_ path: String) -> SystemCallError {
         SystemCallError(call: "rename", errorNumber: EXDEV, path: path)
     }

@@ -1,25 +1,25 @@
 import AppMigrationsSystem
 
-/// A walk through the item at a path and everything in it, by the descriptors of folders instead of by paths.
+/// Visits an item and everything inside it, by the descriptors of folders instead of by paths.
 ///
-/// A closure may leave names that are not UTF-8, which no text can express, and nested folders that are
-/// deeper than any path can be. A walk reaches all of them, with few descriptors open at a time. It follows
-/// no link, except in the folders above the top.
+/// A closure may create names that are not UTF-8, which no `String` can hold. It may also create nested
+/// folders whose paths are longer than the system allows. A walk reaches all of them, and has few descriptors
+/// open at a time. It follows no link, except in the folders above the top.
 struct TreeWalk: ~Copyable {
     struct Entry {
         /// The descriptor of the folder that the entry is in, for calls such as `openat`.
         let folder: Int32
-        /// The bytes of its name in that folder, and a NUL.
+        /// The entry's name in that folder, as a NUL-terminated C string.
         ///
-        /// For the top, the bytes of its path.
+        /// For the top, it is the path.
         let name: [CChar]
-        /// Its path for people.
+        /// The entry's path, for messages.
         ///
         /// Bytes that are not UTF-8 are replaced.
         let path: String
         let status: FileStatus
         let isTop: Bool
-        /// The descriptor of a folder that the walk leaves; `nil` for everything else.
+        /// The descriptor of the folder when the walk leaves it; `nil` at any other moment.
         fileprivate(set) var descriptor: Int32?
     }
 
@@ -30,23 +30,25 @@ struct TreeWalk: ~Copyable {
         /// Before a folder is opened. The visitor returns whether to enter it.
         case entering
 
-        /// After everything in a folder.
+        /// After everything in a folder was visited.
         case leaving
     }
 
-    /// Returns whether to enter a folder.
+    /// Visits an entry.
+    ///
+    /// At the moment `entering`, it returns whether to enter the folder.
     ///
     /// At other moments the result is ignored.
     typealias Visitor = (Entry, Moment) throws(SystemCallError) -> Bool
 
     private struct Level {
         var entry: Entry
-        /// `nil` while ``limit`` folders below it are open.
+        /// `nil` while the folder is closed, because ``limit`` nested folders below it are open.
         var descriptor: Int32?
         var names: [[CChar]]
     }
 
-    /// How many nested folders are open at a time.
+    /// The largest number of nested folders that stay open at a time.
     private static var limit: Int { 32 }
 
     private let visitor: Visitor
@@ -65,9 +67,9 @@ struct TreeWalk: ~Copyable {
         try visit(Array(path.utf8CString), path: path, visitor)
     }
 
-    /// Visits the item at a path of any bytes, and a NUL.
+    /// Visits the item at a path, which is a NUL-terminated C string, and everything in it.
     ///
-    /// `path` is that path for people.
+    /// `path` is for messages.
     static func visit(_ bytes: [CChar], path: String, _ visitor: Visitor) throws(SystemCallError) {
         guard let status = try Platform.statusIfPresent(bytes, path: path) else { return }
         let top = Entry(folder: AT_FDCWD, name: bytes, path: path, status: status, isTop: true)
@@ -85,7 +87,9 @@ struct TreeWalk: ~Copyable {
         try result.get()
     }
 
-    /// Visits the next entry of the innermost folder, or leaves that folder; false if the walk is over.
+    /// Visits the next entry of the innermost folder, or leaves the folder after its last entry.
+    ///
+    /// Returns false at the end of the walk.
     private mutating func step() throws(SystemCallError) -> Bool {
         guard let level = levels.last, let folder = level.descriptor else { return false }
         guard let name = levels[levels.count - 1].names.popLast() else {
@@ -93,7 +97,8 @@ struct TreeWalk: ~Copyable {
             return true
         }
         let path = level.entry.path + "/" + Platform.readable(name)
-        // Another process may have removed it, as a connection to a database removes files.
+        // Another process may have removed the entry since the folder was read. For example, SQLite removes
+        // files when a connection to a database is closed.
         guard let status = try Platform.statusIfPresent(name, in: folder, path: path) else { return true }
         let entry = Entry(folder: folder, name: name, path: path, status: status, isTop: false)
         if status.kind == .directory { try enter(entry) } else { _ = try visitor(entry, .file) }
@@ -106,9 +111,9 @@ struct TreeWalk: ~Copyable {
         let descriptor = try Platform.opening(entry.path) { openat(entry.folder, entry.name, flags) }
         levels.append(Level(entry: entry, descriptor: descriptor, names: []))
         levels[levels.count - 1].names = try Platform.nameBytes(inOpen: descriptor, path: entry.path)
-        let last = levels.count - 1 - Self.limit
-        if last >= 0, let descriptor = levels[last].descriptor {
-            levels[last].descriptor = nil
+        let indexToClose = levels.count - 1 - Self.limit
+        if indexToClose >= 0, let descriptor = levels[indexToClose].descriptor {
+            levels[indexToClose].descriptor = nil
             Platform.closeAfterReading(descriptor)
         }
     }
@@ -128,16 +133,16 @@ struct TreeWalk: ~Copyable {
         _ = try visitor(entry, .leaving)
     }
 
-    /// The descriptor of the folder that the walk came from.
+    /// The descriptor of the folder above the one that the walk leaves.
     ///
-    /// If it was closed, it is opened again.
+    /// If it was closed, it is opened again by the name "..".
     private mutating func folder(above inner: Int32) throws(SystemCallError) -> Int32 {
         guard let level = levels.last else { return AT_FDCWD }
         if let descriptor = level.descriptor { return descriptor }
         let path = level.entry.path
         let opened = try Platform.opening(path) { openat(inner, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         levels[levels.count - 1].descriptor = opened
-        // Somebody may have moved the inner folder to another place.
+        // Another process may have moved the inner folder, so that ".." is another folder.
         if try FileStatus(ofOpen: opened, path: path).identity != level.entry.status.identity {
             throw SystemCallError.foreign(path)
         }

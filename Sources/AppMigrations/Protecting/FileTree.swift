@@ -1,17 +1,20 @@
-/// The file, folder or link at a path, with everything in it: listed once, then copied.
+/// A file, a folder or a link, and everything inside a folder.
 ///
-/// All names must be UTF-8. Links inside the tree are not followed. Links in the folders above the top are.
+/// The tree is listed once, when the value is created. A copy then works from that list.
+///
+/// All names must be UTF-8. Links inside the tree are not followed, but links in the folders above its top
+/// are.
 struct FileTree {
     final class Entry {
         /// The path of the tree's top.
         let top: String
 
-        /// The rest of the path: empty for the top itself, else it begins with a slash.
+        /// The part of the path after `top`: empty for the top itself, and otherwise beginning with a slash.
         let below: String
 
         let status: FileStatus
 
-        /// Computed, because ten thousand stored paths would take megabytes of memory.
+        /// This is computed and not stored, because ten thousand paths would take megabytes of memory.
         var path: String { top + below }
 
         init(top: String, below: String, status: FileStatus) {
@@ -21,19 +24,20 @@ struct FileTree {
         }
     }
 
-    /// Each folder comes before its content.
+    /// A folder comes before its contents.
     ///
-    /// Empty if nothing exists at the top.
+    /// The array is empty if nothing exists at the top path.
     private(set) var entries: [Entry] = []
 
     /// Lists the tree at a path.
     ///
-    /// `check` gets each entry before the content of a folder is listed, and may throw to refuse it.
+    /// `check` is called for each entry, and for a folder before its contents are listed. If it throws, the
+    /// listing ends with its error.
     init(at top: String, check: (Entry) throws -> Void = { _ in }) throws {
         if let status = try Platform.statusIfPresent(top) {
             try add(Entry(top: top, below: "", status: status), after: check)
         }
-        // The array grows while its folders are listed.
+        // Listing a folder appends its contents, so the array grows during this loop.
         var index = 0
         while index < entries.count {
             let folder = entries[index]
@@ -41,7 +45,8 @@ struct FileTree {
             if folder.status.kind != .directory { continue }
             for name in try Platform.names(in: folder.path, strictly: true) {
                 let below = folder.below + "/" + name
-                // Another process may have removed it, as a connection to a database removes files.
+                // Another process may have removed the entry since the folder was read. For example, SQLite
+                // removes files when a connection to a database is closed.
                 guard let status = try Platform.status(top + below) else { continue }
                 try add(Entry(top: top, below: below, status: status), after: check)
             }
@@ -53,10 +58,11 @@ struct FileTree {
         entries.append(entry)
     }
 
-    /// The amount of work that copying the tree takes, to report progress: its bytes, and 4 KiB for each
-    /// entry because that takes system calls.
+    /// The amount of work that copying the tree takes, to report progress.
     ///
-    /// It is a `Double`, because the bytes of several files can be more than an `Int` holds.
+    /// It is the number of bytes, and 4 KiB for each entry because an entry also takes system calls.
+    ///
+    /// It is a `Double`, because the sizes of several files can add up to more than `Int.max`.
     var cost: Double {
         entries.reduce(0) { cost, entry in
             cost + Self.costOfEntry + (entry.status.kind == .file ? Double(entry.status.size) : 0)
@@ -65,11 +71,12 @@ struct FileTree {
 
     private static var costOfEntry: Double { 4_096 }
 
-    /// Copies the tree to a path where nothing exists, with owners, permissions, extended attributes and
-    /// times.
+    /// Copies the tree to `target`, where nothing may exist.
     ///
-    /// `progress` gets each path before it is copied, and again after each part of a file, with the cost to
-    /// add.
+    /// Owners, permissions, extended attributes and times are copied too.
+    ///
+    /// `progress` is called before each entry is copied, and again after each part of a file. It receives the
+    /// path of the entry and the cost to add to the total so far.
     func copy(
         to target: String,
         by copier: FileCopier,
@@ -88,8 +95,8 @@ struct FileTree {
                 try copier.copy(path, to: copy) { count in try progress?(path, Double(count)) }
             }
         }
-        // Folders come last: each new file changes its folder's time, and the permissions of a folder may
-        // forbid new files.
+        // The attributes of folders are copied last. A new file changes the time of its folder, and the
+        // copied permissions may forbid new files in it.
         for entry in entries.reversed() where entry.status.kind == .directory {
             try Platform.copyAttributes(ofFolder: entry.path, to: target + entry.below)
         }
@@ -98,30 +105,30 @@ struct FileTree {
 
 /// Syncing trees to disk.
 extension FileTree {
-    /// With more files than this, one call for the whole file system is faster than a call for each file.
+    /// With more files than this, syncing the whole file system is faster than syncing each file.
     ///
-    /// That call waits for everything that every process has written there, which can be gigabytes. For few
-    /// files, the calls for each of them take less time, and a time that has a bound.
+    /// A sync of the whole file system waits for everything that any process has written to it, which can be
+    /// gigabytes. For a few files, syncing each of them is faster, and the time that it takes is bounded.
     private static var fileCountForFlush: Int { 32 }
 
     /// Syncs the items at these paths, and everything in them, to disk.
     ///
-    /// `flush` reports every error of writing to its file system since it was made. So it must be made before
-    /// the files were written. Files on another file system, or on one where that isn't reliable, are synced
-    /// one by one.
+    /// `flush` reports every write error on its file system since it was opened. So open it before writing
+    /// the files. Files are synced one by one if they are on another file system, or on one where `flush`
+    /// isn't reliable.
     ///
-    /// With `butDatabases`, no file is opened that SQLite may have locked. Only `flush` syncs such files.
+    /// With `butDatabases`, no file on which SQLite may hold locks is opened. Only `flush` syncs such files.
     static func synchronize(_ paths: [String], by flush: FileSystemFlush? = nil, butDatabases: Bool = false)
         throws(SystemCallError)
     {
         let device = flush?.device
         var fileCount = 0
-        var isAnyElsewhere = false
+        var isAnyOnOtherDevice = false
         var isAnyLocked = false
         for path in paths {
             try TreeWalk.visit(path) { entry, moment throws(SystemCallError) in
                 if moment == .leaving { return true }
-                if entry.status.identity.device != device { isAnyElsewhere = true }
+                if entry.status.identity.device != device { isAnyOnOtherDevice = true }
                 if moment == .file {
                     if entry.status.kind == .file, entry.status.identity.device == device { fileCount += 1 }
                     if butDatabases, !isAnyLocked { isAnyLocked = try mayBeLocked(entry) }
@@ -131,7 +138,7 @@ extension FileTree {
         }
         var isFlushed = false
         if let flush, fileCount > fileCountForFlush || isAnyLocked { isFlushed = try flush.run() }
-        if isFlushed, !isAnyElsewhere { return }
+        if isFlushed, !isAnyOnOtherDevice { return }
         for path in paths {
             try TreeWalk.visit(path) { entry, moment throws(SystemCallError) in
                 if moment == .entering || isFlushed && entry.status.identity.device == device { return true }
@@ -145,11 +152,15 @@ extension FileTree {
         }
     }
 
-    /// True for a file on which SQLite may have locks.
+    /// True if SQLite may hold locks on a file.
     ///
-    /// If this process closed it, it would lose them (sqlite.org/howtocorrupt.html, 2.2).
+    /// That is assumed if its name ends with `-shm`, or if one of SQLite's files (`-wal`, `-shm` or
+    /// `-journal`) is next to it.
     ///
-    /// SQLite itself syncs the transactions that it commits.
+    /// If this process opened and closed such a file, it would lose all its locks on the file
+    /// (sqlite.org/howtocorrupt.html, 2.2).
+    ///
+    /// Not syncing it is safe, because SQLite itself syncs the transactions that it commits.
     private static func mayBeLocked(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Bool {
         let name = entry.name.dropLast()
         for suffix in Snapshot.companions.dropFirst() {
@@ -161,18 +172,19 @@ extension FileTree {
         return name.suffix(4).elementsEqual("-shm".utf8CString.dropLast())
     }
 
-    /// Syncs a folder and the folders above it to disk, so that their names are durable.
+    /// Syncs a folder and the folders above it to disk, so that the names in them are durable.
     ///
-    /// The last one is the folder that contains the state too. If a name above that changed, the state would
-    /// be at another place as well.
+    /// The first folder that also contains the state directory is the last one to be synced. A rename above
+    /// it moves the state together with the files.
     static func synchronizeFolders(from folder: String, upTo stateFolder: String) throws(SystemCallError) {
         var folder = folder
         while true {
             do throws(SystemCallError) {
                 try Platform.synchronize(folder)
             } catch {
-                // If the folder is missing, or is a file now, the sync of the folder above makes that
-                // durable. In a folder that this user can't write to, the closure made and removed nothing.
+                // If the folder was removed, or replaced by a file, the sync of its parent folder makes that
+                // durable. If this user can't write to the folder, the closure has created and removed
+                // nothing in it.
                 if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
             }
             if FilePaths.contains(folder, path: stateFolder) { return }

@@ -1,5 +1,7 @@
 extension StateLocation {
-    /// The error for protected files at a path, with the reason in words.
+    /// Makes the error for protected files at a path.
+    ///
+    /// `reason` says why the stage failed.
     func protectionError(
         _ stage: ProtectionStage,
         of version: AppVersion?,
@@ -12,9 +14,9 @@ extension StateLocation {
         return error(.protectionFailed, version, at: path, because: cause, isTransient: isTransient, text)
     }
 
-    /// The error to throw after `error` was thrown while protected files were copied, restored or given up.
+    /// Makes the error to throw after `error` ended the copying, restoring or abandoning of protected files.
     ///
-    /// An error that already says so, or that the task was cancelled, is returned as it is.
+    /// An error whose code is `protectionFailed` or `cancelled` is returned as it is.
     func protectionError(
         _ stage: ProtectionStage,
         of version: AppVersion?,
@@ -36,7 +38,7 @@ extension StateLocation {
 
     private static func reason(for error: any Error, causedBy cause: any Error, at path: String) -> Message {
         guard let call = cause as? SystemCallError else {
-            // The period at the end of the error's text would end the sentence too early.
+            // The text of this error ends with a period. It is left out, because the sentence continues.
             return "\(path): \(String(String(describing: error).dropLast()))"
         }
         if call.errorNumber == Platform.notText {
@@ -45,10 +47,10 @@ extension StateLocation {
         return "\(call.at(path))"
     }
 
-    /// The error for files that another manager protects too.
+    /// Makes the error for files that another manager protects as well.
     ///
-    /// It is transient only while the other migration is running: nobody has to do anything then. A restore
-    /// that the other manager has still to do waits until somebody creates that manager.
+    /// It is transient only while the other migration is running, because it is then enough to wait. A
+    /// pending restore of the other manager isn't done until the app creates that manager.
     func conflictError(
         with other: StateLocation,
         over path: String,
@@ -75,7 +77,9 @@ extension StateLocation {
         )
     }
 
-    /// The error for a list of another manager that can't be read: nobody can tell which files it protects.
+    /// Makes the error for another manager's list that can't be read.
+    ///
+    /// Without the list, nobody can tell which files that manager protects.
     func damagedListError(
         of other: StateLocation,
         at path: String,
@@ -92,7 +96,7 @@ extension StateLocation {
         )
     }
 
-    /// The error for copies or replaced files that this library keeps.
+    /// Makes the error that reports files which this library keeps: copies, or files that a restore replaced.
     func keptFilesError(_ kept: SavedFiles.Kept) -> MigrationError {
         let subject: Message
         switch kept.reason {
@@ -114,7 +118,7 @@ extension StateLocation {
                 """
         }
         let text: Message = """
-            \(subject). They are kept in \(kept.path). This library neither restores nor removes them. Compare them with your \
+            \(subject). They are kept at \(kept.path). This library neither restores nor removes them. Compare them with your \
             data, then remove them.
             """
         return error(.protectionFailed, at: kept.path, text)
@@ -122,7 +126,9 @@ extension StateLocation {
 }
 
 extension MigrationError {
-    /// The error for a closure's work, or for a path that a closure named, that could not be synced to disk.
+    /// Makes the error for files that could not be synced to disk.
+    ///
+    /// They were written by a closure, or the closure named their path.
     static func unsynchronized(
         at path: String,
         reason: Message,

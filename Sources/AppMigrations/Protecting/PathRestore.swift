@@ -1,21 +1,26 @@
-/// The restore of one protected path from its folder in the snapshot.
+/// Restores one protected path from its folder in the snapshot.
 ///
 /// The folder contains:
 /// ```text
-/// entries-<count>   how many entries the copies have; renamed to `begun` before the first copy leaves
-/// item              the copy; with `-wal`, `-shm` and `-journal` the copies of a database's companions
-/// absent            an empty file if nothing existed at the path; the same with the companions' suffixes
-/// replaced-<n>      an item that the restore replaced, or a copy that it restored to another file system
-/// item.entries      the copy of a folder that can't be moved, so that its entries are restored one by one
-/// model             an empty folder with the owner, permissions, attributes and times of a protected folder
-/// ….spent           a mark or copy that was restored, and isn't moved to the path
+/// entries-<count>   an empty file, with the number of copied entries in its name; it is renamed to `begun`
+///                   before the first copy is moved out
+/// item              the copy of the path; `item-wal` and so on are copies of a database's companion files
+/// absent            an empty file: nothing existed at the path; `absent-wal` and so on for a companion file
+/// replaced-<n>      an item that the restore replaced, or a copy that was copied to another file system
+/// item.entries      `item`, renamed if the protected folder can't be moved; its entries are restored one by
+///                   one
+/// model             an empty folder with the owner, permissions, extended attributes and times of the
+///                   protected folder
+/// ….spent           a marker, model or emptied copy that was used already; it is never moved to the path
 /// ```
 ///
-/// The restore of a copy is a rename to its path. So a copy that is still in the folder isn't restored yet.
-/// This is how a restore that was killed continues, and it touches nothing that was restored before: the app
-/// may have written to it since.
+/// A copy is restored by renaming it to its path. So a copy that is still in this folder hasn't been restored
+/// yet. If the process is killed, the next restore continues with the copies that are left. It doesn't touch
+/// files that were already restored, because the app may have written to them since.
 struct PathRestore {
-    /// A copy or mark, as a path below the folder of copies, and the path to which it belongs.
+    /// A copy or a marker, and the path that it restores.
+    ///
+    /// `item` is a path below `copies` and begins with a slash.
     private typealias Piece = (item: String, place: String)
 
     private let place: String
@@ -24,17 +29,19 @@ struct PathRestore {
     private let report: CopyReport
     private var lastReplaced = 0
 
-    /// The paths of replaced files that must be kept and could not be moved into the snapshot.
     ///
-    /// They were renamed instead.
+    /// The paths to which replaced files were renamed if they must be kept and could not be moved into the
+    /// snapshot.
+    ///
+    /// They are next to their old paths.
     private(set) var renamedInPlace: [String] = []
 
     /// - Parameters:
     ///   - place: The path to restore.
     ///   - copies: Its folder in the snapshot.
-    ///   - keepsReplaced: True to keep everything that is replaced, because the state directory was moved and
-    ///     nobody knows what was at its new place.
-    ///   - report: Gets the progress if files have to be copied to another file system.
+    ///   - keepsReplaced: Whether to keep everything that the restore replaces. It is true if the state
+    ///     directory was moved: nobody knows what the files at the new paths are.
+    ///   - report: Is called with the progress, but only if files have to be copied to another file system.
     init(
         of place: String,
         from copies: String,
@@ -53,8 +60,8 @@ struct PathRestore {
         } else if try exists("/item.entries") {
             try restoreEntries()
         }
-        // The restore of its entries has changed a folder's time, and a restore that was killed may have made
-        // it writable.
+        // Restoring the entries changed the folder's modification time. An earlier restore that was killed
+        // may also have left the folder writable. So its attributes are copied from `model`.
         guard try exists("/model"), try Platform.status(place)?.kind == .directory else { return }
         try Platform.copyAttributes(ofFolder: copies + "/model", to: place)
         try synchronizeIfPresent(place)
@@ -66,14 +73,14 @@ struct PathRestore {
         if try exists("/item") { try Platform.makeDirectories(FilePaths.parent(place)) }
         return try Snapshot.companions.compactMap { companion in
             if try exists("/item" + companion) { return ("/item" + companion, place + companion) }
-            // A spent mark counts too. If a companion didn't exist at the take and exists now, it doesn't
-            // belong to the restored database.
+            // A marker that was already used (`.spent`) counts too. If a companion file exists now and didn't
+            // when the snapshot was made, it doesn't belong to the restored database.
             let isAbsent = try exists("/absent" + companion) || exists("/absent\(companion).spent")
             return isAbsent ? ("/absent" + companion, place + companion) : nil
         }
     }
 
-    /// Removes the files that were replaced, except those that must be kept.
+    /// Removes the files that the restore replaced, except those that must be kept.
     func removeReplaced() throws(SystemCallError) {
         if keepsReplaced { return }
         for path in try Self.replacedPaths(in: copies) where try !StateRecognition.containsState(at: path) {
@@ -81,33 +88,35 @@ struct PathRestore {
         }
     }
 
-    /// The paths of the files that a restore replaced, in a folder of copies.
+    /// The paths of the files in `copies` that a restore replaced.
     static func replacedPaths(in copies: String) throws(SystemCallError) -> [String] {
         try Platform.names(in: copies).filter { $0.hasPrefix(replaced) }.map { copies + "/" + $0 }
     }
 
-    /// The name of the file that says that copies may be missing because they were restored.
+    /// The name of the marker that a restore creates before it moves the first copy.
+    ///
+    /// If it exists, copies may be missing because they were already restored.
     static let begun = "/begun"
 
     private static let replaced = "replaced-"
 
     /// Restores a path together with its companions.
     ///
-    /// - Returns: False for a protected folder that can't be moved. Nothing was changed then.
+    /// - Returns: False for a protected folder that can't be moved. In that case, nothing was moved.
     private mutating func restore(_ pieces: [Piece]) throws -> Bool {
-        // The database is moved away first and restored last, so that nobody can open an old database with a
-        // new `-wal`.
+        // The current database is moved aside before its companions, and its copy is restored after theirs.
+        // So no process can open a database next to a `-wal` file that belongs to the other version.
         for piece in pieces where try !moveAside(piece.place) { return false }
-        try noteBegin()
+        try markAsBegun()
         if let first = pieces.first { try synchronizeIfPresent(FilePaths.parent(first.place), copies) }
         for piece in pieces.reversed() { try move([piece]) }
         return true
     }
 
-    /// Notes that copies may be missing from now on because they were restored.
+    /// Records that the restore has begun: from now on, copies may be missing because they were restored.
     ///
-    /// It takes no space on the disk, which the closure may have filled: a file is renamed.
-    private func noteBegin() throws {
+    /// It renames a file, which takes no disk space. The closure may have filled the disk.
+    private func markAsBegun() throws {
         for name in try Platform.names(in: copies) where name.hasPrefix("entries-") {
             try Platform.replace(copies + Self.begun, with: copies + "/" + name)
         }
@@ -121,9 +130,10 @@ struct PathRestore {
                 let path = (place + "/").utf8CString.dropLast() + name
                 _ = try moveAside(Array(path), path: place + "/" + Platform.readable(name))
             }
-            // After the rename to `item.entries`, entries of the folder may be restored ones. So a restore
-            // that continues moves only those aside whose copy is still here.
-            try noteBegin()
+            // Once `item` is renamed to `item.entries`, the protected folder may contain entries that were
+            // already restored. So a restore that continues moves an entry aside only if its copy is still in
+            // the snapshot.
+            try markAsBegun()
             try synchronizeIfPresent(place, copies)
             try Platform.replace(items, with: copies + "/item")
             try synchronizeIfPresent(copies)
@@ -137,8 +147,8 @@ struct PathRestore {
         }
         for piece in pieces { _ = try moveAside(piece.place) }
         try synchronizeIfPresent(place, copies)
-        // A mount point can have thousands of entries, so they are synced together. The companions of
-        // databases come first.
+        // A mount point can contain thousands of entries, so they are synced together. Databases come after
+        // their companions, for the reason given in `restore(_:)`.
         try move(pieces.filter { Self.isCompanion($0.place) })
         try move(pieces.filter { !Self.isCompanion($0.place) })
         try Platform.replace(copies + "/item.spent", with: items)
@@ -153,16 +163,18 @@ struct PathRestore {
         try moveAside(Array(path.utf8CString), path: path)
     }
 
-    /// Moves the item at a path into the snapshot, to be removed after the restore.
+    /// Moves the item at a path into the snapshot, which is removed after the restore.
     ///
-    /// If the snapshot is on another file system, the item can't be moved and is removed at once. That is
-    /// safe, because the copy that replaces it is still in the snapshot.
+    /// If the snapshot is on another file system, the item can't be moved. It is removed right away, after it
+    /// was copied if it must be kept. That is safe, because the copy that will replace it is still in the
+    /// snapshot.
     ///
-    /// `bytes` are those of the path, which need not be UTF-8, and a NUL. `path` is for errors.
+    /// `bytes` is the path as a NUL-terminated C string, which need not be UTF-8. `path` is for error
+    /// messages.
     ///
-    /// - Returns: False if it is the protected folder itself and can't be moved, because it is a mount point
-    ///   or a sandbox container, is on another file system, or is in a folder that this user can't write to.
-    ///   Nothing was changed then.
+    /// - Returns: False if the item is the protected folder itself and can't be moved. It may be a mount
+    ///   point or a sandbox container, it may be on another file system, or this user may not write to its
+    ///   parent folder. In that case, nothing was moved.
     private mutating func moveAside(_ bytes: [CChar], path: String) throws -> Bool {
         guard let status = try Platform.statusIfPresent(bytes, path: path) else { return true }
         try Platform.makeWritable(bytes, status: status, path: path)
@@ -184,16 +196,16 @@ struct PathRestore {
         return true
     }
 
-    /// Copies an item of another file system into the snapshot.
+    /// Copies an item that is on another file system into the snapshot.
     ///
     /// The caller then removes the original.
     ///
-    /// If it can't be copied, because of a name that isn't UTF-8 or for lack of space, it is renamed and
-    /// stays where it is.
+    /// If it can't be copied, it is renamed and stays in its own folder. Copying fails if a name isn't UTF-8,
+    /// or if there isn't enough space.
     private mutating func keep(_ bytes: [CChar], path: String) throws {
         let copy = try nextReplaced()
         do {
-            // If the name isn't UTF-8, `path` is that of another file.
+            // If the name isn't UTF-8, `path` has replacement characters in it and names a different file.
             if Array(path.utf8CString) != bytes { throw SystemCallError.unsupported(path) }
             try FileTree(at: path).copy(to: copy, by: FileCopier())
             try FileTree.synchronize([copy])
@@ -202,7 +214,7 @@ struct PathRestore {
             do {
                 try Platform.removeTree(copy)
             } catch {
-                // An incomplete copy is removed with the snapshot.
+                // The incomplete copy is removed together with the snapshot.
             }
             var number = 1
             while try Platform.exists(at: "\(path).\(Self.replaced)\(number)") { number += 1 }
@@ -212,15 +224,17 @@ struct PathRestore {
         }
     }
 
-    /// Moves pieces of one folder to their paths, where nothing exists, and syncs them.
+    /// Moves copies to their paths, which are all in one folder, and syncs the folders.
+    ///
+    /// Nothing may exist at these paths.
     private mutating func move(_ pieces: [Piece]) throws {
         guard let first = pieces.first else { return }
         let folder = FilePaths.parent(first.place)
-        var isOnOtherFileSystem: [Piece] = []
-        for piece in pieces where try !rename(piece) { isOnOtherFileSystem.append(piece) }
-        if !isOnOtherFileSystem.isEmpty {
-            try copy(isOnOtherFileSystem, into: folder)
-            for piece in isOnOtherFileSystem {
+        var onOtherFileSystem: [Piece] = []
+        for piece in pieces where try !rename(piece) { onOtherFileSystem.append(piece) }
+        if !onOtherFileSystem.isEmpty {
+            try copy(onOtherFileSystem, into: folder)
+            for piece in onOtherFileSystem {
                 let item = copies + piece.item
                 try Platform.makeWritable(item, status: FileStatus(ofEntry: item))
                 try moveIntoSnapshot(Array(item.utf8CString), path: item)
@@ -229,9 +243,9 @@ struct PathRestore {
         try synchronizeIfPresent(folder, FilePaths.parent(copies + first.item))
     }
 
-    /// Renames a copy to its path, or the mark of an absent file to its spent name.
+    /// Renames a copy to its path, or adds `.spent` to the name of an absent file's marker.
     ///
-    /// - Returns: False if the path is on another file system. The copy is unchanged then.
+    /// - Returns: False if the path is on another file system. In that case, the copy is unchanged.
     private func rename(_ piece: Piece) throws -> Bool {
         let item = copies + piece.item
         guard let status = try Platform.status(item) else { return true }
@@ -254,7 +268,7 @@ struct PathRestore {
         return false
     }
 
-    /// Copies items of the snapshot to their paths in a folder on another file system, durably.
+    /// Copies items of the snapshot to a folder on another file system, and syncs them to disk.
     private func copy(_ pieces: [Piece], into folder: String) throws {
         try FileSystemFlush.opening(folder) { flush in
             let trees = try pieces.map { try FileTree(at: copies + $0.item) }
@@ -272,13 +286,15 @@ struct PathRestore {
                 }
             }
             try FileTree.synchronize(pieces.map(\.place), by: flush)
-            // Nothing orders the changes of two file systems. So these names are durable before a copy counts
-            // as restored.
+            // Changes on two file systems can reach the disk in either order. So the names of the new files
+            // are synced before their copies are marked as restored.
             try synchronizeIfPresent(folder)
         }
     }
 
-    /// Moves an item into the snapshot, also if it is immutable and this user may change that.
+    /// Moves an item into the snapshot.
+    ///
+    /// If the item is immutable, it is made mutable first, if this user may do that.
     private mutating func moveIntoSnapshotEvenIfImmutable(_ bytes: [CChar], path: String)
         throws(SystemCallError)
     {
@@ -292,7 +308,7 @@ struct PathRestore {
 
     /// Moves an item into the snapshot, which is removed after the restore.
     ///
-    /// It is a rename, because the closure may have filled the disk.
+    /// The item is renamed and not copied, because the closure may have filled the disk.
     private mutating func moveIntoSnapshot(_ bytes: [CChar], path: String) throws(SystemCallError) {
         try Platform.move(bytes, to: nextReplaced(), failing: path)
     }
@@ -306,9 +322,10 @@ struct PathRestore {
 
     private func exists(_ name: String) throws -> Bool { try Platform.exists(at: copies + name) }
 
-    /// Syncs the names in folders.
+    /// Syncs folders, so that the names in them are durable.
     ///
-    /// A folder that doesn't exist contained nothing before the migration and contains nothing now.
+    /// A folder that doesn't exist is skipped. It contained nothing before the migration and contains nothing
+    /// now.
     private func synchronizeIfPresent(_ folders: String...) throws {
         for folder in folders { _ = try Platform.ignoringMissing(Platform.synchronize(folder)) }
     }

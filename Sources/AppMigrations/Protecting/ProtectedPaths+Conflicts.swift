@@ -1,10 +1,12 @@
-/// Files that two managers of one directory protect. If one of them restored a file after the other had
-/// recorded its migration, that record would be wrong.
+/// Finds files that two managers of one state directory protect.
+///
+/// If one manager restored such a file after the other had recorded its migration, the restore would undo
+/// that migration, and the record would be wrong.
 extension ProtectedPaths {
-    /// Refuses these paths if another manager has listed one of them too.
+    /// Throws an error if another manager has also listed one of these paths.
     ///
-    /// The caller has made its own list durable before. So if two managers list the same file at once, at
-    /// least one of them finds the other's list. Both may be refused.
+    /// The caller must have made its own list durable before. So if two managers list the same file at the
+    /// same time, at least one of them finds the other's list. It is possible that both throw.
     func refuseConflict() throws {
         let ownPlaces = try paths.flatMap(Snapshot.parts).map(Place.init)
         for name in try Platform.names(in: stateFolder) {
@@ -19,12 +21,12 @@ extension ProtectedPaths {
         }
     }
 
-    /// Refuses these places if the list in another manager's snapshot has one of them.
+    /// Throws an error if the list in another manager's snapshot contains one of these places.
     ///
-    /// The list counts while it is locked, because then the closure is running, and while that manager's
-    /// state asks for the copies.
+    /// The list counts in two cases: it is locked, which means that the closure is running, or that manager's
+    /// state says that a restore is pending.
     private func refuseConflict(of ownPlaces: [Place], with manager: String, snapshot: String) throws {
-        // Copies that were given up, or whose state was lost, belong to no manager any more.
+        // Copies whose restore was abandoned, or whose state was lost, no longer belong to any manager.
         if try Platform.exists(at: snapshot + "/" + StateLocation.abandonedMark) { return }
         guard try Platform.exists(at: snapshot + "/list") else { return }
         let list = try SnapshotList.read(in: snapshot)
@@ -34,21 +36,23 @@ extension ProtectedPaths {
             path = shared
         }
         let other = StateLocation(name: list?.manager ?? manager, directory: location.directory)
-        // The lock is tested before the state is read. If the lock is free, the closure has ended, and the
-        // state read after that says whether its files are to be restored.
+        // The lock is tested before the state is read. If the lock is free, the closure has ended, so the
+        // state that is read after that says whether a restore is pending.
         if try Platform.isLocked(snapshot + "/list") {
             throw location.conflictError(with: other, over: path, of: version, isRunning: true)
         }
         if try StateFile(location: other).readState()?.marks.awaitsRestore == true {
             if list == nil { throw location.damagedListError(of: other, at: path, while: version) }
-            // From the end of its closure until the migration is recorded, the process holds the lock of the
-            // state.
+            // After its closure has ended, the other process holds the state's lock until it has recorded the
+            // migration. So if that lock is held, the migration is still running.
             let isRunning = try Platform.isLocked(other.lock)
             throw location.conflictError(with: other, over: path, of: version, isRunning: isRunning)
         }
     }
 
-    /// The first path of the list that contains one of these places, or is in one, by any name.
+    /// The first listed path that contains one of these places or is inside one.
+    ///
+    /// Their identities are compared too, so another name of the same item is recognized.
     private func sharedPath(in list: SnapshotList, with ownPlaces: [Place]) throws -> String? {
         for (entry, path) in zip(list.paths, list.places(from: stateFolder)) {
             if let listed = entry.identity, ownPlaces.contains(where: { $0.identities.contains(listed) }) {
@@ -64,16 +68,16 @@ extension ProtectedPaths {
         return nil
     }
 
-    /// A path, with the identities by which the same items are recognized under other names.
+    /// A path, with the identities by which its item is recognized under another name.
     ///
-    /// A bind mount gives a file a second name, and so does a file system that ignores case.
+    /// A file has a second name if it is below a bind mount, or if the file system ignores case.
     struct Place {
         let path: String
 
         /// `nil` if nothing is at the path.
         let identity: FileIdentity?
 
-        /// The item at the path and the folders above it that exist, the nearest first.
+        /// The identities of the item at the path and of the folders above it that exist, the nearest first.
         private(set) var identities: [FileIdentity] = []
 
         init(_ path: String) throws(SystemCallError) {
@@ -87,7 +91,7 @@ extension ProtectedPaths {
             }
         }
 
-        /// True if the other place is at this one or in it.
+        /// True if the other path is the same as this one or inside it.
         func contains(_ other: Place) -> Bool {
             if FilePaths.contains(path, path: other.path) { return true }
             guard let identity else { return false }

@@ -1,20 +1,23 @@
-/// The paths of `protecting:` without links, checked before anything is copied: a restore must be possible,
-/// and no other manager may protect them.
+/// The paths that the app passed as `protecting:`, with links resolved.
+///
+/// They are checked before anything is copied: it must be possible to restore them, and no other manager may
+/// be protecting them.
 final class ProtectedPaths {
-    /// Absolute paths without links in the folders above.
+    /// Absolute paths, with links resolved in the folders above them.
     ///
-    /// None is inside another.
+    /// A path itself can be a link. No path is inside another.
     private(set) var paths: [String] = []
 
-    /// The state directory without links.
+    /// The path of the state directory, with links resolved.
     ///
-    /// A restore counts the paths from here.
+    /// The list stores paths relative to this directory, so that they are still right if both are moved
+    /// together.
     let stateFolder: String
 
     let location: StateLocation
     let version: AppVersion
 
-    /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
+    /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set.
     init(_ named: [String], of version: AppVersion, in location: StateLocation) throws {
         self.location = location
         self.version = version
@@ -36,7 +39,7 @@ final class ProtectedPaths {
         }
     }
 
-    /// The list of these paths, for the snapshot in `folder`, which was just made.
+    /// Makes the list of these paths for the new snapshot in `folder`.
     func list(forSnapshotIn folder: String) throws(SystemCallError) -> SnapshotList {
         var entries: [SnapshotList.Path] = []
         for path in paths {
@@ -63,7 +66,7 @@ final class ProtectedPaths {
         }
     }
 
-    /// The error for a path that can't be protected.
+    /// Makes the error for a path that can't be protected.
     func refusal(of path: String, because reason: Message) -> MigrationError {
         location.protectionError(
             .copying,
@@ -74,12 +77,16 @@ final class ProtectedPaths {
     }
 }
 
-/// Facts about a path that the list needs, and that a restore compares with the list.
+/// Facts about a path. They are saved in the list, and a restore compares them with the current ones.
 extension ProtectedPaths {
-    /// The folders above a path, the nearest first, up to the one that contains the state directory too;
-    /// `nil` for a folder that doesn't exist.
+    /// The identities of the folders above a path, the nearest first.
     ///
-    /// They are as many as there are names in `relative`, the path as seen from the state directory.
+    /// The last one is the first folder that also contains the state directory.
+    ///
+    /// An element is `nil` if that folder doesn't exist.
+    ///
+    /// `relative` is the path relative to the state directory. There is one element for each of its
+    /// components that isn't `..`.
     static func folders(above path: String, leadingTo relative: String) throws(SystemCallError)
         -> [FileIdentity?]
     {
@@ -92,8 +99,11 @@ extension ProtectedPaths {
         return folders
     }
 
-    /// How far above a path the nearest mount is: 1 for the path itself, 2 for the folder that it is in, and
-    /// so on; 0 if there is none below the folder that contains the state directory too.
+    /// The number of steps from a path up to the nearest mount point.
+    ///
+    /// It is 1 if the path is a mount point itself, 2 if the folder above it is one, and so on.
+    ///
+    /// It is 0 if there is no mount point before the first folder that also contains the state directory.
     static func mountDistance(of path: String, upTo stateFolder: String) throws(SystemCallError) -> Int {
         var place = path
         var distance = 1
@@ -106,9 +116,10 @@ extension ProtectedPaths {
         return 0
     }
 
-    /// True if the state directory is at a path, in it, or is reached through it.
+    /// True if a path is the state directory, or contains it.
     ///
-    /// `stateFolder` is the directory without links.
+    /// It is also true for a link through which the state directory is reached.
+    /// `stateFolder` is the state directory with links resolved.
     static func holdsState(_ path: String, of location: StateLocation, in stateFolder: String) throws
         -> Bool
     {
@@ -117,15 +128,19 @@ extension ProtectedPaths {
     }
 }
 
-/// From the path that the app named to the paths to copy.
+/// Finds the paths to copy for a path that the app passed.
 extension ProtectedPaths {
-    /// As many as Linux follows in one path.
+    /// The largest number of links to follow.
+    ///
+    /// Linux has the same limit for one path (path_resolution(7)).
     private static var linkLimit: Int { 40 }
 
-    /// The paths to copy for a named path, checked: more than one if it is a link.
+    /// Returns the paths to copy for a path that the app passed, and checks them.
     ///
-    /// A link is protected together with the item that it leads to, because a closure may write through it or
-    /// replace it by a file.
+    /// For a link, these are several paths.
+    ///
+    /// A link is protected together with its target: a closure may write through the link, or replace the
+    /// link by a file.
     private func checkedPaths(of named: String) throws -> [String] {
         if let reason = FilePaths.refusal(named) { throw refusal(of: named, because: reason) }
         var found: [String] = []
@@ -133,7 +148,8 @@ extension ProtectedPaths {
         while true {
             let path = try withoutLinksAbove(next, named: named)
             let isLink = try Platform.status(path)?.kind == .link
-            // If this user can't replace a link, the closure can't either. It can only write through it.
+            // If this user can't replace the link, the closure can't either: it can only write through the
+            // link. So only the target is protected.
             if try !isLink || Platform.mayWrite(FilePaths.parent(path)) {
                 try check(path, named: named)
                 found.append(path)
@@ -159,12 +175,12 @@ extension ProtectedPaths {
         }
     }
 
-    /// The path without links in the folders above.
+    /// Resolves the links in the folders above a path.
     ///
-    /// Only its last name may be that of a link.
+    /// Only the last component of the result can be a link.
     private func withoutLinksAbove(_ path: String, named: String) throws -> String {
-        // A slash at the end of a link names the folder to which it leads, and not the link (POSIX, 4.13
-        // Pathname Resolution).
+        // If a path ends with a slash and its last component is a link, it means the link's target and not
+        // the link (POSIX, 4.13 Pathname Resolution).
         let namesFolder = path.utf8.last == 0x2F
         var path = FilePaths.absolute("", from: path)
         if namesFolder, try Platform.status(path)?.kind == .link { path = try Platform.resolved(path + "/") }
@@ -173,29 +189,30 @@ extension ProtectedPaths {
         return FilePaths.joined(folder, name: FilePaths.last(path))
     }
 
-    /// The path of a folder without links.
+    /// Resolves the links in the path of a folder.
     ///
     /// The folder need not exist.
     private func withoutLinks(_ folder: String, named: String) throws -> String {
         if try Platform.exists(at: folder) { return try Platform.resolved(folder) }
         let name = FilePaths.last(folder)
-        // Such a path can't be resolved until the folder exists. The closure may make that folder anywhere,
-        // and the restore would remove other files than those that were meant.
+        // A path with `.` or `..` after a missing folder can't be resolved until that folder exists. If the
+        // closure creates it as a link, the path leads elsewhere, and the restore would remove the wrong
+        // files.
         if name == "." || name == ".." {
-            throw refusal(of: named, because: "it leads through a folder that doesn't exist")
+            throw refusal(of: named, because: "\".\" or \"..\" follows a folder in it that doesn't exist")
         }
         return FilePaths.joined(try withoutLinks(FilePaths.parent(folder), named: named), name: name)
     }
 }
 
-/// The checks that a restore will be possible, and will not replace anything else.
+/// Checks that a restore will be possible, and that it will replace nothing but the protected files.
 extension ProtectedPaths {
     private func check(_ path: String, named: String) throws {
         for companion in Snapshot.companions
         where try Self.holdsState(path + companion, of: location, in: stateFolder) {
             throw refusal(of: named, because: "the state directory is in it")
         }
-        // The names of the state, of its lock and of its snapshots begin like this.
+        // The names of the state file, its lock file and its snapshots begin with this.
         let ownFiles = FilePaths.joined(stateFolder, name: location.name) + ".migrations."
         if FilePaths.begins(path, with: ownFiles) {
             throw refusal(of: named, because: "it belongs to the state")
@@ -207,7 +224,7 @@ extension ProtectedPaths {
         if let reason = try FilePaths.escapes(path) { throw refusal(of: named, because: reason) }
     }
 
-    /// Refuses an item that a restore could not replace.
+    /// Throws an error if a restore could not replace the item at a path.
     private func requireReplaceable(_ path: String, in folder: String, named: String) throws {
         guard let folderStatus = try Platform.status(folder) else { return }
         for place in try [folder] + Snapshot.parts(of: path) {
@@ -217,8 +234,8 @@ extension ProtectedPaths {
         }
         let status = try Platform.status(path)
         if let status, status.kind == .directory, try !Platform.mayWrite(folder) {
-            // This folder can't be moved, so its entries are restored one by one. Its owner can make it
-            // writable.
+            // The folder can't be moved, because this user can't write to its parent folder. So its entries
+            // are restored one by one. Its owner can make it writable for that.
             guard let error = try Platform.refusalOfWriting(path) else { return }
             if error.isDenied, Platform.isOwn(status) { return }
             throw refusal(
@@ -227,10 +244,10 @@ extension ProtectedPaths {
             )
         }
         if try !Platform.mayWrite(folder, andRead: true) {
-            throw refusal(of: named, because: "this user can't read \(folder) and write to it")
+            throw refusal(of: named, because: "this user can't both read \(folder) and write to it")
         }
         guard let status, status.kind != .directory else { return }
-        // In a folder with the sticky bit, only the owner of a file and the owner of the folder may rename
+        // In a folder with the sticky bit, only the owner of a file and the owner of the folder can rename
         // the file (rename(2)).
         let isSticky = folderStatus.permissions & 0o1000 != 0
         if isSticky, !Platform.isRoot, !Platform.isOwn(folderStatus), !Platform.isOwn(status) {
@@ -242,15 +259,15 @@ extension ProtectedPaths {
         }
     }
 
-    /// Refuses an entry of a protected path that can't be copied, or that a restore could not replace.
+    /// Throws an error if an entry inside a protected path can't be copied, or can't be restored.
     func requireCopyable(_ entry: FileTree.Entry, in path: String) throws {
         let isTop = entry.below.isEmpty
         let isFolder = entry.status.kind == .directory
         if let word = entry.status.kind.wordIfSpecial {
             throw refusal(of: path, because: "\(entry.path) is \(word), which can't be copied")
         }
-        // If the protected folder itself is a mount point, its entries are restored one by one. A mounted
-        // file can't be removed (unlink(2)).
+        // The protected folder itself may be a mount point, because its entries are then restored one by one.
+        // A mount point inside it, and a mounted file, can't be moved or removed (unlink(2)).
         if !(isFolder && isTop), try Platform.isMountPoint(entry.path, status: entry.status) {
             throw refusal(of: path, because: "a file system or a file is mounted at \(entry.path)")
         }
@@ -260,9 +277,10 @@ extension ProtectedPaths {
         if isFolder { try refuseForeign(entry.path, named: path) }
     }
 
-    /// The owner of another user's folder, if this process is root's; else `nil`.
+    /// The owner of a folder of another user, if this process runs as root; otherwise `nil`.
     ///
-    /// Root must not work in such a folder, because its owner could lead root elsewhere by a link.
+    /// Root must not change files in such a folder. Its owner could put a link there and redirect root's
+    /// changes to other files.
     private func foreignOwner(of folder: String) throws -> UInt32? {
         guard Platform.isRoot, let owner = try Platform.status(folder)?.owner, owner != 0 else { return nil }
         return owner

@@ -1,18 +1,18 @@
-/// The step of protecting files that failed.
+/// The step at which protecting files failed.
 ///
 /// It decides how the error's text begins and ends.
 enum ProtectionStage {
     /// Checking and copying the files, before the closure runs.
     case copying
-    /// Checking the files, which another manager protects at the moment.
+    /// Checking the files, if another manager is protecting them at this moment.
     case conflicting
     case restoring
-    /// Looking for the copies of a restore that the state asks for.
+    /// Looking for the copies that a pending restore needs.
     case findingCopies
-    /// Saving that the files were restored.
+    /// Recording in the state that the files were restored.
     case savingRestored
     case abandoning
-    /// Removing copies that no state asks for any more.
+    /// Removing copies that are no longer needed.
     case cleaningUp
 }
 
@@ -20,7 +20,9 @@ extension ProtectionStage {
     private static let abandonRestore: Message =
         "call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are"
 
-    /// The beginning of the text, which a reason follows.
+    /// The beginning of the text.
+    ///
+    /// The reason follows it.
     func subject(of version: AppVersion?) -> Message {
         let migration: Message = version.map { "migration \($0)" } ?? "a migration"
         let files: Message = "The files that \(migration) protects"
@@ -33,8 +35,9 @@ extension ProtectionStage {
         }
     }
 
-    /// The end of the text: what has happened to the files and their copies, and the next step for the
-    /// reader.
+    /// The end of the text.
+    ///
+    /// It says what has happened to the files and their copies, and what the reader should do next.
     var consequence: Message {
         switch self {
         case .copying:

@@ -1,17 +1,18 @@
-/// The copies in a snapshot whose closure has ended: they are restored, given up or removed, under the
-/// state's lock.
+/// The copies in a snapshot after its closure has ended.
 ///
-/// A copy that is still in the snapshot isn't restored yet, and there is no other record of the progress. A
-/// restore that is repeated touches nothing that was restored before, because the app may have written to it
-/// since. ``PathRestore`` restores one path.
+/// The holder of the state's lock restores them, abandons them or removes them.
+///
+/// A copy that is still in the snapshot hasn't been restored yet, and there is no other record of the
+/// progress. So a restore that is repeated doesn't touch files that were already restored: the app may have
+/// written to them since. ``PathRestore`` restores one path.
 struct SavedFiles {
     let location: StateLocation
     let version: AppVersion?
     private let folder: String
 
-    /// The copies of a state; `nil` if there is no snapshot.
+    /// Finds the copies that belong to the state at a location; `nil` if there is no snapshot.
     ///
-    /// `version` is that of the migration that protected the files, for errors.
+    /// `version` is the version of the migration that protected the files. It is for error messages.
     init?(in location: StateLocation, of version: AppVersion?) throws(SystemCallError) {
         guard let folder = try location.existingSnapshot() else { return nil }
         self.location = location
@@ -19,7 +20,7 @@ struct SavedFiles {
         self.folder = folder
     }
 
-    /// The error for a state that asks for copies if there is no snapshot.
+    /// Makes the error for a missing snapshot while the state says that a restore is pending.
     static func missingError(in location: StateLocation, of version: AppVersion) -> MigrationError {
         location.protectionError(
             .findingCopies,
@@ -29,12 +30,13 @@ struct SavedFiles {
         )
     }
 
-    /// Restores every path, durably.
+    /// Restores every path and syncs the files to disk.
     ///
-    /// `report` gets the progress if files have to be copied to another file system.
+    /// `report` is called with the progress, but only if files have to be copied to another file system.
     ///
-    /// - Returns: The paths of replaced files that must be kept and could not be moved into the snapshot.
-    /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path.
+    /// - Returns: The paths to which replaced files were renamed if they must be kept and could not be moved
+    ///   into the snapshot.
+    /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set.
     func restore(reportingTo report: @escaping CopyReport) throws -> [String] {
         let stateFolder = try Platform.resolved(location.directory)
         let list = try trustedList()
@@ -58,39 +60,42 @@ struct SavedFiles {
             }
             try refuseIncompleteCopies("\(folder)/\(index)", of: place)
         }
-        // The process that saved the intent may have died before the state was durable. Without this sync, a
-        // power failure during the restore could bring back a state that doesn't ask for it.
+        // The process that saved the intent to migrate may have died before that state was on the disk.
+        // Without this sync, a power failure during the restore could bring back an older state, by which no
+        // restore is pending.
         try Platform.synchronize(location.directory)
         var renamedInPlace: [String] = []
         for (index, place) in places.enumerated() {
             let count = Double(places.count)
-            var path = PathRestore(
+            var pathRestore = PathRestore(
                 of: place,
                 from: "\(folder)/\(index)",
                 keepingReplaced: isStateMoved,
                 reportingTo: { report((Double(index) + $0) / count, $1) }
             )
-            try path.run()
-            renamedInPlace += path.renamedInPlace
+            try pathRestore.run()
+            renamedInPlace += pathRestore.renamedInPlace
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
-            // The caller saves the state next. The replaced files may be what fills the disk, so they are
-            // removed before that.
+            // The caller saves the state next. The replaced files are removed before that, because they may
+            // have filled the disk.
             do {
-                try path.removeReplaced()
+                try pathRestore.removeReplaced()
             } catch {
-                // The removal of the snapshot reports files that can't be removed.
+                // Removing the snapshot fails for the same files later, and reports them.
             }
         }
         return renamedInPlace
     }
 
-    /// The list, if it is this user's and this manager's.
+    /// Returns the list.
+    ///
+    /// Throws an error if it doesn't belong to this user and this manager.
     private func trustedList() throws -> SnapshotList {
         try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else {
-            let isThere = try Platform.exists(at: folder + "/list")
+            let listExists = try Platform.exists(at: folder + "/list")
             throw copiesMissing(
-                "\(folder)/list is \(isThere ? "damaged, or was written by another release" : "missing")"
+                "\(folder)/list is \(listExists ? "damaged, or was written by another release" : "missing")"
             )
         }
         if !FilePaths.isSame(list.manager, location.name) {
@@ -99,10 +104,9 @@ struct SavedFiles {
         return list
     }
 
-    /// Refuses a path if something other than a folder, for example a file or a link, is at the path of a
-    /// folder above it.
+    /// Throws an error if a folder above a path is something else now, for example a file or a link.
     private func requireFolders(above place: String, copies: String) throws {
-        // If a folder's entries are restored one by one, the folder itself has to be one too.
+        // If the entries of a folder are restored one by one, the protected path itself must be a folder too.
         var above = try Platform.exists(at: copies + "/item.entries") ? place + "/" : place
         while above != "/" {
             above = FilePaths.parent(above)
@@ -123,36 +127,39 @@ struct SavedFiles {
 
     /// Files that this library neither restores nor removes.
     struct Kept {
-        /// The folder that contains them, or the path of the one that was kept.
+        /// The folder that contains the files, or the path of one kept file.
         let path: String
 
         let reason: Reason
     }
 
     enum Reason {
-        /// They are copies, and the state that asked for them was lost.
+        /// The files are copies, and the state that referred to them was lost.
         case stateLost
 
-        /// They were replaced by a restore, and contain the state of a manager.
+        /// A restore replaced the files, and they contain the state of a manager.
         case holdsState
 
-        /// They had to be kept for one of these reasons, and could not be moved into the snapshot, which is
-        /// on another file system.
+        /// A restore replaced the files, and they could not be moved into the snapshot.
+        ///
+        /// The snapshot is on another file system. The files must be kept because they contain the state of a
+        /// manager, or because the state directory was moved.
         case notMovable
 
-        /// They were replaced by a restore after the state directory was moved from this path. So nobody
-        /// knows what they are.
+        /// A restore replaced the files after the state directory was moved from this path.
+        ///
+        /// So nobody knows what they are.
         case stateMoved(from: String)
     }
 
     /// Removes the snapshot, or moves it aside if it contains replaced files that must be kept.
     ///
-    /// - Returns: The folder that was moved aside.
+    /// - Returns: The files that were kept; `nil` if the snapshot was removed.
     func discard() throws(SystemCallError) -> Kept? {
-        // If this isn't a folder, this library didn't make it. In a folder of another user, that user could
-        // lead root elsewhere.
+        // If this isn't a folder, this library didn't create it. If it belongs to another user, that user
+        // could put links in it and redirect the removal to other files.
         try Snapshot.refuseForeign(folder)
-        // The state that no longer asks for the copies may not be durable yet.
+        // The last saved state says that the copies are no longer needed, but it may not be on the disk yet.
         try Platform.synchronize(location.directory)
         if let reason = try reasonToKeep() {
             return try keep(asOf: Platform.now).map { Kept(path: $0, reason: reason) }
@@ -174,14 +181,15 @@ struct SavedFiles {
         return .stateMoved(from: list.stateFolder)
     }
 
-    /// Moves the snapshot to a folder that no later call restores or removes, durably.
+    /// Moves the snapshot to a folder that is neither restored nor removed, and syncs the move to disk.
     ///
-    /// If it can't be moved, a mark in it says so, and the next snapshot gets another name.
+    /// If it can't be moved, a marker is created in it, and the next snapshot gets another name.
     ///
-    /// The folder's name contains `time`. A caller that also saves the state passes the start of the
-    /// interruption: if it was killed in between, the next call finds the same folder and continues.
+    /// `time` is part of the new folder's name. A caller that also saves the state passes the time at which
+    /// the interrupted migration started. If the process is killed between the move and the save, the next
+    /// call computes the same name and finds the copies there.
     ///
-    /// - Returns: That folder; `nil` if there are no copies.
+    /// - Returns: The folder that contains the copies now; `nil` if there are none.
     func keep(asOf time: Int64) throws(SystemCallError) -> String? {
         guard try Platform.status(folder)?.kind == .directory else {
             return try Self.lastKept(of: location, asOf: time)
@@ -196,13 +204,15 @@ struct SavedFiles {
             try Platform.synchronize(folder)
             return folder
         }
-        // This has to be durable before a state is saved that no longer asks for the copies. At their old
-        // path they would be removed then.
+        // The move must be durable before the caller saves a state by which the copies are not needed.
+        // Otherwise a power failure could bring them back to their old path, and they would be removed there.
         try Platform.synchronize(location.directory)
         return kept
     }
 
-    /// The folder to which an earlier call, which was killed then, moved the copies; `nil` if there is none.
+    /// The folder to which an earlier call moved the copies; `nil` if there is none.
+    ///
+    /// The process of that call was killed before it saved the state.
     static func lastKept(of location: StateLocation, asOf time: Int64) throws(SystemCallError) -> String? {
         var kept: String?
         var number = 1
@@ -213,7 +223,7 @@ struct SavedFiles {
         return kept
     }
 
-    /// Refuses copies from which entries are missing: programs that clean up old files may have removed them.
+    /// Throws an error if the copies are incomplete: programs that clean up old files may have removed some.
     private func refuseIncompleteCopies(_ copies: String, of place: String) throws {
         if try Platform.exists(at: copies + PathRestore.begun) { return }
         if try !Platform.exists(at: copies + "/item"), try !Platform.exists(at: copies + "/absent") {
@@ -241,15 +251,16 @@ struct SavedFiles {
     }
 }
 
-/// A state directory that is at another place than the list says.
+/// Handles a state directory that is no longer at the path that the list has for it.
 extension SavedFiles {
-    /// Refuses a restore if the state directory was moved or copied and the protected files were not.
+    /// Throws an error if the state directory was moved or copied and the protected files were not.
     ///
-    /// An app's folders can move as a whole, so the list has the paths as seen from the state directory. If
-    /// the state and the files went different ways, these paths lead to places where the files never were,
-    /// and where other files may be. So identities decide: that of the snapshot's folder, and that of the
-    /// folder above each path. If both are unchanged, everything was moved. If both are new, everything was
-    /// copied. If only one of them is new, state and files were separated.
+    /// An app's folders can move as a whole, so the list has the paths relative to the state directory. If
+    /// the state was moved without the files, these paths lead to places where the files never were, and
+    /// where other files may be. So this function compares two identities with those in the list: the
+    /// identity of the snapshot's folder, and the identity of the folder above each path. If both are
+    /// unchanged, everything was moved together. If both are new, everything was copied together. If only one
+    /// of them is new, the state and the files were separated.
     private func refuseSeparated(_ list: SnapshotList, restoredTo places: [String]) throws {
         let isMoved = try Platform.identity(ofFolder: folder) == list.snapshot
         for (path, place) in zip(list.paths, places) {
@@ -266,9 +277,12 @@ extension SavedFiles {
         }
     }
 
-    /// True if the nearest folder above the path is the listed one, or if the item at the path itself is.
+    /// True if the folder above the path is the listed one, or if the item at the path is.
     ///
-    /// The closure may have removed the nearest folder. Then the next one above that exists is compared.
+    /// They are compared by their identities.
+    ///
+    /// The closure may have removed the nearest folder. In that case, the nearest one that still exists is
+    /// compared.
     private func wasMoved(_ path: SnapshotList.Path, to place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         if let level = found.firstIndex(where: { $0 != nil }), found[level] == path.folders[level] {
@@ -278,10 +292,11 @@ extension SavedFiles {
         return try Platform.statusIfPresent(place)?.identity == identity
     }
 
-    /// True if the nearest folder above the path that existed when the list was written exists here too, and
-    /// isn't the listed one.
+    /// True if the parent folder was copied: it exists here, and its identity isn't the one in the list.
     ///
-    /// If it doesn't exist, not everything was copied.
+    /// The folder that is compared is the nearest one above the path that existed when the list was written.
+    ///
+    /// If it doesn't exist here, not everything was copied.
     private func mayBeCopy(of path: SnapshotList.Path, at place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         guard let level = path.folders.firstIndex(where: { $0 != nil }), let folder = found[level] else {

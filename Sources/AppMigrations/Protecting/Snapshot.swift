@@ -1,46 +1,50 @@
 /// A copy of the protected files as they were before a migration.
 ///
-/// It is the folder `<name>.migrations.snapshot`, and is made in this order:
+/// It is the folder `<name>.migrations.snapshot`, and is created in this order:
 /// 1. The file `list` with the paths. It is written under another name, locked, and renamed into place.
-/// 2. A look at the lists of other managers, by ``ProtectedPaths/refuseConflict()``.
-/// 3. A numbered folder for each path. In it, `item` is the copy, with `item-wal` and so on for the files
-///    that SQLite keeps next to a database. If nothing exists at a path, the folder has an empty file
-///    `absent` instead. The last file made is `entries-<count>`.
+/// 2. The caller then checks the lists of other managers, with ``ProtectedPaths/refuseConflict()``.
+/// 3. A numbered folder is created for each path. In it, `item` is the copy, and `item-wal` and so on are
+///    copies of the files that SQLite keeps next to a database. If nothing exists at the path, the folder
+///    contains an empty file `absent` instead. For a protected folder, it also contains `model`, which has
+///    the folder's attributes. The file `entries-<count>`, with the number of copied entries in its name, is
+///    created last.
 ///
-/// The snapshot is complete and synced to disk before the intent is saved, and is removed only after a state
-/// that no longer asks for it was saved. So a snapshot that a state asks for is complete, whenever a process
-/// died. ``PathRestore`` says how it is used.
+/// The snapshot is complete and synced to disk before the intent to migrate is saved in the state. It is
+/// removed only after a state that doesn't need it was saved. So if a state needs a snapshot, the snapshot is
+/// complete, no matter when a process was killed. ``PathRestore`` says how the copies are used.
 final class Snapshot {
-    /// The ends of the names of a database and of the files that SQLite keeps next to it.
+    /// The suffixes of a database (an empty one) and of the files that SQLite keeps next to it.
     ///
-    /// They hold changes that aren't in the database yet (sqlite.org, "Temporary Files Used By SQLite"). A
-    /// database that is restored next to the wrong ones would be damaged.
+    /// These files can hold data that isn't in the database yet (sqlite.org, "Temporary Files Used By
+    /// SQLite"). A database that is restored next to the wrong ones would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
     let protected: ProtectedPaths
     private let folder: String
     private let lock: FileLock
 
-    /// The descriptor of the list, which is locked from before the list is in its place until the closure has
-    /// ended; `nil` after that.
+    /// The descriptor of the list; `nil` after the closure has ended.
     ///
-    /// The state's lock can't say that a closure is running, because a process that restores files holds the
-    /// same lock. And if the file of the state's lock is removed while a closure runs, the lock of the list
-    /// still keeps other processes away. Nobody else ever locks the list exclusively, so a process that only
-    /// reads it is never mistaken for the closure's.
+    /// The list is locked before it is renamed into place, and stays locked until the closure has ended.
+    ///
+    /// The state's lock doesn't show whether a closure is running, because a process that restores files
+    /// holds the same lock. And if the state's lock file is removed while a closure runs, the lock of the
+    /// list still keeps other processes from restoring the files. No other process ever locks the list
+    /// exclusively, so a process that only reads it is never mistaken for the one that runs the closure.
     private var listLock: Int32?
 
-    /// Writes and locks the list, durably.
+    /// Writes the list, locks it, and syncs it to disk.
     ///
     /// Nothing is copied yet.
     ///
-    /// - Throws: ``MigrationError``, or a ``SystemCallError`` with its path. The list doesn't exist then.
+    /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set. In that case, the list
+    ///   doesn't exist.
     init(of protected: ProtectedPaths, under lock: FileLock) throws {
         self.protected = protected
         self.lock = lock
         let location = protected.location
-        // No state asks for the copies of an earlier attempt. If they can't be removed they are moved aside
-        // or marked, so that they don't keep every later migration from running.
+        // The copies of an earlier attempt are not needed by any state. If they can't be removed, they are
+        // moved aside or marked. Otherwise they would prevent every later migration.
         if let leftover = try SavedFiles(in: location, of: protected.version) {
             do {
                 _ = try leftover.discard()
@@ -65,17 +69,19 @@ final class Snapshot {
         }
     }
 
-    /// The paths that are protected together with a path: for a file, also those of a database's companions,
-    /// whether they exist or not.
+    /// The paths that are protected together with a path.
+    ///
+    /// For everything but a folder, these include the paths of a database's companions, whether they exist or
+    /// not.
     static func parts(of path: String) throws(SystemCallError) -> [String] {
         try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
 
-    /// Copies the listed paths, durably.
+    /// Copies the listed paths and syncs the copies to disk.
     ///
-    /// If it throws, the caller calls ``remove()``.
+    /// If this throws, the caller must call ``remove()``.
     ///
-    /// Cancelling the task ends the copying. The handler is called about a hundred times, however many files
+    /// If the task is cancelled, copying stops. `report` is called about a hundred times, however many files
     /// there are.
     func copy(reportingTo report: @escaping CopyReport) throws {
         let treesOfPaths = try protected.paths.map { path in
@@ -104,7 +110,7 @@ final class Snapshot {
                     report(Double(percent) / 100, "copying \(path)")
                 }
             }
-            // Only a folder has no companions.
+            // Every path but a folder has companions, so one tree means a folder.
             if trees.count == 1 {
                 try Platform.makeDirectory(place + "/model")
                 try Platform.copyAttributes(ofFolder: protected.paths[index], to: place + "/model")
@@ -116,8 +122,9 @@ final class Snapshot {
         try protected.refuseCancelled()
     }
 
-    /// Syncs the closure's work to disk: the items at the paths, the companions of databases, and the folders
-    /// above.
+    /// Syncs to disk what the closure wrote.
+    ///
+    /// That includes the items at the paths, the companions of databases, and the folders above them.
     func synchronizeWork() throws(SystemCallError) {
         let parts = protected.paths.flatMap { path in Self.companions.map { path + $0 } }
         try FileTree.synchronize(parts, by: lock.flush)
@@ -128,33 +135,36 @@ final class Snapshot {
 
     /// Unlocks the list, because the closure has ended.
     ///
-    /// After this point a new start may restore the files, because no closure uses them any more.
+    /// After this, another process may restore the files, because the closure no longer uses them.
     func endListLock() {
         if let listLock { Platform.unlock(listLock) }
         listLock = nil
     }
 
-    /// Removes the snapshot, for which no state asks.
+    /// Removes the snapshot, which no state needs.
     ///
     /// If it can't be removed now, the next holder of the state's lock removes it.
     func remove() {
         do {
             try Platform.removeTree(folder)
         } catch {
-            // The error that the caller throws says why nothing was run.
+            // The caller throws the original error, which says why nothing was run.
         }
         endListLock()
     }
 
-    /// Refuses a snapshot's folder that another user made: its list and copies could overwrite any file of
+    /// Throws an error if another user owns a snapshot's folder.
+    ///
+    /// That user could have written its list and its copies, and a restore could then overwrite any file of
     /// this user.
     ///
-    /// If a closure gives all of the app's files to another user, it gives the snapshot to that user too.
+    /// A closure that gives all of the app's files to another user gives the snapshot to that user too. Then
+    /// its files can't be restored.
     static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
         if status.kind != .directory || !Platform.isOwn(status) { throw SystemCallError.foreign(folder) }
     }
 }
 
-/// Gets how much is copied, from 0 to 1, and in words what is being copied.
+/// Receives how much is copied, from 0 to 1, and a text that says what is being copied.
 typealias CopyReport = (_ fraction: Double, _ note: String) -> Void

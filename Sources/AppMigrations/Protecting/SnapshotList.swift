@@ -1,26 +1,32 @@
-/// The paths in a snapshot, with what a restore checks before it trusts them: the content of the snapshot's
-/// file `list`.
+/// The content of the file `list` in a snapshot.
+///
+/// It has the protected paths, and the facts that a restore checks before it trusts them.
 struct SnapshotList {
     struct Path {
-        /// The path as seen from the state directory.
+        /// The path relative to the state directory.
         ///
-        /// An app's folders can move as a whole between two starts. On Apple's systems an update does that.
-        /// So the copies are restored to where the data is now.
+        /// An app's folders can move as a whole between two starts: on Apple's systems, an update of the app
+        /// does that. So the copies are restored to where the data is now.
         var relative: String
 
-        /// The identity of the item at the path, by which it is recognized under any other name; `nil` if
-        /// nothing was there.
+        /// The identity of the item at the path; `nil` if nothing was there.
+        ///
+        /// By it, the item is recognized under another name.
         var identity: FileIdentity?
 
-        /// Where on the way to the path a file system is mounted, as
-        /// ``ProtectedPaths/mountDistance(of:upTo:)`` returns it.
+        /// The number of steps up to the nearest mount point.
+        ///
+        /// See ``ProtectedPaths/mountDistance(of:upTo:)``.
         var mountDistance: Int
 
-        /// The folders above the path, the nearest first, up to the one that contains the state directory
-        /// too; `nil` for a folder that didn't exist.
+        /// The identities of the folders above the path, the nearest first.
         ///
-        /// They show whether the files were moved together with the state. The item at the path itself
-        /// doesn't: a closure may write a file by replacing it, and then it has another identity.
+        /// The last one is the first folder that also contains the state directory.
+        ///
+        /// An element is `nil` if that folder didn't exist.
+        ///
+        /// They show whether the files were moved together with the state. The identity of the item itself
+        /// can't show that: a closure may replace a file, and the new file has another identity.
         var folders: [FileIdentity?]
     }
 
@@ -29,7 +35,7 @@ struct SnapshotList {
     /// The name of the manager.
     var manager: String
 
-    /// The state directory without links, as it was when the copies were made.
+    /// The path of the state directory when the copies were made, with links resolved.
     var stateFolder: String
 
     /// The folder that contains the copies and this list.
@@ -39,7 +45,7 @@ struct SnapshotList {
 
     /// The content of the file.
     ///
-    /// NUL separates the fields, because no path contains it.
+    /// The fields are separated by NUL, because a path can't contain one.
     var text: [UInt8] {
         var fields = ["1", manager, stateFolder, snapshot.text]
         for path in paths {
@@ -51,14 +57,16 @@ struct SnapshotList {
         return Array(fields.joined(separator: "\0").utf8)
     }
 
-    /// The absolute paths, for a state directory without links.
+    /// The absolute paths.
+    ///
+    /// `stateFolder` is the present state directory, with links resolved.
     func places(from stateFolder: String) -> [String] {
         paths.map { FilePaths.absolute($0.relative, from: stateFolder) }
     }
 }
 
 extension SnapshotList {
-    /// Reads what ``text`` returns; `nil` for anything else.
+    /// Reads the format that ``text`` returns; `nil` for any other input.
     init?(_ text: [UInt8]) {
         let fields = FilePaths.split(text, at: 0)
         guard fields.count % 4 == 0, fields.count >= 4, let snapshot = FileIdentity(fields[3]) else {
@@ -79,12 +87,14 @@ extension SnapshotList {
             )
             paths.append(path)
         }
-        // An identity that can't be read became `nil` above. Writing the list again shows that.
+        // An identity that can't be read became `nil` above. So the list is encoded again and compared with
+        // the input.
         if self.text != text { return nil }
     }
 
-    /// Reads the list of the snapshot in `folder`; `nil` if it doesn't exist, or if this library didn't write
-    /// it.
+    /// Reads the list of the snapshot in `folder`.
+    ///
+    /// It is `nil` if there is no list, or if it isn't in the format that this library writes.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let content = try Platform.ignoringMissing(
             Platform.contents(ofFile: folder + "/list", limit: Self.sizeLimit)
@@ -94,10 +104,10 @@ extension SnapshotList {
 }
 
 extension FileIdentity {
-    /// The identity as a list writes it: two numbers and a dot.
+    /// The identity as it is written in a list: two numbers with a dot between them.
     fileprivate var text: String { "\(device).\(file)" }
 
-    /// Reads what ``text`` returns; `nil` for anything else.
+    /// Reads the format that ``text`` returns; `nil` for any other input.
     fileprivate init?(_ text: String) {
         let numbers = FilePaths.split(Array(text.utf8), at: 0x2E)
         guard numbers.count == 2, let device = UInt64(numbers[0]), let file = UInt64(numbers[1]) else {

@@ -76,7 +76,7 @@ import Testing
         #expect(
             told.lines == [
                 "While protected files of manager \"Library\" (\(scratch.state.stateFile)) were restored, files were replaced that "
-                    + "contain the state of another manager. They are kept in \(scratch.file(kept)). This library neither restores nor "
+                    + "contain the state of another manager. They are kept at \(scratch.file(kept)). This library neither restores nor "
                     + "removes them. Compare them with your data, then remove them."
             ]
         )

@@ -120,7 +120,7 @@ import Testing
         let reason =
             "was moved or copied from \(scratch.file("v1/state")). Protected files were restored at the new place, where they"
         #expect(told.lines.first?.contains(reason) == true, "\(told.lines)")
-        #expect(told.lines.first?.contains("They are kept in \(v2.file(kept)). This library") == true)
+        #expect(told.lines.first?.contains("They are kept at \(v2.file(kept)). This library") == true)
         // The next restore there is an ordinary one.
         _ = try v2.fail(protecting: [v2.file("data")], options: options) {
             try v2.write("half", to: "data/a")

@@ -61,7 +61,7 @@ import Testing
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
             let folder = try scratch.resolved("closed")
             #expect(
-                error.description.contains("this user can't read \(folder) and write to it"),
+                error.description.contains("this user can't both read \(folder) and write to it"),
                 "\(error)"
             )
             try #require(seteuid(0) == 0)

@@ -47,7 +47,7 @@ import Testing
         #expect(
             told.lines == [
                 "leftoverNotRemoved \(folder): Copies of protected files were found, but no state of manager \"Library\" "
-                    + "(\(scratch.state.stateFile)) refers to them. They are kept in \(folder). This library neither restores nor "
+                    + "(\(scratch.state.stateFile)) refers to them. They are kept at \(folder). This library neither restores nor "
                     + "removes them. Compare them with your data, then remove them."
             ]
         )

@@ -7,7 +7,7 @@
 ///
 /// ```swift
 /// let migrations = try MigrationManager(
-///     named: "Library",  // also stateDirectory: off Apple's systems
+///     named: "Library",  // Linux also needs stateDirectory:
 ///     currentVersion: "1.4"
 /// )
 /// try migrations.whenMigrating(toVersion: "1.1-2") {

@@ -7,7 +7,7 @@
 /// let gate = MigrationGate { start in
 ///     let migrations = try MigrationManager(
 ///         named: "Library",
-///         // On other platforms than Apple's, also pass stateDirectory:
+///         // Linux also needs stateDirectory:.
 ///         currentVersion: "1.4",
 ///         options: start.options()
 ///     )

@@ -67,9 +67,10 @@ class State:
         return release if release > app else max(self.last_run, self.floor)
 
     def pass_mark(self, mark):
+        """What is known of versions that are passed over stays: a later release may declare them out of order."""
         self.last_run = max(self.last_run, mark)
-        self.counts = {key: count for key, count in self.counts.items() if key > self.last_run}
-        self.cursors = {key: cursor for key, cursor in self.cursors.items() if key > self.last_run}
+        self.counts.pop(mark, None)
+        self.cursors.pop(mark, None)
 
     def launch(self, app):
         if app > self.launched:

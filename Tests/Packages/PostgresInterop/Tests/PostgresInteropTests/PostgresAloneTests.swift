@@ -115,7 +115,7 @@ import Testing
                 )
                 #expect(error.code == .migrationFailed)
                 #expect(error.version == 2)
-                let words = "The index people_name is invalid: an attempt that failed has left it"
+                let words = "The index people_name is invalid: a failed attempt left it"
                 #expect(error.message.hasPrefix(words), "\(error)")
             }
             #expect(try await db.query("SELECT version FROM schema_migrations") == [[1]])

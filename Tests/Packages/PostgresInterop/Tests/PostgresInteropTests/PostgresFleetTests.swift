@@ -67,7 +67,7 @@ import Testing
             }
             #expect(error?.code == .migrationFailed)
             #expect(
-                error?.description.contains(#"leads to no table "app_migration_state" that lasts"#)
+                error?.description.contains(#"has no permanent table "app_migration_state""#)
                     == true,
                 "\(error?.description ?? "")"
             )
@@ -210,7 +210,7 @@ import Testing
             }
             let process = "the open transaction of the server's process \(number)"
             #expect(ended?.code == .lockTimeout)
-            #expect(ended?.description.contains("\(process), at work") == true, "\(ended)")
+            #expect(ended?.description.contains("for \(process).") == true, "\(ended)")
             try await console.query("COMMIT")
             let db = try await AsyncPostgresConnection(info)
             let failed = await #expect(throws: MigrationError.self) {

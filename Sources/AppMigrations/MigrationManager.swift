@@ -123,7 +123,9 @@ extension MigrationManager {
     /// Every version above it is pending.
     public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
 
-    /// The oldest version of the app that may use the data, if it is above this app; `nil` if this app may.
+    /// The oldest version of the app that may use the data, if this app is older than that.
+    ///
+    /// It is `nil` if this app may use the data.
     ///
     /// A newer release has set it with `minimumAppVersion:`. Check it at each start, before the app reads or
     /// writes its data. If it isn't `nil`, show that the app has to be updated. ``launch-property`` is

@@ -77,7 +77,9 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// If there is none, the versions are `nil` and the lists are empty.
     public var hasState: Bool { lastRunVersion != nil }
 
-    /// The oldest version of the app that may use the data, if ``appVersion`` may not; `nil` if it may.
+    /// The oldest version of the app that may use the data, if ``appVersion`` is older than that.
+    ///
+    /// It is `nil` if ``appVersion`` may use the data.
     public var requiredAppVersion: AppVersion? {
         guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
         return minimumAppVersion

@@ -42,7 +42,11 @@ extension FleetMigrationManager {
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(
+            toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { attempt async throws(MigrationError) in
             try await attempt.run(in: FleetConnection(attempt.deadline) { try await connect() }, run)
         }
     }
@@ -75,7 +79,11 @@ extension FleetMigrationManager {
             nonisolated(nonsending) (Connection, MigrationBatch, FleetMigrationContext) async throws ->
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(
+            toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { attempt async throws(MigrationError) in
             let context = attempt.context
             let db = FleetConnection(attempt.deadline, waiting: lockTimeout) { try await connect() }
             // It is the database that makes each batch run once: a host that has lost its lease and goes on for a moment begins where

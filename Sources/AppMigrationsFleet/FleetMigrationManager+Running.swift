@@ -3,16 +3,20 @@ internal import AppMigrations
 extension FleetMigrationManager {
     nonisolated(nonsending) func perform(
         _ text: String,
-        _ outOfOrder: Bool,
-        _ floor: String?,
-        _ work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
+        outOfOrder: Bool,
+        minimumAppVersion: String?,
+        work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
-        if floor == nil, !outOfOrder, let version = AppVersion(text),
+        if minimumAppVersion == nil, !outOfOrder, let version = AppVersion(text),
             declarations.withLock({ $0.takeShortcut(for: version) })
         {
             return false
         }
-        let declaration = try await declare(text, outOfOrder: outOfOrder, minimumAppVersion: floor)
+        let declaration = try await declare(
+            text,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        )
         guard let declaration else { return false }
         defer { declarations.withLock { $0.endDeclaration() } }
         var attempt: FleetAttempt?

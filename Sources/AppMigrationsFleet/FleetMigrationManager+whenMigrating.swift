@@ -34,7 +34,11 @@ extension FleetMigrationManager {
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(
+            toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
         }
     }
@@ -50,7 +54,11 @@ extension FleetMigrationManager {
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        try await perform(toVersion, outOfOrder, minimumAppVersion) { attempt async throws(MigrationError) in
+        try await perform(
+            toVersion,
+            outOfOrder: outOfOrder,
+            minimumAppVersion: minimumAppVersion
+        ) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { try await run(attempt.context) })
         }
     }

@@ -26,8 +26,9 @@ extension SQLError {
 
     /// True if the same work may succeed later without anyone doing anything.
     ///
-    /// The SQLSTATEs are those of lock_not_available, of a deadlock and a failed serialization, and the classes of connection
-    /// exceptions, insufficient resources and a server that is shut down or starts ("PostgreSQL Error Codes").
+    /// For PostgreSQL, these SQLSTATEs count ("PostgreSQL Error Codes"): a lock that was not available, a
+    /// deadlock, a serialization failure, a lost connection, missing resources, and a server that is shutting
+    /// down or starting.
     package var isTransient: Bool {
         guard let sqlState else { return code == .busy || code == .closed || facts.isOfLostConnection }
         return Self.isOfConcurrency(sqlState) || sqlState == "55P03"

@@ -48,12 +48,12 @@ package final class UpgradeRules: Sendable {
     /// baseline includes it, because a fresh install is never too old.
     package var freshInstallBaseline: AppVersion { max(appVersion, upgradesFrom) }
 
-    /// Refuses a state in which a migration below `upgradesFrom` may have to run, or to run again: this app
-    /// no longer declares it.
+    /// Throws if a migration below `upgradesFrom` may still have to run, because this app no longer declares
+    /// such migrations.
     ///
-    /// A last-run version of zero means that the migrations build the data from nothing, so no older
-    /// migration is missing. That is only certain if the release that made the state had the same limit, and
-    /// if no older migration was begun.
+    /// A last-run version of zero is accepted in one case: the migrations of this app build all data from
+    /// nothing. That is certain only if the release that made the state had the same `upgradesFrom`, and if no
+    /// migration below it was begun.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package func requireUpgradable(_ marks: StateMarks) throws(MigrationError) {

@@ -191,9 +191,10 @@ extension MigrationGate.Contents {
     /// ``stopWaiting(number:)`` finds the wait by it.
     mutating func makeWaitNumber() -> Int { makeNumber() }
 
-    /// Lets an observer wait until the state's revision differs from `knownRevision`.
+    /// Makes an observer wait until the state changes.
     ///
-    /// If it already differs, the observer is resumed at once.
+    /// `knownRevision` is the revision of the state that the observer has seen. If the state has changed since
+    /// then, the observer is resumed at once.
     mutating func wait(_ observer: CheckedContinuation<Void, Never>, number: Int, knownRevision: Int) {
         let hasNewState = revision != knownRevision || isClosed
         // If the task is already cancelled, its cancellation handler may have run before the observer is in

@@ -4,8 +4,10 @@
 /// ```text
 /// entries-<count>   an empty file, with the number of copied entries in its name; it is renamed to `begun`
 ///                   before the first copy is moved out
-/// item              the copy of the path; `item-wal` and so on are copies of a database's companion files
-/// absent            an empty file: nothing existed at the path; `absent-wal` and so on for a companion file
+/// item              the copy of the file or folder at the path; `item-wal`, `item-shm` and `item-journal` are
+///                   the copies of the files that SQLite keeps next to a database
+/// absent            an empty file: nothing existed at the path; `absent-wal` and so on say the same of the
+///                   files that SQLite keeps next to a database
 /// replaced-<n>      an item that the restore replaced, or a copy that was copied to another file system
 /// item.entries      `item`, renamed if the protected folder can't be moved; its entries are restored one by
 ///                   one

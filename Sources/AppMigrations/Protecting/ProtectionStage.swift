@@ -9,8 +9,9 @@ enum ProtectionStage {
     case restoring
     /// Looking for the copies that a pending restore needs.
     case findingCopies
-    /// Recording in the state that the files were restored.
-    case savingRestored
+    /// Saving that the files are as they were before the migration: they were restored, or its closure never
+    /// began.
+    case savingUnchanged
     case abandoning
     /// Removing copies that are no longer needed.
     case cleaningUp
@@ -29,7 +30,7 @@ extension ProtectionStage {
         return switch self {
         case .copying, .conflicting: "\(files) could not be copied"
         case .restoring, .findingCopies: "\(files) could not be restored"
-        case .savingRestored: "\(files) were restored, but that could not be saved"
+        case .savingUnchanged: "\(files) are as they were before it, but that could not be saved"
         case .abandoning: "The restore of \(migration) could not be abandoned"
         case .cleaningUp: "Copies of protected files that are no longer needed could not be removed"
         }
@@ -56,7 +57,7 @@ extension ProtectionStage {
             No file was restored. Put the copies back in their place and start again. To give the restore up, \
             \(Self.abandonRestore).
             """
-        case .savingRestored:
+        case .savingUnchanged:
             """
             The copies are kept, and the next start restores the files that are not restored yet. Don't write to those files before \
             it has succeeded.

@@ -271,7 +271,7 @@ extension LockedState {
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
         let version = restored.marks.interruption?.version
         if let failure = saveBestEffort(restored.endingRestore()) {
-            throw location.protectionError(.savingRestored, of: version, because: failure)
+            throw location.protectionError(.savingUnchanged, of: version, because: failure)
         }
         // Send the events after the save. Before it, a start waits for this thread, and the handler may wait
         // for that start.

@@ -105,7 +105,8 @@ final class MigrationAttempt {
 extension MigrationAttempt {
     /// Calls the closure.
     ///
-    /// - Returns: Its error. It isn't thrown, because protected files have to be restored first.
+    /// - Returns: The error that the closure threw; `nil` if it threw none. This function doesn't throw it,
+    ///   because protected files have to be restored first.
     func call(_ body: (MigrationContext) throws -> Void) -> (any Error)? {
         let beginning = willCall()
         defer { didCall(since: beginning) }
@@ -267,7 +268,7 @@ extension MigrationAttempt {
         if locked.isUncertain {
             let secondFailure = locked.saveBestEffort(before)
             if let secondFailure, snapshot != nil {
-                return location.protectionError(.savingRestored, of: version, because: secondFailure)
+                return location.protectionError(.savingUnchanged, of: version, because: secondFailure)
             }
             if secondFailure == nil {
                 ending = "Then the previous state was saved again, and migration \(version) was not run."

@@ -42,7 +42,7 @@ extension MigrationError {
         cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
     }
 
-    /// The text of any error, with one punctuation mark at its end.
+    /// The text of an error as a sentence: a full stop is added unless the text ends with `.`, `!` or `?`.
     package static func sentence(_ cause: any Error) -> String {
         let text = String(describing: cause)
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."

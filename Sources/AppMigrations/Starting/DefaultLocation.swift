@@ -27,7 +27,7 @@ enum DefaultLocation {
 
     /// The default directory, which is used if the app doesn't pass one.
     ///
-    /// Only a program with a bundle has a default.
+    /// A program has a default directory only if it has a bundle with an identifier.
     ///
     /// The identifier of a bundle is the same in every release, but the name of an executable can change. If
     /// a new release looked for its state in another folder, it would treat itself as a fresh install. It

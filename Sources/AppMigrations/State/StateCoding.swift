@@ -68,7 +68,8 @@ extension MigrationState {
             excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
             count += 1
         }
-        // Storing the dropped version makes the text longer, so more rows may have to be dropped.
+        // The shorter state also stores the highest version among the dropped rows. That can make the text too
+        // long again, so this property calls itself and may drop more rows.
         return count > 0 ? withoutOldestRows(count).writtenDocument : nil
     }
 

@@ -61,9 +61,10 @@ extension MigrationErrorTests {
             .notRegular(location),
             "\(state) is not a regular file, or is larger than 1 MiB. It was left unchanged. Put the state file itself at "
                 + "this path. A symbolic link isn't followed, because the next save would replace it. If the state is lost, "
-                + "move away whatever is at this path. The next manager is then a first run. Copies of protected files may "
-                + "be in /d/Library.migrations.snapshot. A first run moves them to another folder and keeps them. If you "
-                + "repair the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
+                + "call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which moves aside whatever is at "
+                + "this path: the next manager is then a first run. Copies of protected files may be in "
+                + "/d/Library.migrations.snapshot. A first run moves them to another folder and keeps them. If you repair "
+                + "the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
         ),
     ]
 }

@@ -11,7 +11,14 @@ extension StateLocation {
         isTransient: Bool = false
     ) -> MigrationError {
         let text: Message = "\(stage.subject(of: version)) in \(self): \(reason). \(stage.consequence)"
-        return error(.protectionFailed, version, at: path, because: cause, isTransient: isTransient, text)
+        return error(
+            .protectionFailed,
+            version: version,
+            at: path,
+            because: cause,
+            isTransient: isTransient,
+            text
+        )
     }
 
     /// Makes the error to throw after `error` ended the copying, restoring or abandoning of protected files.
@@ -43,6 +50,10 @@ extension StateLocation {
         }
         if call.errorNumber == Platform.notText {
             return "\(path) contains a name that is not UTF-8, which no path can express"
+        }
+        if call.isDenied {
+            return
+                "\(call.at(path)), so this user needs the permissions to read it and to write to it (chmod)"
         }
         return "\(call.at(path))"
     }
@@ -140,6 +151,6 @@ extension MigrationError {
             The files that migration \(version) of \(location) wrote could not be synced to disk: \(reason). The migration was not \
             recorded, and runs again with the next manager.
             """
-        return location.error(.stateNotSaved, version, at: path, because: cause, text)
+        return location.error(.stateNotSaved, version: version, at: path, because: cause, text)
     }
 }

@@ -92,7 +92,7 @@ struct LockWait: ~Copyable {
         }
         return location.error(
             .lockTimeout,
-            version,
+            version: version,
             at: location.lock,
             isTransient: true,
             "The \(location) waited \(timeout.description) for \(subject).",

@@ -83,7 +83,7 @@ final class StoredState: Sendable {
         let message: Message = """
             The state of \(location) was not saved, because it takes more than 1 MiB. The store has the old state. \(consequence)
             """
-        throw location.error(.stateNotSaved, version, message)
+        throw location.error(.stateNotSaved, version: version, message)
     }
 
     /// Looks after a store that throws, which may have written, and one that refuses, which may have met its own first try.

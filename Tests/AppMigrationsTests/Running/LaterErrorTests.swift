@@ -28,6 +28,7 @@ import Testing
 
     private static let grammar =
         "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+    private static let forgetState = "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
     private static let copies = """
         Copies of protected files may be in S. A first run moves them to another folder and keeps them. If you repair the \
         file by hand, keep its "interruption" member: without it, the next start deletes the copies.
@@ -125,16 +126,17 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, restore it from a backup, or "
-                + "move it away. If you move it away, the next manager is a first run. \(copies)",
+                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
+                + "backup. If you can't, call \(forgetState), which moves it aside: the next manager is then a first run. "
+                + copies,
             replacing("{}")
         ),
         Row(
             .stateCorrupted,
             "The state of M is not a regular file, or is larger than 1 MiB. It was left unchanged. Migration 1.3 was not "
                 + "run. Put the state file itself at this path. A symbolic link isn't followed, because the next save would "
-                + "replace it. If the state is lost, move away whatever is at this path. The next manager is then a first "
-                + "run. \(copies)"
+                + "replace it. If the state is lost, call \(forgetState), which moves aside whatever is at this path: the next "
+                + "manager is then a first run. \(copies)"
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try FileManager.default.createDirectory(
@@ -211,6 +213,16 @@ import Testing
                 withIntermediateDirectories: false
             )
             try declare("1.3", in: manager)
+        },
+        Row(
+            .stateNotSaved,
+            "The state of M could not be saved: it would be larger than 1 MiB, even without the rows of its history. The file "
+                + "has the old state. Migration 1.3 was not run. Remove the members that this library didn't write from the file. "
+                + "If there are none, call \(forgetState), and answer firstRun: with existingData(at:) and the version of the "
+                + "data."
+        ) { manager, folder in
+            let others = #""others": "\#(String(repeating: "x", count: StateFile.sizeLimit - 150))","#
+            try replacing(state(others))(manager, folder)
         },
         Row(
             .stateNotSaved,

@@ -26,10 +26,6 @@
 ///
 /// A manager is one sequence of declarations. A second declaration while one is under way throws the code
 /// `nested` and closes nothing. Concurrent callers make a manager each.
-///
-/// When a manager is released, the first start of a fresh install is over. So if you assign a new manager to
-/// the variable of an earlier one, set the variable to `nil` first. Otherwise the earlier one is released after
-/// the new one was created, and the new one runs sub-migrations of its own release.
 public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
     public var name: String { location.name }

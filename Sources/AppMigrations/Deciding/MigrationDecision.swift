@@ -111,7 +111,7 @@ extension Declarations {
     private func resetError(_ version: AppVersion) -> MigrationError {
         let text: Message = """
             Migration \(version) was not run: the state of \(rules.location) was reset after this manager was made, so versions \
-            that were declared before may be pending again. Make a new manager, and declare every migration again.
+            that were declared before may be pending again. Create a new manager and declare every migration again.
             """
         return rules.location.error(.managerClosed, version: version, text)
     }

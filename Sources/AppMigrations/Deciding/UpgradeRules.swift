@@ -102,7 +102,8 @@ extension UpgradeRules {
             } else if marks.lastRun.exceeds(appVersion) {
                 "If older data was put in its place, call reset(to:) with the version of that data."
             } else if declared <= marks.lastRun {
-                // After a reset to the last-run version, a version below it counts as run.
+                // A reset to the last-run version is no way out: the declared version is below it, and would count
+                // as run.
                 """
                 Don't call reset(to: \(marks.lastRun.description.quoted)), after which migration \(declared) counts as run.
                 """

@@ -83,7 +83,7 @@ extension StateLocation {
             at: path,
             reason: """
                 manager \(other.name.quoted) protects \(path) too, and its migration has not ended: create that manager first, or \
-                give its restore up with MigrationManager.abandonRestore(named: \(other.name.quoted))
+                abandon its restore with MigrationManager.abandonRestore(named: \(other.name.quoted))
                 """
         )
     }
@@ -101,8 +101,8 @@ extension StateLocation {
             of: version,
             at: path,
             reason: """
-                manager \(other.name.quoted) protects files, and its list is damaged (\(path)), so these may be the same files: give \
-                its restore up with MigrationManager.abandonRestore(named: \(other.name.quoted))
+                manager \(other.name.quoted) protects files, and its list is damaged (\(path)), so these may be the same files: \
+                abandon its restore with MigrationManager.abandonRestore(named: \(other.name.quoted))
                 """
         )
     }
@@ -139,7 +139,8 @@ extension StateLocation {
 extension MigrationError {
     /// Makes the error for files that could not be synced to disk.
     ///
-    /// They were written by a closure, or the closure named their path.
+    /// They are protected files that the closure wrote, or files that it passed to
+    /// ``MigrationContext/synchronize(_:)``.
     static func unsynchronized(
         at path: String,
         reason: Message,

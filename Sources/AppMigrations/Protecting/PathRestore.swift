@@ -89,7 +89,7 @@ struct PathRestore {
         }
     }
 
-    /// The paths of the files in `copies` that a restore replaced.
+    /// The paths in `copies` to which a restore has moved the items that it replaced.
     static func replacedPaths(in copies: String) throws(SystemCallError) -> [String] {
         try Platform.names(in: copies).filter { $0.hasPrefix(replaced) }.map { copies + "/" + $0 }
     }
@@ -231,7 +231,9 @@ struct PathRestore {
         }
     }
 
-    /// Moves copies to their paths, which are all in one folder, and syncs the folders.
+    /// Moves copies to their paths, which must all be in one folder.
+    ///
+    /// Then it syncs that folder and the folder that contained the copies.
     ///
     /// Nothing may exist at these paths.
     private mutating func move(_ pieces: [Piece]) throws {

@@ -76,7 +76,8 @@ extension StateLocation {
         checkpointRefused(
             of: version,
             reason: "it takes \(size) bytes as UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
-            advice: "Save a place in the data instead of the data."
+            advice:
+                "Save how far the migration has come, such as the key of the last row, and not the data itself."
         )
     }
 

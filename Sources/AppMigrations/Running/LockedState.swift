@@ -162,7 +162,7 @@ extension LockedState {
             because: cause,
             "The lock of \(location) is lost: \(reason). Nothing was written to the state without the lock.",
             advice: """
-                Never remove or replace \(location.lock). Make a new manager, which reads the state again.
+                Never remove or replace \(location.lock). Create a new manager, which reads the state again.
                 """
         )
     }

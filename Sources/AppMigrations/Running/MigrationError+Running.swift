@@ -64,7 +64,7 @@ extension StateLocation {
             version: version,
             because: CancellationError(),
             "The task was cancelled while \(self) \(work).",
-            advice: "Make a new manager to try again."
+            advice: "Create a new manager to try again."
         )
     }
 }

@@ -65,7 +65,7 @@ extension StateLocation {
             version: version,
             because: cause,
             "The task was cancelled \(moment).",
-            advice: "Make a new manager to try again."
+            advice: "Create a new manager to try again."
         )
     }
 
@@ -80,7 +80,7 @@ extension StateLocation {
         let message: Message = """
             This host lost its lease on migration \(version) of \(self): \(reason). \
             The migration was not recorded, and runs again here or on another host. What its closure did outside of the store \
-            stays. Make a new manager, which reads the state again.
+            stays. Create a new manager, which reads the state again.
             """
         return error(.leaseLost, version: version, isTransient: true, message)
     }
@@ -96,7 +96,7 @@ extension StateLocation {
             ?? "The server has not ended the transaction yet."
         let message: Message = """
             It is not known whether migration \(version) of \(self) was committed: \(MigrationError.sentence(cause)) \(reason) \
-            Either the database has its work and its record, or neither of them. Make a new manager, which reads the state again.
+            Either the database has its work and its record, or neither of them. Create a new manager, which reads the state again.
             """
         return error(.stateNotSaved, version: version, because: cause, isTransient: true, message)
     }

@@ -161,7 +161,7 @@ import Testing
         Row(
             .managerClosed,
             "Migration 1.3 was not run: the state of M was reset after this manager was made, so versions that were declared "
-                + "before may be pending again. Make a new manager, and declare every migration again.",
+                + "before may be pending again. Create a new manager and declare every migration again.",
             replacing(state("").replacing("1.2", with: "1.1"))
         ),
         Row(
@@ -240,7 +240,7 @@ import Testing
         Row(
             .stateNotSaved,
             "The lock of M is lost: its file was removed or replaced. Nothing was written to the state without the lock. "
-                + "Migration 1.3 ran, but was not recorded. Never remove or replace L. Make a new manager, which reads the state "
+                + "Migration 1.3 ran, but was not recorded. Never remove or replace L. Create a new manager, which reads the state "
                 + "again."
         ) { manager, folder in
             try manager.whenMigrating(toVersion: "1.3") { () throws in
@@ -298,7 +298,7 @@ import Testing
         Row(
             .invalidName,
             "The manager's name \"a/b\" can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and underscores. It "
-                + "must not be empty, begin with a dot or be longer than 200 characters. No restore was given up. Pass "
+                + "must not be empty, begin with a dot or be longer than 200 characters. No restore was abandoned. Pass "
                 + "another name."
         ) { _, folder in
             _ = try MigrationManager.abandonRestore(named: "a/b", stateDirectory: folder.path)
@@ -347,7 +347,7 @@ import Testing
         #expect(
             error.description
                 == "The task was cancelled while manager \"Library\" (\(folder.stateFile)) was about to run migration 1.3. "
-                + "Migration 1.3 was not run. Make a new manager to try again."
+                + "Migration 1.3 was not run. Create a new manager to try again."
         )
     }
 

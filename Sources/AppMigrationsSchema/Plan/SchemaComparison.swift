@@ -90,6 +90,7 @@ struct SchemaComparison {
             of: change.old,
             named: change.new.name,
             in: objects,
+            without: start.shadowTables,
             renaming: renamedTables
         )
         let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
@@ -133,7 +134,12 @@ struct SchemaComparison {
             let isRenamed = change.old.name != change.new.name
             let columns = isRenamed ? change.old.columns.map(\.name) : change.renamed.map(\.old)
             if columns.isEmpty { continue }
-            let probe = try ExpressionProbe(of: change.old, named: change.old.name, in: objects)
+            let probe = try ExpressionProbe(
+                of: change.old,
+                named: change.old.name,
+                in: objects,
+                without: start.shadowTables
+            )
             guard let found = try probe.virtualTable(readingAnyOf: Set(columns), but: droppedTables) else {
                 continue
             }
@@ -158,7 +164,15 @@ struct SchemaComparison {
             let sql = "SELECT name FROM pragma_table_info(\(SQLValue.text(table.text)))"
             return Set(try db.texts(sql).map { SQLName($0) })
         }
-        let mine = try columns(of: table, db)
+        var mine = Set<SQLName>()
+        var rowCount: Int64?
+        do throws(SQLError) {
+            mine = try columns(of: table, db)
+            rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        } catch {
+            // A virtual table may be damaged, or need a module that this connection lacks. It can be dropped all the same.
+            if error.code == .cancelled || start[.table, table]?.isVirtual != true { throw error }
+        }
         var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
@@ -171,7 +185,7 @@ struct SchemaComparison {
             }
         }
         var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)
-        question.rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        question.rowCount = rowCount
         question.alike = copied.map(\.text)
         return question
     }

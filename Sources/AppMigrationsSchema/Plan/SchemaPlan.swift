@@ -89,6 +89,7 @@ public struct SchemaPlan: Sendable {
                 try step.run(db)
             }
             let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
+                .leavingOut(start.shadowTables.assumed, unlessIn: target)
             if let difference = result.differences(from: target).first {
                 throw SQLError(
                     .refusedSchemaChange,
@@ -149,9 +150,13 @@ extension SchemaPlan.Step {
 extension SchemaPlan: CustomStringConvertible {
     /// The plan in words, one step or question in a line.
     public var description: String {
-        if !questions.isEmpty { return questions.map(\.description).joined(separator: "\n") }
-        if steps.isEmpty { return "Nothing needs to be done: the database has the target's schema." }
-        return steps.map(\.description).joined(separator: "\n")
+        if !questions.isEmpty {
+            return (questions.map(\.description) + assumedShadowTableNotes).joined(separator: "\n")
+        }
+        let work =
+            steps.isEmpty
+            ? ["Nothing needs to be done: the database has the target's schema."] : steps.map(\.description)
+        return (work + assumedShadowTableNotes).joined(separator: "\n")
     }
 }
 

@@ -26,7 +26,7 @@ struct SchemaPlanner {
         let isStale = stale(form)
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in now.objects where object.kind == kind && isStale(object) {
-                if comparison.droppedTables.contains(object.table) || waits(object) { continue }
+                if isDroppedWithTable(object) || waits(object) { continue }
                 drop(object)
             }
         }
@@ -78,6 +78,11 @@ struct SchemaPlanner {
     /// True if an expression for a table may read a table or a view.
     private func isRead(_ name: SQLName) -> Bool { comparison.tables.contains { $0.reads.mayRead(name) } }
 
+    /// True if an object belongs to a table that is dropped, or to a shadow table that a virtual table takes with it.
+    private func isDroppedWithTable(_ object: SchemaObject) -> Bool {
+        comparison.droppedTables.contains(now.shadowTables.owner(of: object.table) ?? object.table)
+    }
+
     /// True if a view is dropped after the rebuilds, since an expression reads it.
     private func waits(_ object: SchemaObject) -> Bool { object.kind == .view && isRead(object.name) }
 
@@ -111,12 +116,13 @@ struct SchemaPlanner {
 
     /// Tells the indexes, views and triggers that are not in the target as they are.
     private func stale(_ form: SchemaForm) -> (SchemaObject) -> Bool {
-        let (now, target, dropped) = (now, target, comparison.droppedTables)
+        let (now, target) = (now, target)
+        let isDroppedWithTable = isDroppedWithTable
         func differs(_ object: SchemaObject) -> Bool {
             target[object.kind, object.name].map { !form.areSame($0, object) } ?? true
         }
         return { object in
-            if differs(object) || dropped.contains(object.table) { return true }
+            if differs(object) || isDroppedWithTable(object) { return true }
             // A trigger goes with its view.
             return object.kind == .trigger && now[.view, object.table].map(differs) == true
         }

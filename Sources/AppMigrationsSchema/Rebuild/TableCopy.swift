@@ -28,7 +28,8 @@ struct TableCopy {
     init(_ rebuild: TableRebuild, _ db: some SQLConnection) throws(SQLError) {
         self.rebuild = rebuild
         let objects = try SchemaObject.all(of: db)
-        let object = try rebuild.object(in: objects, db)
+        let shadowTables = try ShadowTables(among: objects, of: db)
+        let object = try rebuild.object(in: objects, without: shadowTables, db)
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
@@ -47,7 +48,12 @@ struct TableCopy {
 
         var reads = ExpressionReads()
         if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
-            let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
+            let probe = try ExpressionProbe(
+                of: old,
+                named: table,
+                in: objects + inTemp,
+                without: shadowTables
+            )
             for (column, expression) in rebuild.values {
                 switch try probe.answer(expression, db) {
                 case .reads(let more): reads.formUnion(more)

@@ -40,6 +40,8 @@ extension SQLiteStore {
     ///   - hints: The answers to its questions.
     ///   - check: How thoroughly the store is read. With `off` damage shows only where the schema is.
     ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
+    ///   - reporting: Called for each virtual table that the check complains about or can't check, which is no damage
+    ///     of the store. Without it, virtual tables aren't checked.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
     /// - Throws: `SQLError` for what is no path, for a target or hints that are not right, a check without a collation of the app's,
     ///   or a cancelled task; everything else about the store is a case.
@@ -47,12 +49,13 @@ extension SQLiteStore {
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),
         check: Check = .off,
-        lockTimeout: Duration = .seconds(5)
+        lockTimeout: Duration = .seconds(5),
+        reporting: ((VirtualTableProblem) -> Void)? = nil
     ) throws(SQLError) -> Status {
         var plan: SchemaPlan?
         do throws(SQLError) {
             let look = StoreLook(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
-            _ = try look.isUsable(check) { db throws(SQLError) in
+            _ = try look.isUsable(check, reporting: reporting) { db throws(SQLError) in
                 plan = try SchemaPlan(from: db, to: target, hints: hints)
             }
         } catch {

@@ -18,25 +18,24 @@ extension MigrationError {
     /// The state existed when the manager was created, but it no longer exists.
     package static func gone(_ location: StateLocation, isOfFleet: Bool = false) -> MigrationError {
         let fence: Message = """
-             Its fences will start again at 1. If a system rejects lower fences, reset the highest fence that it has stored.
+             The new state counts its fences from 1 again. If another system rejects fences below the highest one that it has seen, \
+            reset that fence there.
             """
         return location.error(
             .stateUnreadable,
-            nil,
             "The state of \(location) existed when the manager was created, but it no longer exists.",
-            advice: "Create a new manager. It will be a first run.\(isOfFleet ? fence : "")"
+            advice: "Create a new manager. For it, this is a first run.\(isOfFleet ? fence : "")"
         )
     }
 
     static func notRegular(_ location: StateLocation) -> MigrationError {
         location.error(
             .stateCorrupted,
-            nil,
             "The state of \(location) is not a regular file, or is larger than 1 MiB. It was left unchanged.",
             advice: """
                 Put the state file itself at this path. A symbolic link isn't followed, because the next save would replace it. \
-                If the state is lost, move away whatever is at this path. The next manager is then a first \
-                run.\(adviceAboutCopies(at: location))
+                If the state is lost, call \(forgetState), which moves aside whatever is at this path: the next manager is then a \
+                first run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -44,13 +43,13 @@ extension MigrationError {
     static func corrupted(_ location: StateLocation, because error: JSONError) -> MigrationError {
         location.error(
             .stateCorrupted,
-            nil,
             """
             The state of \(location) is damaged, or is not a state of this manager: \(error.message). It was left unchanged.
             """,
             advice: """
-                Repair the file, restore it from a backup, or move it away. If you move it away, the next manager is a first \
-                run.\(adviceAboutCopies(at: location))
+                Repair \(location.path == nil ? "it" : "the file"), or restore it from a backup. If you can't, \
+                \(location.path == nil ? "remove the document" : "call \(forgetState), which moves it aside"): the next manager is \
+                then a first run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -58,7 +57,6 @@ extension MigrationError {
     static func fromNewerFormat(_ format: Int, at location: StateLocation) -> MigrationError {
         location.error(
             .stateFromNewerFormat,
-            nil,
             """
             The state of \(location) has format \(format), but this release of the library reads only formats up to \
             \(MigrationState.format).
@@ -66,6 +64,9 @@ extension MigrationError {
             advice: "Use a newer release of the app."
         )
     }
+
+    private static let forgetState: Message =
+        "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
 
     /// The advice about the copies of protected files, for someone who lost the state or repairs it.
     private static func adviceAboutCopies(at location: StateLocation) -> Message {
@@ -82,30 +83,29 @@ extension MigrationError {
 extension MigrationError {
     package static func managerClosed(
         _ version: AppVersion?,
-        by first: MigrationError,
+        by firstFailure: MigrationError,
         in location: StateLocation
     ) -> MigrationError {
         let subject: Message =
             version.map { "Migration \($0) was not run" } ?? "The declared migration was not run"
         let reason: Message =
-            first.code == .managerClosed
-            ? ". \(first.description)"
+            firstFailure.code == .managerClosed
+            ? ". \(firstFailure.description)"
             : """
             : \(location) was closed because of an earlier failure. \
-            Fix that failure and create a new manager. The first failure: \(first.description)
+            Fix that failure and create a new manager. The first failure: \(firstFailure.description)
             """
-        return location.error(.managerClosed, version, because: first, "\(subject)\(reason)")
+        return location.error(.managerClosed, version: version, because: firstFailure, "\(subject)\(reason)")
     }
 
     /// The error of a read-only manager.
     ///
-    /// With a version, the manager refuses to run that pending migration. Without one, it refuses a call that
-    /// would change the state.
+    /// If `version` is given, the error says that this pending migration was not run. If it is `nil`, the
+    /// error says that a call was refused because it would change the state.
     package static func readOnly(_ location: StateLocation, version: AppVersion? = nil) -> MigrationError {
         guard let version else {
             return location.error(
                 .readOnly,
-                nil,
                 "The \(location) was created with isReadOnly, so it can't change the state.",
                 advice: "Create a manager without isReadOnly for this call."
             )
@@ -114,6 +114,6 @@ extension MigrationError {
             Migration \(version) is pending and was not run, because \(location) was created with isReadOnly. \
             Create a manager without isReadOnly to run it. A read-only manager can still read the plan and the status.
             """
-        return location.error(.readOnly, version, text)
+        return location.error(.readOnly, version: version, text)
     }
 }

@@ -14,13 +14,16 @@ struct SchemaComparison {
     private(set) var gone = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
+    let preparation: ConnectionPreparation
 
     init(
         from: (db: some SQLConnection, schema: SchemaSnapshot),
         to: (db: SQLiteConnection, schema: SchemaSnapshot),
-        _ hints: SchemaPlan.Hints
+        hints: SchemaPlan.Hints,
+        preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.hints = hints
+        self.preparation = preparation
         start = from.schema
         target = to.schema
         let renames = try Self.renames(start, target, hints)
@@ -90,7 +93,8 @@ struct SchemaComparison {
             of: change.old,
             named: change.new.name,
             in: objects,
-            renaming: renamedTables
+            renaming: renamedTables,
+            preparing: preparation
         )
         let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
         func givesNone(_ answer: TableChange.Answer, without column: SQLName?, _ reads: ExpressionReads)
@@ -133,7 +137,12 @@ struct SchemaComparison {
             let isRenamed = change.old.name != change.new.name
             let columns = isRenamed ? change.old.columns.map(\.name) : change.renamed.map(\.old)
             if columns.isEmpty { continue }
-            let probe = try ExpressionProbe(of: change.old, named: change.old.name, in: objects)
+            let probe = try ExpressionProbe(
+                of: change.old,
+                named: change.old.name,
+                in: objects,
+                preparing: preparation
+            )
             guard let found = try probe.virtualTable(readingAnyOf: Set(columns), but: droppedTables) else {
                 continue
             }

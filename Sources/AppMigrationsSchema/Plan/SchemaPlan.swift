@@ -22,22 +22,43 @@ public struct SchemaPlan: Sendable {
     let target: SchemaSnapshot
     /// The columns that go with it.
     let gone: Set<SQLName>
+    private let preparation: ConnectionPreparation
 
     /// Compares a database with a schema, and changes nothing.
     ///
-    /// The target is run in an empty database in memory: functions and virtual tables that only the app's
-    /// connection knows are not there. The tables of this library's ledgers, SQLite's own and those of
-    /// virtual tables are left alone unless the target makes them.
+    /// The target is run in a private database in memory. If the schema needs functions, collations, tokenizers or modules
+    /// of your app, register them there as on your own connection.
+    ///
+    /// The tables of this library's ledgers, SQLite's own and those of virtual tables are left alone unless the target
+    /// makes them.
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite, of this library or another.
     ///   - targetSQL: Statements that make the whole schema in an empty database.
     ///   - hints: The answers to questions, also to those of a database that has been changed already.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a schema is read or
+    ///     made there. ``apply(_:progress:)`` opens some, too. It must not keep the pointer. `db` is your own connection, and
+    ///     is not passed to it.
     /// - Throws: `SQLError`: what SQLite says of the target, with line and column;
-    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target.
-    public init(from db: some SQLConnection, to targetSQL: String, hints: Hints = Hints()) throws(SQLError) {
+    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target, and for an error of `prepare`.
+    public init(
+        from db: some SQLConnection,
+        to targetSQL: String,
+        hints: Hints = Hints(),
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
+    ) throws(SQLError) {
+        try self.init(from: db, to: targetSQL, hints: hints, preparation: ConnectionPreparation(prepare))
+    }
+
+    init(
+        from db: some SQLConnection,
+        to targetSQL: String,
+        hints: Hints,
+        preparation: ConnectionPreparation
+    ) throws(SQLError) {
+        self.preparation = preparation
         let wanted: SQLiteConnection
-        (target, wanted) = try SchemaSnapshot.made(by: targetSQL)
+        (target, wanted) = try SchemaSnapshot.made(by: targetSQL, preparing: preparation)
         start = try SchemaSnapshot(of: db).leavingAlone(what: target)
         // Hints that contradict one another are told also where nothing is left to do.
         _ = try SchemaComparison.renames(start, target, hints)
@@ -45,7 +66,12 @@ public struct SchemaPlan: Sendable {
             (steps, questions, gone) = ([], [], [])
             return
         }
-        let comparison = try SchemaComparison(from: (db, start), to: (wanted, target), hints)
+        let comparison = try SchemaComparison(
+            from: (db, start),
+            to: (wanted, target),
+            hints: hints,
+            preparing: preparation
+        )
         questions = comparison.questions
         gone = comparison.gone
         if questions.isEmpty {
@@ -66,7 +92,7 @@ public struct SchemaPlan: Sendable {
     ///   - progress: Called before each step. A rebuild is the one that takes long. Cancel the task to end the plan.
     /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
     ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
-    ///   the target's; and the errors of ``TableRebuild/run(_:)``.
+    ///   the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
     public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
         do throws(SQLError) { try change(db, progress) } catch { throw db.naming(error) }
     }
@@ -86,7 +112,7 @@ public struct SchemaPlan: Sendable {
             let before = try SchemaHealth(of: db, gone: gone)
             for (number, step) in steps.enumerated() {
                 progress(Progress(step: step, completed: number, total: steps.count))
-                try step.run(db)
+                try step.run(db, preparing: preparation)
             }
             let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
             if let difference = result.differences(from: target).first {
@@ -131,7 +157,7 @@ extension SchemaPlan.Step {
     }
 
     /// Runs the step in a transaction with foreign keys off and `legacy_alter_table` on.
-    func run(_ db: some SQLConnection) throws(SQLError) {
+    func run(_ db: some SQLConnection, preparing preparation: ConnectionPreparation) throws(SQLError) {
         switch action {
         case .statement(let sql): try db.rows(sql)
         case .renaming(let sql):
@@ -140,7 +166,7 @@ extension SchemaPlan.Step {
             try SchemaTransaction.setLegacyRenaming(true, on: db)
         case .rebuild(let rebuild):
             do throws(SQLError) {
-                try TableCopy(rebuild, db).run(db)
+                try TableCopy(rebuild, db, preparing: preparation).run(db)
             } catch { throw rebuild.located(error) }
         }
     }

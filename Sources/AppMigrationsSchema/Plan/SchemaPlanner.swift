@@ -14,7 +14,11 @@ struct SchemaPlanner {
         try comparison.refuseBlindIndexes(db)
         self.comparison = comparison
         now = comparison.start
-        scratch = try ScratchSchema(of: comparison.start, filling: comparison.tables.map(\.old))
+        scratch = try ScratchSchema(
+            of: comparison.start,
+            filling: comparison.tables.map(\.old),
+            preparing: comparison.preparation
+        )
     }
 
     /// All steps, in an order in which nothing that is needed is missing.

@@ -87,11 +87,19 @@ extension SchemaObject {
 
 extension SchemaSnapshot {
     /// The schema that a target makes, with the database in memory in which it has been run.
-    static func made(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
-        let db = try SQLiteConnection(path: ":memory:")
+    ///
+    /// `preparation` is called with that database's connection before the target runs.
+    static func made(
+        by target: String,
+        preparing preparation: ConnectionPreparation = .none
+    ) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
+        let db = try preparation.makeDatabase()
         // In a transaction, a script that would attach a file or begin another is refused.
         try db.query("BEGIN")
-        try db.execute(script: target)
+        do throws(SQLError) { try db.execute(script: target) } catch {
+            guard let advice = error.registrationAdvice else { throw error }
+            throw error.with { $0.outcome = "Nothing was changed. \(advice)" }
+        }
         let schema = try SchemaSnapshot(of: db)
         try schema.checkIsSchemaAlone(in: db)
         return (schema, db)

@@ -10,8 +10,12 @@ struct ScratchSchema {
     /// The tables that could not get a row.
     private var unfilled = Set<SQLName>()
 
-    init(of schema: SchemaSnapshot, filling tables: [TableShape]) throws(SQLError) {
-        copy = try SchemaCopy()
+    init(
+        of schema: SchemaSnapshot,
+        filling tables: [TableShape],
+        preparing preparation: ConnectionPreparation
+    ) throws(SQLError) {
+        copy = try SchemaCopy(preparing: preparation)
         // A row is made of any values; what they must satisfy is not the question.
         try copy.db.query("PRAGMA ignore_check_constraints = ON")
         try copy.make([.table], of: schema.objects)
@@ -47,9 +51,10 @@ struct ScratchSchema {
             if let obstacle = copy.obstacle { throw obstacle }
             return try copy.rename(table, to: new).get()
         } catch {
+            let advice = error.registrationAdvice.map { "\($0), or rename the table" } ?? "Rename it"
             throw SQLError(
                 .refusedSchemaChange,
-                "The table \(table) cannot be renamed: \(error.message). Nothing was changed. Rename it in a migration"
+                "The table \(table) cannot be renamed: \(error.message). Nothing was changed. \(advice) in a migration"
             )
         }
     }

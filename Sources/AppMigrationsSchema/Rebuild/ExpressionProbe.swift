@@ -43,13 +43,14 @@ struct ExpressionProbe {
         of table: TableShape,
         named name: SQLName,
         in objects: [SchemaObject],
-        renaming renames: [(old: SQLName, new: SQLName)] = []
+        renaming renames: [(old: SQLName, new: SQLName)] = [],
+        preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.table = table
         self.name = name
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
-        copy = try SchemaCopy()
+        copy = try SchemaCopy(preparing: preparation)
         // SQLite makes its own tables, and a virtual table those in which it keeps its rows: they are there already.
         try copy.make([.table, .view], of: objects)
         for (old, new) in renames { _ = try copy.rename(old, to: new) }

@@ -25,7 +25,11 @@ struct TableCopy {
         let expression: String
     }
 
-    init(_ rebuild: TableRebuild, _ db: some SQLConnection) throws(SQLError) {
+    init(
+        _ rebuild: TableRebuild,
+        _ db: some SQLConnection,
+        preparing preparation: ConnectionPreparation
+    ) throws(SQLError) {
         self.rebuild = rebuild
         let objects = try SchemaObject.all(of: db)
         let object = try rebuild.object(in: objects, db)
@@ -47,7 +51,12 @@ struct TableCopy {
 
         var reads = ExpressionReads()
         if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
-            let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
+            let probe = try ExpressionProbe(
+                of: old,
+                named: table,
+                in: objects + inTemp,
+                preparing: preparation
+            )
             for (column, expression) in rebuild.values {
                 switch try probe.answer(expression, db) {
                 case .reads(let more): reads.formUnion(more)

@@ -104,8 +104,8 @@ struct SchemaCopy {
     /// SQLite's words for the first statement that does not run here, since it needs a function or a module of the app.
     private(set) var obstacle: SQLError?
 
-    init() throws(SQLError) {
-        db = try SQLiteConnection(path: ":memory:")
+    init(preparing preparation: ConnectionPreparation) throws(SQLError) {
+        db = try preparation.makeDatabase()
         try db.query("BEGIN")
     }
 

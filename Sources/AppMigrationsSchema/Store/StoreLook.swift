@@ -10,6 +10,7 @@ struct StoreLook {
     let files: StoreFiles
     let busyTimeout: Duration
     var access = SQLiteConnection.Access.writing
+    var preparation = ConnectionPreparation.none
 
     /// Opens the store for reading, and gives the connection to `body`; `false` where there is nothing to read.
     ///
@@ -49,6 +50,7 @@ struct StoreLook {
         let db = try SQLiteConnection(path: files.store, access, busyTimeout)
         if let log, log.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
+        try preparation.register(on: db)
         return db
     }
 

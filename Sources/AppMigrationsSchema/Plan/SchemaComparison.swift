@@ -15,6 +15,8 @@ struct SchemaComparison {
 
     private let hints: SchemaPlan.Hints
     let preparation: ConnectionPreparation
+    /// The private database in which the target has been run.
+    let targetDatabase: SQLiteConnection
 
     init(
         from: (db: some SQLConnection, schema: SchemaSnapshot),
@@ -24,6 +26,7 @@ struct SchemaComparison {
     ) throws(SQLError) {
         self.hints = hints
         self.preparation = preparation
+        targetDatabase = to.db
         start = from.schema
         target = to.schema
         let renames = try Self.renames(start, target, hints)
@@ -180,7 +183,12 @@ struct SchemaComparison {
             }
         }
         var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)
-        question.rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        if let object = start[.table, table], object.isVirtual {
+            question.contentTables = try contentTables(of: object).map(\.text)
+        }
+        if question.contentTables.isEmpty {
+            question.rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        }
         question.alike = copied.map(\.text)
         return question
     }
@@ -194,10 +202,26 @@ struct SchemaComparison {
         if hints.allowsDrop(of: table.name) { return }
         var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
         // A virtual table may need a module that this connection lacks.
-        if kind != .virtualTable {
+        if kind == .virtualTable {
+            question.contentTables = try contentTables(of: table).map(\.text)
+            question.fillingTables = try fillingTables(of: table.name).map(\.text)
+        } else {
             question.rowCount = try db.number("SELECT count(*) FROM main.\(table.name.quoted)")
         }
         questions.append(question)
+    }
+
+    /// The tables from which an index of the database is filled; none for a table with rows of its own.
+    private func contentTables(of table: SchemaObject) throws(SQLError) -> [SQLName] {
+        var copy = try SchemaCopy(preparing: preparation)
+        try copy.make([.table, .view], of: start.objects)
+        return try FullTextIndex.contentTables(of: table.name, in: copy.db, schema: start)
+    }
+
+    /// The tables from which an index that the target makes has to be filled.
+    func fillingTables(of index: SQLName) throws(SQLError) -> [SQLName] {
+        guard let table = target[.table, index], table.isVirtual else { return [] }
+        return try FullTextIndex.contentTables(of: index, in: targetDatabase, schema: target)
     }
 
     static func contradiction(_ message: String) -> SQLError {

@@ -89,7 +89,7 @@ public struct SchemaPlan: Sendable {
     ///
     /// - Parameters:
     ///   - db: The connection that the plan was made from, or another one to the same database.
-    ///   - progress: Called before each step. A rebuild is the one that takes long. Cancel the task to end the plan.
+    ///   - progress: Called before each step. A rebuild takes long, and so does filling a full-text index. Cancel the task to end the plan.
     /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
     ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
     ///   the target's; and the errors of ``TableRebuild/run(_:preparing:)``.

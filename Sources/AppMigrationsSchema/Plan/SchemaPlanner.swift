@@ -41,21 +41,37 @@ struct SchemaPlanner {
             object.kind == .table
                 && (now[.table, object.name] == nil || comparison.droppedTables.contains(object.name))
         }
-        for table in missing where !isRead(table.name) { try create(table) }
+        let missingTables = missing.filter { !$0.isVirtual }
+        for table in missingTables where !isRead(table.name) { try create(table) }
         for change in changes { try make(change, renamed[change.new.name] ?? [], form) }
         // After the rebuilds, whose expressions may read them.
         for view in now.objects where view.kind == .view && isStale(view) && waits(view) { drop(view) }
         for table in comparison.droppedTables where !replaced.contains(table) {
             add("drop the table \(table)", "DROP TABLE main.\(table.quoted)")
         }
-        for table in missing where isRead(table.name) { try create(table) }
-        for kind in [SchemaObject.Kind.index, .view, .trigger] {
+        for table in missingTables where isRead(table.name) { try create(table) }
+        try create([.index, .view], where: isStale)
+        // A full-text index takes its columns and its words from tables and views that are complete now.
+        for table in missing where table.isVirtual { try create(table) }
+        for table in missing where table.isVirtual {
+            if try comparison.fillingTables(of: table.name).isEmpty { continue }
+            add("fill the full-text index \(table.name)", FullTextIndex.filling(table.name))
+        }
+        try create([.trigger], where: isStale)
+        return steps
+    }
+
+    /// Creates the objects of some kinds that are missing or stale.
+    private mutating func create(
+        _ kinds: [SchemaObject.Kind],
+        where isStale: (SchemaObject) -> Bool
+    ) throws(SQLError) {
+        for kind in kinds {
             for object in target.objects where object.kind == kind {
                 if let mine = now[kind, object.name], !isStale(mine) { continue }
                 try create(object)
             }
         }
-        return steps
     }
 
     /// The changes in an order in which each expression reads other tables as they were.

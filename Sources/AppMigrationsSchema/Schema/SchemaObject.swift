@@ -98,6 +98,16 @@ extension SQLConnection {
     }
 }
 
+extension SQLiteConnection {
+    /// Runs a statement, and returns SQLite's error if it fails.
+    func failure(of sql: String) throws(SQLError) -> SQLError? {
+        do throws(SQLError) {
+            try query(sql)
+            return nil
+        } catch  where error.code == .statementFailed { return error }
+    }
+}
+
 /// A copy of a schema in memory, in which SQLite is asked what it takes.
 struct SchemaCopy {
     let db: SQLiteConnection
@@ -119,13 +129,8 @@ struct SchemaCopy {
         }
     }
 
-    /// Runs a statement; gives SQLite's error where it is not taken.
-    func failure(of sql: String) throws(SQLError) -> SQLError? {
-        do throws(SQLError) {
-            try db.query(sql)
-            return nil
-        } catch  where error.code == .statementFailed { return error }
-    }
+    /// Runs a statement, and returns SQLite's error if it fails.
+    func failure(of sql: String) throws(SQLError) -> SQLError? { try db.failure(of: sql) }
 
     /// Renames a table where SQLite takes it, and says whether what refers to it followed: a view that was broken before
     /// stands in the way.

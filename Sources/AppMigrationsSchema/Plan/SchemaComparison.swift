@@ -108,6 +108,10 @@ struct SchemaComparison {
             return try probe.isNull(answer.expression, without: column, reads, db)
         }
         for var answer in change.answers {
+            if answer.isOwnName {
+                reads.formUnion(change.keep(answer))
+                continue
+            }
             let source = change.source(of: answer.column)?.name
             // A new column has no value of its own that it could keep.
             var mayBeEmpty = source != nil

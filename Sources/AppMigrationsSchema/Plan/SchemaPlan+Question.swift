@@ -61,6 +61,9 @@ extension SchemaPlan {
         /// An expression that answers it, in terms of the columns as they were.
         private var example: String?
 
+        /// True if the example is the column's own name, which answers for rows that all have a value.
+        var keepsValues = false
+
         /// The expression of a hint that doesn't answer it.
         private var refused: String?
 
@@ -82,7 +85,8 @@ extension SchemaPlan {
         func refusing(_ expression: String, example: String? = nil) -> Self {
             var question = self
             question.refused = expression
-            question.example = example ?? self.example
+            question.example = example ?? (keepsValues ? nil : self.example)
+            question.keepsValues = false
             return question
         }
     }
@@ -139,6 +143,10 @@ extension SchemaPlan.Question {
             return "The new column \(column) of the table \(table) is NOT NULL and has no default.\(hint)"
                 + " Give it a value: \(value)."
         case .emptyValues:
+            if keepsValues {
+                return
+                    "The column \(column) of the table \(table) becomes NOT NULL. If every row has a value there: \(value)."
+            }
             return
                 "The column \(column) of the table \(table) becomes NOT NULL.\(hint) Say what rows without a value get:"
                 + " \(value)."

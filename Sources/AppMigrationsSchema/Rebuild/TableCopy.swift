@@ -135,12 +135,41 @@ struct TableCopy {
         // "OR FAIL" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or take others away ("The
         // ON CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
         let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
-        try db.rows("INSERT OR FAIL INTO main.\(target) SELECT \(selection)")
+        do throws(SQLError) { try db.rows("INSERT OR FAIL INTO main.\(target) SELECT \(selection)") } catch {
+            throw error.code == .statementFailed ? try naming(rowOf: error, selection, db) : error
+        }
         let count = try db.number("SELECT changes()")
         // In pages of the old table it would note the same.
         for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         try db.rows("DROP TABLE main.\(stash)")
         return count
+    }
+
+    /// Names in an error of the copy the row that the new table doesn't take.
+    ///
+    /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the SQL statement that
+    /// failed" (The ON CONFLICT Clause). So the next row of the same query is the one.
+    private func naming(rowOf error: SQLError, _ selection: String, _ db: some SQLConnection) throws(SQLError)
+        -> SQLError
+    {
+        let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
+        let row: [SQLValue]?
+        do throws(SQLError) {
+            row = try db.rows("SELECT \(selection) LIMIT 1 OFFSET \(copied)").first
+        } catch let failure {
+            // An expression has no value for that row.
+            if failure.code == .statementFailed { return error }
+            throw failure
+        }
+        guard let row else { return error }
+        let columns = fillings.map { SQLTokens($0.column).name(0) }
+        for names in [new.keyNames, new.primaryKeyNames] {
+            let places = names.compactMap { key in columns.firstIndex(of: SQLTokens(key).name(0)) }
+            if places.isEmpty || places.count < names.count { continue }
+            let key = new.description(ofKey: names, values: places.map { row[$0] })
+            return error.with { $0.message += " in the row with \(key)" }
+        }
+        return error
     }
 
     /// Gives the old table another name, unless its rows have to be read under its own.

@@ -128,9 +128,11 @@ struct SchemaComparison {
                 let isEmpty = mayBeEmpty ? try givesNone(answer, without: source, more) : false
                 reads.formUnion(change.use(answer, reading: more, isEmpty: isEmpty))
             case .complaint(let complaint):
-                throw Self.contradiction(
+                let error = Self.contradiction(
                     "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
                 )
+                guard let advice = error.registrationAdvice else { throw error }
+                throw error.with { $0.message += ", or register what they need. \(advice)" }
             }
         }
         return reads

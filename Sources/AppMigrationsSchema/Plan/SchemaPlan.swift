@@ -134,12 +134,24 @@ extension SchemaPlan {
         /// The step in words: `rebuild the table notes`.
         public let description: String
 
+        /// The statements of the step, each with a semicolon and a line end.
+        ///
+        /// They are what ``SchemaPlan/apply(_:progress:)`` runs for the step, for a reader or a shell: the copy of a rebuild, the
+        /// indexes and triggers that are made again, and the text of each `CREATE` statement. ``SchemaPlan/sql`` has the
+        /// whole script, and says what `apply` does besides.
+        ///
+        /// It is a comment if the copy of a table can't be shown, because the schema needs something of your app that
+        /// `preparing:` doesn't register, or because the step will fail.
+        public internal(set) var sql = ""
+
         let action: Action
 
         enum Action {
             case statement(String)
             /// An ALTER that also rewrites what refers to the renamed table or column.
             case renaming(String)
+            /// An ALTER that leaves what refers to the table as it is, because something broken prevents the other one.
+            case renamingAlone(String)
             case rebuild(TableRebuild)
         }
 
@@ -159,7 +171,7 @@ extension SchemaPlan.Step {
     /// Runs the step in a transaction with foreign keys off and `legacy_alter_table` on.
     func run(_ db: some SQLConnection, preparing preparation: ConnectionPreparation) throws(SQLError) {
         switch action {
-        case .statement(let sql): try db.rows(sql)
+        case .statement(let sql), .renamingAlone(let sql): try db.rows(sql)
         case .renaming(let sql):
             try SchemaTransaction.setLegacyRenaming(false, on: db)
             try db.rows(sql)
@@ -169,6 +181,26 @@ extension SchemaPlan.Step {
                 try TableCopy(rebuild, db, preparing: preparation).run(db)
             } catch { throw rebuild.located(error) }
         }
+    }
+}
+
+extension SchemaPlan {
+    /// The plan as a script for a reader, or for a shell; empty if there is nothing to do, or a question is open.
+    ///
+    /// It has the statements of all steps in one transaction, each step after a comment with its description. In a shell that
+    /// ends at the first error, such as `sqlite3 -bail`, it does to a database with the same schema what ``apply(_:progress:)``
+    /// does. `apply` also:
+    ///
+    /// - compares the schema with the one that the plan was made for, and the result with the target
+    /// - refuses a value that the new schema can't keep, before rows are copied
+    /// - counts the rows of a table whose columns are given values, and runs `ANALYZE` for a rebuilt table if the app uses it
+    /// - makes temporary triggers again
+    /// - compiles every view and trigger, and looks for rows that refer to a missing row, if foreign keys are on
+    /// - leaves foreign keys and `legacy_alter_table` as they were; the script turns both off
+    public var sql: String {
+        if steps.isEmpty { return "" }
+        let parts = steps.map { StepScript.comment($0.description) + $0.sql }
+        return "PRAGMA foreign_keys = OFF;\nBEGIN IMMEDIATE;\n\(parts.joined())COMMIT;\n"
     }
 }
 

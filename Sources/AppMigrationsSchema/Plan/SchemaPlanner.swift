@@ -21,8 +21,17 @@ struct SchemaPlanner {
         )
     }
 
-    /// All steps, in an order in which nothing that is needed is missing.
+    /// All steps, in an order in which nothing that is needed is missing, each with its SQL.
     mutating func allSteps() throws(SQLError) -> [SchemaPlan.Step] {
+        var steps = try stepsInOrder()
+        var script = try StepScript(of: comparison.start, preparing: comparison.preparation)
+        for index in steps.indices {
+            steps[index].sql = try script.sql(of: steps[index], preparing: comparison.preparation)
+        }
+        return steps
+    }
+
+    private mutating func stepsInOrder() throws(SQLError) -> [SchemaPlan.Step] {
         let changes = try changesInOrder()
         try renameTables()
         let renamed = try renameColumns()
@@ -105,7 +114,8 @@ struct SchemaPlanner {
         for (old, new) in comparison.renamedTables {
             let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
             let words = "rename the table \(old) to \(new)"
-            steps.append(.init(words, try scratch.rename(old, to: new) ? .renaming(sql) : .statement(sql)))
+            let isFollowed = try scratch.rename(old, to: new)
+            steps.append(.init(words, isFollowed ? .renaming(sql) : .renamingAlone(sql)))
             now = try scratch.snapshot(instead: now)
         }
     }

@@ -44,7 +44,7 @@ extension SQLError {
             "no such function: ", "no such collation sequence: ", "no such module: ", "no such tokenizer: ",
             "unknown tokenizer: ", "unknown function: ",
         ]
-        return code == .statementFailed && beginnings.contains { message.contains($0) }
+        return beginnings.contains { message.contains($0) }
     }
 
     /// The advice for an error of a private database that lacks what an app registers; `nil` for any other error.

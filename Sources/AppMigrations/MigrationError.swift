@@ -180,9 +180,10 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         facts.isOpen ? adding(sentence) : self
     }
 
-    /// This error as the end of a declaration whose closure was not called.
+    /// This error, for a declaration that ended before its closure was called.
     ///
-    /// `version` is `nil` if the declared version can't be read.
+    /// The error gets the sentence that the migration was not run. `version` is `nil` if the declared text isn't
+    /// a version.
     package func completed(declaring version: AppVersion?) -> MigrationError {
         completed(by: version.map { "Migration \($0) was not run." } ?? "It was not run.")
     }
@@ -198,7 +199,8 @@ extension MigrationError {
 
         /// A text can't be read as a version.
         ///
-        /// A declared version was not run. The versions that were declared before it have their own outcome.
+        /// If the text is a declared version, that migration was not run. Migrations that were declared before
+        /// it may have run.
         public static var invalidVersion: Code { Code("invalidVersion") }
 
         /// No `currentVersion:` was given and the main bundle has no version.

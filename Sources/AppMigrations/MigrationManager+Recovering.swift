@@ -144,7 +144,7 @@ extension MigrationManager {
                 lockTimeout: lockTimeout
             )
         } catch {
-            throw error.completed(by: "No restore was given up.")
+            throw error.completed(by: "No restore was abandoned.")
         }
     }
 

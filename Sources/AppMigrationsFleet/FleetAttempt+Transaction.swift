@@ -84,7 +84,7 @@ extension FleetAttempt {
         try await db.begin(holder.lease.length)
         let asksForMark = FleetConnection<Connection>.asksForMark
         let mark = try await deadline.bound { try await store.ask(asksForMark, []) }
-        guard mark != [["open"]], let document = try await store.table.read(location.name, on: db),
+        guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),
             case let state = try MigrationState(document: document.bytes, at: location),
             holder.isOfThisHolder(state.marks.interruption?.lease)
         else { throw SQLError.wrongConnection }
@@ -107,7 +107,8 @@ extension FleetAttempt {
             let (name, revision) = (stored.location.name, holder.revision)
             isWritten =
                 try await stored.postgres?.table
-                .replace(name, at: revision, with: document, isWaiting: true, on: db) != nil
+                .replaceDocument(named: name, ifRevision: revision, with: document, isWaiting: true, on: db)
+                != nil
         } catch {
             throw await noteEnd(error, isGone: await db.rollBack())
         }

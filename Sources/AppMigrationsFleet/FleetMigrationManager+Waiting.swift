@@ -87,7 +87,7 @@ extension FleetMigrationManager {
             }
         return location.error(
             .lockTimeout,
-            version,
+            version: version,
             isTransient: true,
             """
             The \(location) waited \(timeout.description) for the migrations that it declares, and no host runs them: \(reason). \

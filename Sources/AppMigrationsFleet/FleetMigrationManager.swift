@@ -11,7 +11,7 @@ public import AppMigrations  // `Declarations` says what the fleet takes of it.
 ///
 /// ```swift
 /// let migrations = try await FleetMigrationManager(
-///     named: "Data",
+///     named: "Notes",
 ///     currentVersion: "1.3",
 ///     firstRun: .everything,
 ///     store: store
@@ -49,7 +49,9 @@ public final class FleetMigrationManager: Sendable {
     /// first start of a new version, it writes.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
+    ///   - name: The name of one service's data, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
+    ///     Only the hosts of that service may use it: if two services use one name in one store, the migrations of
+    ///     one count as run by the other.
     ///   - currentVersion: The app's version.
     ///   - firstRun: The data that is there when the store has no state; asked only then. It is about the data of the fleet: a host
     ///     that is added later finds the state and asks nothing. Where migrations make the schema it is `.everything`. After
@@ -62,7 +64,7 @@ public final class FleetMigrationManager: Sendable {
     ///   reached), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `firstRunFailed`, `cancelled` or
     ///   `stateNotSaved`. Nothing was run then.
     public nonisolated(nonsending) convenience init(
-        named name: String = "default",
+        named name: String,
         currentVersion: String,
         firstRun: @autoclosure () async throws -> MigrationManager.FirstRun,
         store: any FleetStore,

@@ -29,7 +29,7 @@ import Testing
             """
             This host lost its lease on migration 1.2 of manager "Data" (document "Data" in the fleet's store): \(reason). The \
             migration was not recorded, and runs again here or on another host. What its closure did outside of the store stays. \
-            Make a new manager, which reads the state again.
+            Create a new manager, which reads the state again.
             """
         )
     }
@@ -61,7 +61,7 @@ import Testing
             """
             It is not known whether migration 1.2 of manager "Data" (document "Data" in the fleet's store) was committed: the \
             network is gone. The server has not ended the transaction yet. Either the database has its work and its record, or \
-            neither of them. Make a new manager, which reads the state again.
+            neither of them. Create a new manager, which reads the state again.
             """
         ),
     ]

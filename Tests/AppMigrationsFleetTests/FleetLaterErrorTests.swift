@@ -56,8 +56,8 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.2 was not run. Repair the file, restore it from a backup, or "
-                + "move it away. If you move it away, the next manager is a first run."
+                + "byte 0. It was left unchanged. Migration 1.2 was not run. Repair it, or restore it from a backup. If "
+                + "you can't, remove the document: the next manager is then a first run."
         ) { manager, fleet in
             try await fleet.store.put("{}")
             try await declare("1.2", in: manager)

@@ -3,7 +3,7 @@
 /// The errors about protected files: what failed, the system's words, and what follows from it.
 extension MigrationErrorTests {
     private static let wayOut =
-        "To give the restore up, call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are"
+        "To abandon the restore, call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are"
 
     private static func row(_ stage: ProtectionStage, _ error: any Error, _ text: String) -> Row {
         Row(.protectionFailed, location.protectionError(stage, of: AppVersion("1.2"), because: error), text)
@@ -28,8 +28,8 @@ extension MigrationErrorTests {
             .cleaningUp,
             full,
             "Copies of protected files that are no longer needed could not be removed in manager \"Library\" (/d/Library.migrations.json): "
-                + "/d/Library.migrations.snapshot: No space left on device (write, errno 28). The protected files are not affected. The "
-                + "next start that takes the lock tries again."
+                + "/d/Library.migrations.snapshot: No space left on device (write, errno 28). The protected files are not affected. A "
+                + "later start tries again to remove the copies."
         ),
     ]
 }
@@ -61,9 +61,10 @@ extension MigrationErrorTests {
             .notRegular(location),
             "\(state) is not a regular file, or is larger than 1 MiB. It was left unchanged. Put the state file itself at "
                 + "this path. A symbolic link isn't followed, because the next save would replace it. If the state is lost, "
-                + "move away whatever is at this path. The next manager is then a first run. Copies of protected files may "
-                + "be in /d/Library.migrations.snapshot. A first run moves them to another folder and keeps them. If you "
-                + "repair the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
+                + "call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which moves aside whatever is at "
+                + "this path: the next manager is then a first run. Copies of protected files may be in "
+                + "/d/Library.migrations.snapshot. A first run moves them to another folder and keeps them. If you repair "
+                + "the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
         ),
     ]
 }

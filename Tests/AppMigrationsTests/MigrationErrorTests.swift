@@ -174,6 +174,7 @@ struct MigrationErrorTests {
         (.stateCorrupted, "stateCorrupted"), (.stateFromNewerFormat, "stateFromNewerFormat"),
         (.stateNotSaved, "stateNotSaved"), (.checkpointNotSaved, "checkpointNotSaved"),
         (.protectionFailed, "protectionFailed"), (.firstRunFailed, "firstRunFailed"),
+        (.unusableDirectory, "unusableDirectory"),
     ]
 
     @Test(arguments: names) func `each code has its name`(code: MigrationError.Code, name: String) {

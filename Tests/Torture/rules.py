@@ -62,6 +62,16 @@ class State:
     def is_recorded_above(self, app):
         return is_above(self.last_run, app) or is_above(self.floor, app)
 
+    def is_attempted_above(self, migration, app):
+        """A newer app has begun this migration, whatever its number is."""
+        return migration in self.counts and is_above(self.counts[migration][2], app)
+
+    def has_run(self, migration):
+        """For a migration that is declared out of order: whether it has run here, or its work is in the data already."""
+        if migration <= self.baseline:
+            return True
+        return migration not in self.counts and any(row[0] == migration for row in self.history)
+
     def newest(self, app):
         release = max((self.last_run[0], -1), self.launched, (self.floor[0], -1))
         return release if release > app else max(self.last_run, self.floor)
@@ -100,6 +110,7 @@ class Manager:
         self.limit = limit
         self.closed = None
         self.previous = ZERO
+        self.whole = None
         app = version(text)
         if app is None:
             raise Problem("invalidVersion")
@@ -144,9 +155,22 @@ class Manager:
         self.knows_fresh = state.fresh == self.app
         self.known = state.last_run
         self.known_floor = state.floor
+        self.known_baseline = state.baseline
+        self.known_counts = dict(state.counts)
+        if self.whole is not None:
+            self.keep_whole()
         # What a newer app had begun when the manager looked refuses a declaration without another look.
         self.is_overtaken = state.is_begun_above(self.app)
-        self.leaves_floor = self.is_overtaken or state.is_recorded_above(self.app)
+        self.is_left_behind = state.is_recorded_above(self.app)
+        self.leaves_floor = self.is_overtaken or self.is_left_behind
+
+    def keep_whole(self):
+        """What the manager knows of each version, from the first one on that it had to read the whole state for."""
+        state = self.world.state
+        self.whole = State(state.last_run, self.app)
+        self.whole.baseline = state.baseline
+        self.whole.history = list(state.history)
+        self.whole.counts = dict(state.counts)
 
     def learn(self):
         """Takes over what others did, unless the next migration is to meet it, and to be refused."""
@@ -170,11 +194,13 @@ class Manager:
         if is_above(migration, self.app):
             raise Problem("newerThanCurrentVersion")
 
-    def refuse_changed(self, state, migration):
+    def refuse_changed(self, state, migration, is_late=False):
         """Refuses a state that a newer app has begun to change, or that others changed since the manager looked."""
-        if migration > state.last_run and state.is_begun_above(self.app):
+        if (migration > state.last_run or is_late) and state.is_begun_above(self.app):
             raise Problem("usedByNewerApp")
         if migration <= state.last_run and state.is_recorded_above(self.app):
+            raise Problem("usedByNewerApp")
+        if is_late and state.is_attempted_above(migration, self.app):
             raise Problem("usedByNewerApp")
         if state.last_run < self.known:
             raise Problem("managerClosed")
@@ -184,41 +210,52 @@ class Manager:
         if self.limit is not None and app == self.app and deaths >= max(1, self.limit):
             raise Problem("attemptLimitReached")
 
-    def admit(self, text, floor_text="0", cursor=None):
+    def admit(self, text, floor_text="0", cursor=None, out_of_order=False):
         """True if the migration runs; a closed manager runs nothing, whatever it is asked."""
         migration, floor = version(text), version(floor_text)
         self.cursor = cursor
         if self.closed:
             raise Problem("managerClosed")
         try:
+            if out_of_order and migration and self.whole is None and self.known_baseline < migration <= self.known:
+                self.existing()
+                self.keep_whole()
             if migration is None or floor is None:
                 raise Problem("invalidVersion")
             if floor > migration:
                 raise Problem("declaredOutOfOrder")
             self.refuse(migration, self.previous)
+            has_run = True
+            if out_of_order and self.whole is not None:
+                has_run = self.whole.has_run(migration)
             self.previous = migration
-            if migration <= self.known:
-                if floor > self.known_floor and not self.leaves_floor:
-                    self.world.lock()
-                    self.existing().raise_floor(floor, self.app)
-                    self.learn()
-                return None
-            if self.is_overtaken:
+            if migration <= self.known and has_run:
+                if floor <= self.known_floor or self.leaves_floor:
+                    return None
+            elif self.is_overtaken or migration <= self.known and self.is_left_behind:
+                raise Problem("usedByNewerApp")
+            elif migration <= self.known and migration in self.known_counts and is_above(self.known_counts[migration][2], self.app):
                 raise Problem("usedByNewerApp")
             self.world.lock()
             state = self.existing()
-            self.refuse_changed(state, migration)
-            self.begin(state, migration, floor)
+            has_run = state.has_run(migration) if out_of_order else True
+            if migration <= self.known and has_run:
+                state.raise_floor(floor, self.app)
+                self.learn()
+                return None
+            is_late = migration <= state.last_run and not has_run
+            self.refuse_changed(state, migration, is_late)
+            self.begin(state, migration, floor, is_late)
         except Problem as problem:
             self.close(problem)
         return self.attempt
 
-    def begin(self, state, migration, floor):
+    def begin(self, state, migration, floor, is_late):
         self.attempt = None
-        if migration <= state.last_run:
+        if migration <= state.last_run and not is_late:
             state.raise_floor(floor, self.app)
-        if migration > state.last_run:
-            if state.fresh == self.app and migration not in state.counts:
+        else:
+            if state.fresh == self.app and migration not in state.counts and not is_late:
                 state.pass_mark(migration)
                 state.baseline = migration
                 state.raise_floor(floor, self.app)
@@ -264,11 +301,11 @@ class Manager:
         state = self.existing()
         rows, previous, refused = [], ZERO, False
         for text in texts:
-            migration = version(text)
+            migration = version(text.removesuffix("!"))
             if migration is None:
                 raise Problem("invalidVersion")
             try:
-                kind = self.kind(state, migration, previous)
+                kind = self.kind(state, migration, previous, text.endswith("!"))
                 code = None
             except Problem as problem:
                 kind, code = "refused", problem.code
@@ -279,12 +316,14 @@ class Manager:
             previous = max(previous, migration)
         return rows
 
-    def kind(self, state, migration, previous):
+    def kind(self, state, migration, previous, out_of_order):
         self.refuse(migration, previous)
-        if migration > self.known:
-            self.refuse_changed(state, migration)
-            if migration > state.last_run:
-                if state.fresh == self.app and migration not in state.counts:
+        has_run = state.has_run(migration) if out_of_order else True
+        is_late = migration <= state.last_run and not has_run
+        if migration > self.known or not has_run:
+            self.refuse_changed(state, migration, is_late)
+            if migration > state.last_run or is_late:
+                if state.fresh == self.app and migration not in state.counts and not is_late:
                     return "baseline"
                 self.refuse_deaths(state, migration)
                 return "willRun"
@@ -307,6 +346,7 @@ class Manager:
         state.history = [row for row in state.history if row[0] <= mark]
         state.counts = {}
         state.cursors = {}
+        self.whole = None
         self.look()
         self.previous, self.closed = ZERO, None
 

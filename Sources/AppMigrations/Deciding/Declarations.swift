@@ -144,7 +144,6 @@ extension Declarations {
         let version = try AppVersion(text) { problem in
             location.error(
                 .invalidVersion,
-                nil,
                 "\(problem) It is declared in \(location).",
                 advice: VersionReader.grammar
             )
@@ -154,7 +153,7 @@ extension Declarations {
             minimumAppVersion = try AppVersion(minimumText) { problem in
                 location.error(
                     .invalidVersion,
-                    version,
+                    version: version,
                     "\(problem) It is the minimumAppVersion: of migration \(version) in \(location).",
                     advice: VersionReader.grammar
                 )
@@ -310,7 +309,7 @@ extension Declarations {
         let message: Message = """
             This manager was handed out for a plan of \(location), and the plan is over. Use the manager whose plan it was.
             """
-        phase = .closed(location.error(.managerClosed, nil, message))
+        phase = .closed(location.error(.managerClosed, message))
     }
 
     /// The error for a call that would change the state, if this is the manager of a plan that is over.

@@ -84,7 +84,7 @@ extension Declarations {
         if minimum > version {
             throw location.error(
                 .declaredOutOfOrder,
-                version,
+                version: version,
                 """
                 The minimumAppVersion: \(minimum) of migration \(version) in \(location) is above the migration's own version: the \
                 app that runs the migration could not use the data.
@@ -99,7 +99,7 @@ extension Declarations {
             : "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
         throw location.error(
             .declaredOutOfOrder,
-            version,
+            version: version,
             text,
             advice: "Declare each version once, in rising order, and all above 0."
         )
@@ -111,9 +111,9 @@ extension Declarations {
     private func resetError(_ version: AppVersion) -> MigrationError {
         let text: Message = """
             Migration \(version) was not run: the state of \(rules.location) was reset after this manager was made, so versions \
-            that were declared before may be pending again. Make a new manager, and declare every migration again.
+            that were declared before may be pending again. Create a new manager and declare every migration again.
             """
-        return rules.location.error(.managerClosed, version, text)
+        return rules.location.error(.managerClosed, version: version, text)
     }
 
     private func attemptLimitError(_ next: AttemptedMigration) -> MigrationError {
@@ -122,7 +122,7 @@ extension Declarations {
             of this app version died in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next \
             manager try again, and so does a new app version, reset(to:) or a higher limit.
             """
-        return rules.location.error(.attemptLimitReached, next.version, text)
+        return rules.location.error(.attemptLimitReached, version: next.version, text)
     }
 
     /// The newer app because of which `current` may neither run a version nor treat it as run; `nil` if there

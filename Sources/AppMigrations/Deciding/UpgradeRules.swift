@@ -26,7 +26,6 @@ package final class UpgradeRules: Sendable {
         let oldest = try AppVersion(upgradesFrom) { problem in
             location.error(
                 .invalidVersion,
-                nil,
                 "\(problem) It is the upgradesFrom of \(location).",
                 advice: VersionReader.grammar
             )
@@ -34,7 +33,7 @@ package final class UpgradeRules: Sendable {
         if oldest.exceeds(appVersion) {
             throw location.error(
                 .newerThanCurrentVersion,
-                oldest,
+                version: oldest,
                 "The upgradesFrom \(oldest) of \(location) is newer than the app (\(appVersion)).",
                 advice: "Pass the newest version whose migration is no longer declared."
             )
@@ -69,7 +68,7 @@ package final class UpgradeRules: Sendable {
     private func tooOldError(dataAt found: AppVersion) -> MigrationError {
         location.error(
             .tooOld,
-            found,
+            version: found,
             """
             The data of \(location) is at version \(found), and version \(appVersion) of the app upgrades from \(upgradesFrom) at \
             the earliest.
@@ -85,7 +84,7 @@ extension UpgradeRules {
     func newerThanAppError(_ declared: AppVersion) -> MigrationError {
         location.error(
             .newerThanCurrentVersion,
-            declared,
+            version: declared,
             "Migration \(declared) of \(location) is newer than the app (\(appVersion)).",
             advice: "Raise the app's version or remove the migration."
         )
@@ -103,7 +102,8 @@ extension UpgradeRules {
             } else if marks.lastRun.exceeds(appVersion) {
                 "If older data was put in its place, call reset(to:) with the version of that data."
             } else if declared <= marks.lastRun {
-                // After a reset to the last-run version, a version below it counts as run.
+                // A reset to the last-run version is no way out: the declared version is below it, and would count
+                // as run.
                 """
                 Don't call reset(to: \(marks.lastRun.description.quoted)), after which migration \(declared) counts as run.
                 """
@@ -122,7 +122,7 @@ extension UpgradeRules {
             app is version \(appVersion). Start version \(newer) or a later one. \(wayOut)\
             \(isFile ? "" : fleetAdvice)
             """
-        return location.error(.usedByNewerApp, declared, text)
+        return location.error(.usedByNewerApp, version: declared, text)
     }
 
     /// The advice to an app below the minimum app version, which a reset doesn't lower.
@@ -174,7 +174,6 @@ extension UpgradeRules {
         let found = try AppVersion(text) { problem in
             location.error(
                 .invalidVersion,
-                nil,
                 "\(problem) It is \(source) in \(location).",
                 advice: "\(VersionReader.grammar) \(advice)"
             )
@@ -182,7 +181,7 @@ extension UpgradeRules {
         if !found.exceeds(appVersion) { return found }
         throw location.error(
             .newerThanCurrentVersion,
-            found,
+            version: found,
             "Version \(found), \(source) in \(location), is newer than the app (\(appVersion)).",
             advice: "\(advice) If a newer app changed the data, start that one."
         )
@@ -198,7 +197,7 @@ extension UpgradeRules {
         if let minimum = state.marks.minimumAppVersion(above: appVersion) {
             throw location.error(
                 .usedByNewerApp,
-                minimum,
+                version: minimum,
                 """
                 Only version \(minimum) of the app or a later one may use the data of \(location), and this app is \(appVersion).
                 """,

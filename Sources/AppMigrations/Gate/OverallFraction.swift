@@ -47,7 +47,9 @@ struct OverallFraction {
         restart(withRemainingWeight: expectedWeight - finishedWeight + weights.reduce(0, +))
     }
 
-    /// Prepares for another attempt to start, which plans the remaining steps again.
+    /// Forgets the pending steps, but keeps the fraction.
+    ///
+    /// Another attempt to start will add the remaining steps again.
     mutating func beginAgain() {
         pending = 0
         restart(withRemainingWeight: 0)

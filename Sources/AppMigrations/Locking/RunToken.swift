@@ -1,6 +1,6 @@
-/// Marks the app's code while a closure, a plan or an event handler of a manager runs it.
+/// Marks code of the app that runs inside a closure, a plan or an event handler of a manager.
 ///
-/// If that code uses a manager of the same state, the call would wait for itself. It is refused instead.
+/// If that code ran a migration of the same state, the call would wait for itself. So it is refused.
 ///
 /// The token is bound to the task, or to the thread if there is no task. It ends with the closure: an
 /// unstructured `Task` that outlives the closure inherits a token that no longer counts.

@@ -208,9 +208,9 @@ package enum Platform {
         if close(descriptor) == -1, errno != EINTR { throw lastError("close") }
     }
 
-    /// Renames `new` to `path`.
+    /// Renames the item at `new` to `path`, and replaces the item at `path` if there is one.
     ///
-    /// An error has the path `failing` if there is one, and `path` otherwise.
+    /// An error names the path `failing`, or `path` if `failing` is `nil`.
     package static func replace(_ path: String, with new: String, failing: String? = nil)
         throws(SystemCallError)
     {

@@ -77,7 +77,4 @@ extension SystemCallError {
     static func mounted(_ path: String) -> SystemCallError {
         SystemCallError(call: "rename", errorNumber: EXDEV, path: path)
     }
-
-    /// The error for a state that would be larger than the limit.
-    static var tooLarge: SystemCallError { SystemCallError(call: "write", errorNumber: EFBIG) }
 }

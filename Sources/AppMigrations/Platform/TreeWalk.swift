@@ -4,7 +4,7 @@ import AppMigrationsSystem
 ///
 /// A closure may create names that are not UTF-8, which no `String` can hold. It may also create nested
 /// folders whose paths are longer than the system allows. A walk reaches all of them, and has few descriptors
-/// open at a time. It follows no link, except in the folders above the top.
+/// open at a time. It follows no link, except those in the path of the item itself.
 struct TreeWalk: ~Copyable {
     struct Entry {
         /// The descriptor of the folder that the entry is in, for calls such as `openat`.

@@ -11,7 +11,14 @@ extension StateLocation {
         isTransient: Bool = false
     ) -> MigrationError {
         let text: Message = "\(stage.subject(of: version)) in \(self): \(reason). \(stage.consequence)"
-        return error(.protectionFailed, version, at: path, because: cause, isTransient: isTransient, text)
+        return error(
+            .protectionFailed,
+            version: version,
+            at: path,
+            because: cause,
+            isTransient: isTransient,
+            text
+        )
     }
 
     /// Makes the error to throw after `error` ended the copying, restoring or abandoning of protected files.
@@ -44,6 +51,10 @@ extension StateLocation {
         if call.errorNumber == Platform.notText {
             return "\(path) contains a name that is not UTF-8, which no path can express"
         }
+        if call.isDenied {
+            return
+                "\(call.at(path)), so this user needs the permissions to read it and to write to it (chmod)"
+        }
         return "\(call.at(path))"
     }
 
@@ -72,7 +83,7 @@ extension StateLocation {
             at: path,
             reason: """
                 manager \(other.name.quoted) protects \(path) too, and its migration has not ended: create that manager first, or \
-                give its restore up with MigrationManager.abandonRestore(named: \(other.name.quoted))
+                abandon its restore with MigrationManager.abandonRestore(named: \(other.name.quoted))
                 """
         )
     }
@@ -90,8 +101,8 @@ extension StateLocation {
             of: version,
             at: path,
             reason: """
-                manager \(other.name.quoted) protects files, and its list is damaged (\(path)), so these may be the same files: give \
-                its restore up with MigrationManager.abandonRestore(named: \(other.name.quoted))
+                manager \(other.name.quoted) protects files, and its list is damaged (\(path)), so these may be the same files: \
+                abandon its restore with MigrationManager.abandonRestore(named: \(other.name.quoted))
                 """
         )
     }
@@ -128,7 +139,8 @@ extension StateLocation {
 extension MigrationError {
     /// Makes the error for files that could not be synced to disk.
     ///
-    /// They were written by a closure, or the closure named their path.
+    /// They are protected files that the closure wrote, or files that it passed to
+    /// ``MigrationContext/synchronize(_:)``.
     static func unsynchronized(
         at path: String,
         reason: Message,
@@ -140,6 +152,6 @@ extension MigrationError {
             The files that migration \(version) of \(location) wrote could not be synced to disk: \(reason). The migration was not \
             recorded, and runs again with the next manager.
             """
-        return location.error(.stateNotSaved, version, at: path, because: cause, text)
+        return location.error(.stateNotSaved, version: version, at: path, because: cause, text)
     }
 }

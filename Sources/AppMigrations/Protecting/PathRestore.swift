@@ -31,7 +31,6 @@ struct PathRestore {
     private let report: CopyReport
     private var lastReplaced = 0
 
-    ///
     /// The paths to which replaced files were renamed if they must be kept and could not be moved into the
     /// snapshot.
     ///
@@ -90,7 +89,7 @@ struct PathRestore {
         }
     }
 
-    /// The paths of the files in `copies` that a restore replaced.
+    /// The paths in `copies` to which a restore has moved the items that it replaced.
     static func replacedPaths(in copies: String) throws(SystemCallError) -> [String] {
         try Platform.names(in: copies).filter { $0.hasPrefix(replaced) }.map { copies + "/" + $0 }
     }
@@ -125,10 +124,15 @@ struct PathRestore {
     }
 
     /// Restores the entries of a folder that can't be moved, one by one.
+    ///
+    /// Databases are moved aside before their companions, and restored after them, for the reason given in
+    /// ``restore(_:)``.
     private mutating func restoreEntries() throws {
         let items = copies + "/item.entries"
         if try !Platform.exists(at: items) {
-            for name in try Platform.nameBytes(in: place) {
+            let names = try Platform.nameBytes(in: place)
+            let companions = names.filter { Self.isCompanion(Platform.readable($0)) }
+            for name in names.filter({ !Self.isCompanion(Platform.readable($0)) }) + companions {
                 let path = (place + "/").utf8CString.dropLast() + name
                 _ = try moveAside(Array(path), path: place + "/" + Platform.readable(name))
             }
@@ -147,12 +151,13 @@ struct PathRestore {
         let pieces = try Platform.names(in: items, strictly: true).map { name in
             Piece(item: "/item.entries/" + name, place: place + "/" + name)
         }
-        for piece in pieces { _ = try moveAside(piece.place) }
+        let companions = pieces.filter { Self.isCompanion($0.place) }
+        let others = pieces.filter { !Self.isCompanion($0.place) }
+        for piece in others + companions { _ = try moveAside(piece.place) }
         try synchronizeIfPresent(place, copies)
-        // A mount point can contain thousands of entries, so they are synced together. Databases come after
-        // their companions, for the reason given in `restore(_:)`.
-        try move(pieces.filter { Self.isCompanion($0.place) })
-        try move(pieces.filter { !Self.isCompanion($0.place) })
+        // A mount point can contain thousands of entries, so they are synced together.
+        try move(companions)
+        try move(others)
         try Platform.replace(copies + "/item.spent", with: items)
         try synchronizeIfPresent(copies)
     }
@@ -226,7 +231,9 @@ struct PathRestore {
         }
     }
 
-    /// Moves copies to their paths, which are all in one folder, and syncs the folders.
+    /// Moves copies to their paths, which must all be in one folder.
+    ///
+    /// Then it syncs that folder and the folder that contained the copies.
     ///
     /// Nothing may exist at these paths.
     private mutating func move(_ pieces: [Piece]) throws {

@@ -254,7 +254,7 @@ extension ProtectedPaths {
             throw refusal(
                 of: named,
                 because:
-                    "it belongs to another user, and only the owners of files in \(folder) can rename them"
+                    "it belongs to another user, and \(folder) has the sticky bit, so this user can't rename it"
             )
         }
     }

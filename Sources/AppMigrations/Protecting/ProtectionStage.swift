@@ -30,7 +30,8 @@ extension ProtectionStage {
         return switch self {
         case .copying, .conflicting: "\(files) could not be copied"
         case .restoring, .findingCopies: "\(files) could not be restored"
-        case .savingUnchanged: "\(files) are as they were before it, but that could not be saved"
+        case .savingUnchanged:
+            "\(files) are as they were before it, but the state that says so could not be saved"
         case .abandoning: "The restore of \(migration) could not be abandoned"
         case .cleaningUp: "Copies of protected files that are no longer needed could not be removed"
         }
@@ -49,23 +50,23 @@ extension ProtectionStage {
             """
         case .restoring:
             """
-            The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To give the \
-            restore up, \(Self.abandonRestore), and the copies are moved to a folder next to the state.
+            The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To abandon \
+            the restore, \(Self.abandonRestore), and the copies are moved to a folder next to the state.
             """
         case .findingCopies:
             """
-            No file was restored. Put the copies back in their place and start again. To give the restore up, \
+            No file was restored. Put the copies back in their place and start again. To abandon the restore, \
             \(Self.abandonRestore).
             """
         case .savingUnchanged:
             """
-            The copies are kept, and the next start restores the files that are not restored yet. Don't write to those files before \
+            The copies are kept, and the next start may restore the files from them once more. Don't write to those files before \
             it has succeeded.
             """
         case .abandoning:
             "The copies are kept, and the files were not changed. Fix that and call it again."
         case .cleaningUp:
-            "The protected files are not affected. The next start that takes the lock tries again."
+            "The protected files are not affected. A later start tries again to remove the copies."
         }
     }
 }

@@ -1,4 +1,4 @@
-/// The copies in a snapshot after its closure has ended.
+/// The copies in a snapshot, once the closure that they were made for has ended or its process has died.
 ///
 /// The holder of the state's lock restores them, abandons them or removes them.
 ///
@@ -81,7 +81,8 @@ struct SavedFiles {
             do {
                 try pathRestore.removeReplaced()
             } catch {
-                // Removing the snapshot fails for the same files later, and reports them.
+                // This error is ignored. The snapshot is removed later. That fails for the same files, and sends
+                // an event with the error.
             }
         }
         return renamedInPlace
@@ -106,7 +107,8 @@ struct SavedFiles {
 
     /// Throws an error if a folder above a path is something else now, for example a file or a link.
     private func requireFolders(above place: String, copies: String) throws {
-        // If the entries of a folder are restored one by one, the protected path itself must be a folder too.
+        // If the entries of a protected folder are restored one by one, that folder itself is checked too. With
+        // the slash at its end, it is the first parent in the loop.
         var above = try Platform.exists(at: copies + "/item.entries") ? place + "/" : place
         while above != "/" {
             above = FilePaths.parent(above)

@@ -69,14 +69,15 @@ extension StateLocation {
         let text: Message = """
             A checkpoint of migration \(version) of \(self) was not saved: \(reason) The last checkpoint stays. \(advice)
             """
-        return error(.checkpointNotSaved, version, text)
+        return error(.checkpointNotSaved, version: version, text)
     }
 
     package func checkpointTooLong(_ size: Int, of version: AppVersion) -> MigrationError {
         checkpointRefused(
             of: version,
             reason: "it takes \(size) bytes as UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
-            advice: "Save a place in the data instead of the data."
+            advice:
+                "Save how far the migration has come, such as the key of the last row, and not the data itself."
         )
     }
 
@@ -93,7 +94,7 @@ extension StateLocation {
             The task of migration \(version) of \(self) was cancelled. Its checkpoint is saved, and the next attempt goes on \
             there.
             """
-        return error(.cancelled, version, text)
+        return error(.cancelled, version: version, text)
     }
 }
 
@@ -110,6 +111,6 @@ extension Checkpoint {
             The checkpoint of migration \(version) of \(location) can't be read as \(typeName): version \(appVersion) of the app \
             saved \(text.quoted). The checkpoint stays. Read it as the type that this version saved.
             """
-        throw location.error(.checkpointNotSaved, version, message)
+        throw location.error(.checkpointNotSaved, version: version, message)
     }
 }

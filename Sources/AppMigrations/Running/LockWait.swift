@@ -10,7 +10,7 @@ struct LockWait: ~Copyable {
         /// this thread.
         case synchronous
 
-        /// A call in a task, which suspends it.
+        /// An asynchronous call, whose task is suspended while it waits.
         case asynchronous
 
         /// A start that blocks its thread until files are restored.
@@ -92,7 +92,7 @@ struct LockWait: ~Copyable {
         }
         return location.error(
             .lockTimeout,
-            version,
+            version: version,
             at: location.lock,
             isTransient: true,
             "The \(location) waited \(timeout.description) for \(subject).",

@@ -73,6 +73,7 @@ extension LockedState {
     func save(_ new: MigrationState) throws(MigrationError) {
         isUncertain = false
         try confirmLock()
+        guard let document = new.writtenDocument else { throw tooLargeError() }
         do throws(SystemCallError) {
             // The directory must be durable before a first state in it counts. Another process may have made
             // it, and may have died before it synced the name. The path isn't resolved: if it contains a
@@ -80,7 +81,7 @@ extension LockedState {
             if state == nil {
                 try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
             }
-            try StateFile(location: location).replace(with: new)
+            try StateFile(location: location).replace(with: document)
         } catch {
             throw location.error(
                 .stateNotSaved,
@@ -100,6 +101,22 @@ extension LockedState {
                 "The new state of \(location) was saved, but may not survive a power failure: \(error)."
             )
         }
+    }
+
+    /// The error for a state that would be refused by the next read.
+    private func tooLargeError() -> MigrationError {
+        location.error(
+            .stateNotSaved,
+            """
+            The state of \(location) could not be saved: it would be larger than 1 MiB, even without the rows of its history. \
+            The file has the old state.
+            """,
+            advice: """
+                Remove the members that this library didn't write from the file. If there are none, call \
+                MigrationManager.forgetState(named:stateDirectory:lockTimeout:), and answer firstRun: with existingData(at:) and the \
+                version of the data.
+                """
+        )
     }
 
     /// Saves a state if that is possible, for a caller that goes on in either case.
@@ -145,7 +162,7 @@ extension LockedState {
             because: cause,
             "The lock of \(location) is lost: \(reason). Nothing was written to the state without the lock.",
             advice: """
-                Never remove or replace \(location.lock). Make a new manager, which reads the state again.
+                Never remove or replace \(location.lock). Create a new manager, which reads the state again.
                 """
         )
     }

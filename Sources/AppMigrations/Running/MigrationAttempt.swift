@@ -12,7 +12,7 @@ final class MigrationAttempt {
     private let token: RunToken
     private let minimumAppVersion: AppVersion
 
-    /// The state before the attempt, with the launch of this app.
+    /// The state before the attempt, in which this app's version is already stored as launched.
     private let before: MigrationState
 
     /// The copies of the files that are restored unless the record is saved; `nil` if the closure protects
@@ -201,12 +201,10 @@ extension MigrationAttempt {
         if snapshot != nil { locked.discardSnapshot(of: version) }
     }
 
-    /// The error of a closure that ended without the lock.
+    /// The error to throw if the lock was lost before the closure ended.
     ///
-    /// Nothing is recorded or restored.
-    ///
-    /// If the closure protects files, the state may still ask for their copies. So the error forbids writing
-    /// to them.
+    /// In that case, nothing is recorded or restored. If the closure protects files, the state may still say that
+    /// they have to be restored. So the error tells the app not to write to them.
     private func lostLockError(_ loss: MigrationError, closureError: (any Error)?) -> MigrationError {
         let ending: Message = closureError == nil ? "ran, but" : "failed, and that"
         var text: Message = "Migration \(version) \(ending) was not recorded."

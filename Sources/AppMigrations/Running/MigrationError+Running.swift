@@ -19,14 +19,14 @@ extension MigrationError {
             It is not recorded, and runs again with the next manager.\(consequence)
             """
         let code: Code = isCancelled ? .cancelled : .migrationFailed
-        return location.error(code, version, because: cause, isTransient: isTransient, text)
+        return location.error(code, version: version, because: cause, isTransient: isTransient, text)
     }
 
     /// The error of a call that would wait for itself.
     package static func nested(_ version: AppVersion?, in location: StateLocation) -> MigrationError {
         location.error(
             .nested,
-            version,
+            version: version,
             """
             This call would wait for itself: a closure, a plan or a declaration of \(location) is under way, and the call was \
             made inside it or next to it.
@@ -61,10 +61,10 @@ extension StateLocation {
     func cancelled(_ version: AppVersion?, while work: Message) -> MigrationError {
         error(
             .cancelled,
-            version,
+            version: version,
             because: CancellationError(),
             "The task was cancelled while \(self) \(work).",
-            advice: "Make a new manager to try again."
+            advice: "Create a new manager to try again."
         )
     }
 }

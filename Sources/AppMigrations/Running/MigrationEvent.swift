@@ -17,18 +17,25 @@ public struct MigrationEvent: Sendable {
     /// How many times the closure was begun, this time included.
     public package(set) var attempt: Int?
 
-    /// How much of the migration, or of the copy, is done, from 0 to 1; with ``Kind/progressed``.
+    /// How much of the migration, or of the copying, is done, from 0 to 1.
+    ///
+    /// Only ``Kind/progressed`` has it.
     public package(set) var fraction: Double?
 
-    /// The work in words; with ``Kind/progressed``, if the closure describes it, and while files are copied.
+    /// A description of the current work.
     ///
-    /// With ``Kind/waiting`` in a fleet, it is the host for which this one waits.
+    /// ``Kind/progressed`` has it if the closure describes its work, and while files are copied. In a fleet,
+    /// ``Kind/waiting`` has it too, and it names the host that this one waits for.
     public package(set) var note: String?
 
-    /// How long the closure took; with ``Kind/finished`` and ``Kind/failed``.
+    /// How long the closure took.
+    ///
+    /// Only ``Kind/finished`` and ``Kind/failed`` have it.
     public package(set) var duration: Duration?
 
-    /// The error; with ``Kind/failed`` and ``Kind/leftoverNotRemoved``.
+    /// The error.
+    ///
+    /// Only ``Kind/failed`` and ``Kind/leftoverNotRemoved`` have it.
     public package(set) var error: MigrationError?
 
     /// True if ``Kind/progressed`` is sent by the library itself, while it copies the files of `protecting:`.
@@ -87,8 +94,9 @@ extension MigrationEvent {
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// Another process, or another caller in this one, is migrating; sent once a wait, and in a fleet
-        /// every ten seconds.
+        /// This call waits, because another process, or another caller in this process, is migrating.
+        ///
+        /// It is sent once for each wait, and in a fleet every ten seconds.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.

@@ -48,8 +48,8 @@ extension Start {
             }
             if let locked { return try saveLaunch(under: locked) }
         } catch {
-            // If the lock can't be taken or the state can't be saved, the next start saves which version was
-            // started.
+            // If files have to be restored, the error is thrown, because the app must not write to them.
+            // Otherwise a save that failed is ignored: the next start saves which version was started.
             if marks.awaitsRestore { throw forbiddingWrites(error, given: marks) }
             if error.code != .stateNotSaved { throw error }
         }

@@ -22,7 +22,6 @@ extension MigrationError {
             """
         return location.error(
             .stateUnreadable,
-            nil,
             "The state of \(location) existed when the manager was created, but it no longer exists.",
             advice: "Create a new manager. It will be a first run.\(isOfFleet ? fence : "")"
         )
@@ -31,12 +30,11 @@ extension MigrationError {
     static func notRegular(_ location: StateLocation) -> MigrationError {
         location.error(
             .stateCorrupted,
-            nil,
             "The state of \(location) is not a regular file, or is larger than 1 MiB. It was left unchanged.",
             advice: """
                 Put the state file itself at this path. A symbolic link isn't followed, because the next save would replace it. \
-                If the state is lost, move away whatever is at this path. The next manager is then a first \
-                run.\(adviceAboutCopies(at: location))
+                If the state is lost, call \(forgetState), which moves aside whatever is at this path: the next manager is then a \
+                first run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -44,13 +42,13 @@ extension MigrationError {
     static func corrupted(_ location: StateLocation, because error: JSONError) -> MigrationError {
         location.error(
             .stateCorrupted,
-            nil,
             """
             The state of \(location) is damaged, or is not a state of this manager: \(error.message). It was left unchanged.
             """,
             advice: """
-                Repair the file, restore it from a backup, or move it away. If you move it away, the next manager is a first \
-                run.\(adviceAboutCopies(at: location))
+                Repair \(location.path == nil ? "it" : "the file"), or restore it from a backup. If you can't, \
+                \(location.path == nil ? "remove the document" : "call \(forgetState), which moves it aside"): the next manager is \
+                then a first run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -58,7 +56,6 @@ extension MigrationError {
     static func fromNewerFormat(_ format: Int, at location: StateLocation) -> MigrationError {
         location.error(
             .stateFromNewerFormat,
-            nil,
             """
             The state of \(location) has format \(format), but this release of the library reads only formats up to \
             \(MigrationState.format).
@@ -66,6 +63,9 @@ extension MigrationError {
             advice: "Use a newer release of the app."
         )
     }
+
+    private static let forgetState: Message =
+        "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
 
     /// The advice about the copies of protected files, for someone who lost the state or repairs it.
     private static func adviceAboutCopies(at location: StateLocation) -> Message {
@@ -94,7 +94,7 @@ extension MigrationError {
             : \(location) was closed because of an earlier failure. \
             Fix that failure and create a new manager. The first failure: \(first.description)
             """
-        return location.error(.managerClosed, version, because: first, "\(subject)\(reason)")
+        return location.error(.managerClosed, version: version, because: first, "\(subject)\(reason)")
     }
 
     /// The error of a read-only manager.
@@ -105,7 +105,6 @@ extension MigrationError {
         guard let version else {
             return location.error(
                 .readOnly,
-                nil,
                 "The \(location) was created with isReadOnly, so it can't change the state.",
                 advice: "Create a manager without isReadOnly for this call."
             )
@@ -114,6 +113,6 @@ extension MigrationError {
             Migration \(version) is pending and was not run, because \(location) was created with isReadOnly. \
             Create a manager without isReadOnly to run it. A read-only manager can still read the plan and the status.
             """
-        return location.error(.readOnly, version, text)
+        return location.error(.readOnly, version: version, text)
     }
 }

@@ -226,9 +226,9 @@ extension MigrationState {
         return with(current.with(failure: current.failure, lease: lease))
     }
 
-    /// Returns the state without a lease.
+    /// Returns the state after its lease has ended.
     ///
-    /// It keeps `fence` as the highest fence so far, so that the next lease gets a higher one.
+    /// The state keeps the lease's fence as the highest one so far, so that the next lease gets a higher one.
     package func endingLease(fence: Int) -> MigrationState {
         with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }

@@ -71,11 +71,11 @@ struct StateFile: Sendable {
 
     /// Replaces the state atomically: writes and syncs a temporary file, then renames it.
     ///
+    /// `document` is the new state's ``MigrationState/writtenDocument``.
+    ///
     /// The caller must hold the lock, which ``LockedState`` guarantees. The caller must sync the directory
     /// afterwards.
-    func replace(with state: MigrationState) throws(SystemCallError) {
-        // A file above the size limit would be refused on the next read. So the old state is kept instead.
-        guard let document = state.writtenDocument else { throw SystemCallError.tooLarge }
+    func replace(with document: [UInt8]) throws(SystemCallError) {
         // The file is synced, so an error of this `close` can lose nothing.
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }

@@ -148,7 +148,7 @@ package final class StateLocation: Sendable {
     @inline(never)
     package func error(
         _ code: MigrationError.Code,
-        _ version: AppVersion? = nil,
+        version: AppVersion? = nil,
         at path: String? = nil,
         because cause: (any Error)? = nil,
         isTransient: Bool = false,

@@ -2,7 +2,7 @@
 extension FleetStoreConformance {
     func absence() async throws -> String? {
         for (number, store) in hosts.enumerated() {
-            if let found = try await store.read("\(prefix)-absent") {
+            if let found = try await store.document(named: "\(prefix)-absent") {
                 return "Host \(number) read \(found.bytes.count) bytes of a document that was never written."
             }
         }
@@ -12,7 +12,8 @@ extension FleetStoreConformance {
     func creation() async throws -> String? {
         let name = "\(prefix)-creation"
         let first = try await make(name, "first")
-        if try await host(1).replace(name, at: nil, with: Array("second".utf8)) != nil {
+        if try await host(1).replaceDocument(named: name, ifRevision: nil, with: Array("second".utf8)) != nil
+        {
             return "A second document was made over the first: replace at nil gave a revision."
         }
         return try await other(name, than: "first", at: first).map {
@@ -22,14 +23,24 @@ extension FleetStoreConformance {
 
     func comparison() async throws -> String? {
         let name = "\(prefix)-comparison"
-        if try await host(0).replace(name, at: FleetRevision(1), with: Array("early".utf8)) != nil {
+        if try await host(0).replaceDocument(
+            named: name,
+            ifRevision: FleetRevision(1),
+            with: Array("early".utf8)
+        ) != nil {
             return "A document was replaced that isn't there."
         }
         let first = try await make(name, "first")
-        let next = try await host(0).replace(name, at: first, with: Array("second".utf8))
+        let next = try await host(0).replaceDocument(
+            named: name,
+            ifRevision: first,
+            with: Array("second".utf8)
+        )
         guard let second = next else { return "The document was not replaced at its own revision." }
         for wrong in [first, FleetRevision("\(second)0"), FleetRevision("no revision")] {
-            if try await host(1).replace(name, at: wrong, with: Array("third".utf8)) != nil {
+            if try await host(1).replaceDocument(named: name, ifRevision: wrong, with: Array("third".utf8))
+                != nil
+            {
                 return "The document of revision \(second) was replaced at \(wrong)."
             }
         }
@@ -45,7 +56,11 @@ extension FleetStoreConformance {
             // Equal bytes again and again: a revision that is made of them comes back.
             let text = ["a", "b", "b"][step % 3]
             guard let last = seen.last,
-                let next = try await host(step).replace(name, at: last, with: Array(text.utf8))
+                let next = try await host(step).replaceDocument(
+                    named: name,
+                    ifRevision: last,
+                    with: Array(text.utf8)
+                )
             else { return "The document was not replaced at its own revision." }
             if seen.contains(next) { return "Revision \(next) was given twice." }
             seen.append(next)
@@ -57,7 +72,11 @@ extension FleetStoreConformance {
         let name = "\(prefix)-freshness"
         var revision = try await make(name, "0")
         for step in 1...(4 * hosts.count) {
-            let next = try await host(step).replace(name, at: revision, with: Array("\(step)".utf8))
+            let next = try await host(step).replaceDocument(
+                named: name,
+                ifRevision: revision,
+                with: Array("\(step)".utf8)
+            )
             guard let next else {
                 return "Host \(step % hosts.count) was refused at the revision that another host had written."
             }
@@ -84,8 +103,12 @@ extension FleetStoreConformance {
         var revision: FleetRevision?
         for (number, text) in texts.enumerated() {
             let written = Array(text.utf8)
-            revision = try await host(number).replace(name, at: revision, with: written)
-            let found = try await host(number + 1).read(name)
+            revision = try await host(number).replaceDocument(
+                named: name,
+                ifRevision: revision,
+                with: written
+            )
+            let found = try await host(number + 1).document(named: name)
             if revision == nil || found?.bytes != written {
                 return "\(written.count) bytes came back as \(self.text(found)): text \(number + 1)."
             }
@@ -116,11 +139,15 @@ extension FleetStoreConformance {
         guard let unreachable else { return nil }
         let name = "\(prefix)-errors"
         do {
-            let found = try await unreachable.read(name)
+            let found = try await unreachable.document(named: name)
             return "A store that can't be reached read \(text(found)) instead of throwing."
         } catch {}
         do {
-            let revision = try await unreachable.replace(name, at: nil, with: [0x7B, 0x7D])
+            let revision = try await unreachable.replaceDocument(
+                named: name,
+                ifRevision: nil,
+                with: [0x7B, 0x7D]
+            )
             let answer = revision.map { "revision \($0)" } ?? "nil"
             return "A store that can't be reached answered a replacement with \(answer) instead of throwing."
         } catch {
@@ -131,18 +158,24 @@ extension FleetStoreConformance {
     func concurrency() async throws -> String? {
         let name = "\(prefix)-crowd"
         let made = try await crowd { number in
-            try await host(number).replace(name, at: nil, with: Array("0".utf8)).map { [$0] } ?? []
+            try await host(number).replaceDocument(named: name, ifRevision: nil, with: Array("0".utf8)).map {
+                [$0]
+            } ?? []
         }
         if made.count != 1 { return "\(made.count) of \(writers) hosts that made one document at once did." }
         let revisions = try await crowd { number in
             var won: [FleetRevision] = []
             // Somebody wins each time, so that nobody has to try this often.
             for _ in 1...(50 * writers * rounds) where won.count < rounds {
-                guard let found = try await host(number).read(name),
+                guard let found = try await host(number).document(named: name),
                     let count = Int(String(decoding: found.bytes, as: UTF8.self))
                 else { throw refused(name) }
                 let next = Array("\(count + 1)".utf8)
-                let revision = try await host(number).replace(name, at: found.revision, with: next)
+                let revision = try await host(number).replaceDocument(
+                    named: name,
+                    ifRevision: found.revision,
+                    with: next
+                )
                 if let revision { won.append(revision) }
             }
             return won
@@ -151,7 +184,7 @@ extension FleetStoreConformance {
         if Set(revisions).count != expected {
             return "\(expected) replacements gave \(Set(revisions).count) different revisions."
         }
-        let found = try await host(0).read(name)
+        let found = try await host(0).document(named: name)
         if found?.bytes != Array("\(expected)".utf8) {
             return
                 "\(expected) replacements by \(writers) tasks, each of which counted one more, came to \(text(found))."
@@ -175,7 +208,7 @@ extension FleetStoreConformance {
         at revision: FleetRevision,
         host number: Int = 0
     ) async throws -> String? {
-        let found = try await host(number).read(name)
+        let found = try await host(number).document(named: name)
         return found == FleetDocument(bytes: Array(text.utf8), revision: revision) ? nil : self.text(found)
     }
 

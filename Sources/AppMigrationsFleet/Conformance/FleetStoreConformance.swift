@@ -64,7 +64,11 @@ public struct FleetStoreConformance: Sendable {
 
     /// Makes a document, and gives its revision.
     func make(_ name: String, _ text: String, host number: Int = 0) async throws -> FleetRevision {
-        let made = try await host(number).replace(name, at: nil, with: Array(text.utf8))
+        let made = try await host(number).replaceDocument(
+            named: name,
+            ifRevision: nil,
+            with: Array(text.utf8)
+        )
         guard let made else { throw refused(name) }
         return made
     }

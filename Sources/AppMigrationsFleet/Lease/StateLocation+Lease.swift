@@ -35,7 +35,7 @@ extension StateLocation {
             ?? "the store refused each try, as if another host had been faster."
         return error(
             .stateNotSaved,
-            version,
+            version: version,
             because: cause,
             isTransient: cause.map(Self.isTransient) ?? true,
             "The state of \(self) could not be saved: \(reason) The store has the old state.",
@@ -47,7 +47,7 @@ extension StateLocation {
     func timedOut(_ timeout: Duration, _ holder: String?, _ version: AppVersion?) -> MigrationError {
         error(
             .lockTimeout,
-            version,
+            version: version,
             isTransient: true,
             "The \(self) waited \(timeout.description) for \(holder ?? "an answer from its store").",
             advice: holder == nil
@@ -62,10 +62,10 @@ extension StateLocation {
     ) -> MigrationError {
         error(
             .cancelled,
-            version,
+            version: version,
             because: cause,
             "The task was cancelled \(moment).",
-            advice: "Make a new manager to try again."
+            advice: "Create a new manager to try again."
         )
     }
 
@@ -80,9 +80,9 @@ extension StateLocation {
         let message: Message = """
             This host lost its lease on migration \(version) of \(self): \(reason). \
             The migration was not recorded, and runs again here or on another host. What its closure did outside of the store \
-            stays. Make a new manager, which reads the state again.
+            stays. Create a new manager, which reads the state again.
             """
-        return error(.leaseLost, version, isTransient: true, message)
+        return error(.leaseLost, version: version, isTransient: true, message)
     }
 
     /// `second` is why the store couldn't be asked; `nil` if it answered, and the transaction had not ended.
@@ -96,8 +96,8 @@ extension StateLocation {
             ?? "The server has not ended the transaction yet."
         let message: Message = """
             It is not known whether migration \(version) of \(self) was committed: \(MigrationError.sentence(cause)) \(reason) \
-            Either the database has its work and its record, or neither of them. Make a new manager, which reads the state again.
+            Either the database has its work and its record, or neither of them. Create a new manager, which reads the state again.
             """
-        return error(.stateNotSaved, version, because: cause, isTransient: true, message)
+        return error(.stateNotSaved, version: version, because: cause, isTransient: true, message)
     }
 }

@@ -61,7 +61,8 @@ final class StoredState: Sendable {
         within limit: Duration? = nil
     ) async throws(MigrationError) -> FleetDocument? {
         do {
-            return try await deadline.bound(limit) { [self] in try await store.read(location.name) }
+            return try await deadline.bound(limit) { [self] in try await store.document(named: location.name)
+            }
         } catch {
             if error is CancellationError || Task.isCancelled {
                 throw location.cancelled("while the state of \(location) was read", nil, error)
@@ -83,7 +84,7 @@ final class StoredState: Sendable {
         let message: Message = """
             The state of \(location) was not saved, because it takes more than 1 MiB. The store has the old state. \(consequence)
             """
-        throw location.error(.stateNotSaved, version, message)
+        throw location.error(.stateNotSaved, version: version, message)
     }
 
     /// Looks after a store that throws, which may have written, and one that refuses, which may have met its own first try.
@@ -99,11 +100,15 @@ final class StoredState: Sendable {
             return try await deadline.bound(limit) { [self] in
                 var failure: (any Error)?
                 do {
-                    if let saved = try await store.replace(location.name, at: revision, with: bytes) {
+                    if let saved = try await store.replaceDocument(
+                        named: location.name,
+                        ifRevision: revision,
+                        with: bytes
+                    ) {
                         return .saved(saved)
                     }
                 } catch { failure = error }
-                let document = try await store.read(location.name)
+                let document = try await store.document(named: location.name)
                 if let document, document.bytes == bytes { return .saved(document.revision) }
                 let found = try found(document)
                 guard let failure, found.revision == revision else { return .refused(found) }

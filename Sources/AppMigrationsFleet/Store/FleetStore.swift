@@ -9,7 +9,7 @@ internal import AppMigrations
 /// A document is text as UTF-8 without NUL, at most 1 MiB of it, so that a column of text will do.
 public protocol FleetStore: Sendable {
     /// Reads the newest document of a manager; `nil` says that there is none, and never that it could not be read.
-    func read(_ name: String) async throws -> FleetDocument?
+    func document(named name: String) async throws -> FleetDocument?
 
     /// Replaces the document that has this revision, or makes the first where the revision is `nil`.
     ///
@@ -18,9 +18,9 @@ public protocol FleetStore: Sendable {
     /// - Returns: The revision of what is written now; `nil` where the document has another revision, or, for a `nil`
     ///   revision, where there is one: another host was faster.
     /// - Throws: Where it is not known whether the document was replaced. The manager reads again.
-    func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision?
 }
@@ -72,13 +72,13 @@ public final class InMemoryFleetStore: FleetStore {
     /// Makes a store without documents.
     public init() {}
 
-    public func read(_ name: String) async throws -> FleetDocument? {
+    public func document(named name: String) async throws -> FleetDocument? {
         contents.withLock { $0.documents[Array(name.utf8)] }
     }
 
-    public func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    public func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         let name = Array(name.utf8)

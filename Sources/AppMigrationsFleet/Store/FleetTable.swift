@@ -22,8 +22,8 @@ final class FleetTable: Sendable {
             """
     }
 
-    nonisolated(nonsending) func read(
-        _ name: String,
+    nonisolated(nonsending) func document(
+        named name: String,
         on db: some AsyncSQLConnection
     ) async throws -> FleetDocument? {
         guard let rows = try await rows(of: select, [.text(name)], on: db) else { return nil }
@@ -42,9 +42,9 @@ final class FleetTable: Sendable {
     ///
     /// Outside of a transaction of this library a row that is locked is passed over: a waiting statement could be neither cancelled
     /// nor told of.
-    nonisolated(nonsending) func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    nonisolated(nonsending) func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8],
         isWaiting: Bool = false,
         on db: some AsyncSQLConnection

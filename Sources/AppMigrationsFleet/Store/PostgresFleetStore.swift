@@ -41,16 +41,18 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
         Task { await connection.close() }
     }
 
-    public func read(_ name: String) async throws -> FleetDocument? {
-        try await lending { try await self.table.read(name, on: $0) }
+    public func document(named name: String) async throws -> FleetDocument? {
+        try await lending { try await self.table.document(named: name, on: $0) }
     }
 
-    public func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    public func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
-        try await lending { try await self.table.replace(name, at: revision, with: document, on: $0) }
+        try await lending {
+            try await self.table.replaceDocument(named: name, ifRevision: revision, with: document, on: $0)
+        }
     }
 
     /// Lends the connection that is kept to one call, or a new one.

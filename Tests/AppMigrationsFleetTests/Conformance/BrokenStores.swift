@@ -43,8 +43,14 @@ final class StoreWithFault: FleetStore {
     /// Writes without comparing once more, as the second of two statements does.
     private func overwrite(_ name: String, with document: [UInt8]) async throws -> FleetRevision {
         while true {
-            let revision = try await memory.read(name)?.revision
-            if let written = try await memory.replace(name, at: revision, with: document) { return written }
+            let revision = try await memory.document(named: name)?.revision
+            if let written = try await memory.replaceDocument(
+                named: name,
+                ifRevision: revision,
+                with: document
+            ) {
+                return written
+            }
         }
     }
 
@@ -56,8 +62,8 @@ final class StoreWithFault: FleetStore {
         }
     }
 
-    func read(_ name: String) async throws -> FleetDocument? {
-        let found = try await memory.read(self.name(name))
+    func document(named name: String) async throws -> FleetDocument? {
+        let found = try await memory.document(named: self.name(name))
         switch fault {
         case .absentIsEmpty: return found ?? FleetDocument(bytes: [], revision: FleetRevision(0))
         case .absentThrows:
@@ -80,13 +86,13 @@ final class StoreWithFault: FleetStore {
         FleetRevision((Int(revision.description) ?? 0) % 8)
     }
 
-    func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         let name = self.name(name)
-        let found = try await memory.read(name)
+        let found = try await memory.document(named: name)
         var revision = revision
         var document = document
         switch fault {
@@ -112,7 +118,7 @@ final class StoreWithFault: FleetStore {
         case .refusesAlways where revision != nil && name.hasSuffix("crowd"): return nil
         default: break
         }
-        let written = try await memory.replace(name, at: revision, with: document)
+        let written = try await memory.replaceDocument(named: name, ifRevision: revision, with: document)
         switch fault {
         case .revisionOfContent: return written.map { _ in Self.tag(document) }
         case .countsFromOneAgain: return written.map(Self.small)
@@ -133,7 +139,9 @@ private final class Meeting: Sendable {
 
 /// A store whose server is gone, and which takes that for an answer.
 struct SilentStore: FleetStore {
-    func read(_ name: String) async throws -> FleetDocument? { nil }
+    func document(named name: String) async throws -> FleetDocument? { nil }
 
-    func replace(_ name: String, at: FleetRevision?, with: [UInt8]) async throws -> FleetRevision? { nil }
+    func replaceDocument(named name: String, ifRevision: FleetRevision?, with: [UInt8]) async throws
+        -> FleetRevision?
+    { nil }
 }

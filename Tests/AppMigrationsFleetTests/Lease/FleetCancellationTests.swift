@@ -75,7 +75,7 @@ import Testing
         #expect(
             error?.description == """
                 The task was cancelled while the state of manager "Data" (document "Data" in the fleet's store) was read. \
-                Make a new manager to try again.
+                Create a new manager to try again.
                 """
         )
     }

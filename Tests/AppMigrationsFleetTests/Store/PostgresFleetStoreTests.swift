@@ -23,7 +23,13 @@ import Testing
         let stores = (0..<8).map { _ in postgresStore(folder + "/data.sqlite") }
         try await withThrowingTaskGroup(of: FleetRevision?.self) { group in
             for (number, store) in stores.enumerated() {
-                group.addTask { try await store.replace("host \(number)", at: nil, with: [0x7B, 0x7D]) }
+                group.addTask {
+                    try await store.replaceDocument(
+                        named: "host \(number)",
+                        ifRevision: nil,
+                        with: [0x7B, 0x7D]
+                    )
+                }
             }
             for try await revision in group { #expect(revision != nil) }
         }
@@ -47,8 +53,8 @@ import Testing
         }
         let store = PostgresFleetStore { db }
         for call in [
-            { _ = try await store.read("Data") },
-            { _ = try await store.replace("Data", at: nil, with: [0x7B]) },
+            { _ = try await store.document(named: "Data") },
+            { _ = try await store.replaceDocument(named: "Data", ifRevision: nil, with: [0x7B]) },
         ] {
             let error = await #expect(throws: SQLError.self) { try await call() }
             #expect(error?.code == .statementFailed)
@@ -68,17 +74,21 @@ import Testing
     @Test(arguments: ["app_migration_state", "main.states", "the state's \"table\"", "SELECT"])
     func `the table can have any name`(_ table: String) async throws {
         let store = postgresStore(folder + "/data.sqlite", table: table)
-        #expect(try await store.read("Data") == nil)
-        let made = try #require(try await store.replace("Data", at: nil, with: [0x7B, 0x7D]))
-        #expect(try await store.read("Data") == FleetDocument(bytes: [0x7B, 0x7D], revision: made))
+        #expect(try await store.document(named: "Data") == nil)
+        let made = try #require(
+            try await store.replaceDocument(named: "Data", ifRevision: nil, with: [0x7B, 0x7D])
+        )
+        #expect(
+            try await store.document(named: "Data") == FleetDocument(bytes: [0x7B, 0x7D], revision: made)
+        )
     }
 
     @Test func `an error of the connection is no absence`() async throws {
         let db = try PostgresStandIn(folder + "/data.sqlite")
         let store = PostgresFleetStore { db }
-        _ = try await store.replace("Data", at: nil, with: [0x7B, 0x7D])
+        _ = try await store.replaceDocument(named: "Data", ifRevision: nil, with: [0x7B, 0x7D])
         db.onStatement { $0.contains("document FROM") ? .fails : .works }
-        await #expect(throws: PostgresStandIn.Gone.self) { try await store.read("Data") }
+        await #expect(throws: PostgresStandIn.Gone.self) { try await store.document(named: "Data") }
         #expect(
             await code {
                 _ = try await FleetMigrationManager(at: "1.0", on: store)
@@ -89,18 +99,24 @@ import Testing
     @Test func `a row that is removed by hand and made anew has another revision`() async throws {
         let db = try PostgresStandIn(folder + "/data.sqlite")
         let store = PostgresFleetStore { db }
-        let first = try #require(try await store.replace("Data", at: nil, with: [0x7B, 0x7D]))
+        let first = try #require(
+            try await store.replaceDocument(named: "Data", ifRevision: nil, with: [0x7B, 0x7D])
+        )
         try await db.query("DELETE FROM app_migration_state")
-        let second = try #require(try await store.replace("Data", at: nil, with: [0x7B, 0x7D]))
+        let second = try #require(
+            try await store.replaceDocument(named: "Data", ifRevision: nil, with: [0x7B, 0x7D])
+        )
         #expect(first != second)
-        #expect(try await store.replace("Data", at: first, with: [0x5B, 0x5D]) == nil)
+        #expect(try await store.replaceDocument(named: "Data", ifRevision: first, with: [0x5B, 0x5D]) == nil)
     }
 
     @Test func `a document that is no text is refused, and nothing is written`() async throws {
         let store = postgresStore(folder + "/data.sqlite")
         for bytes in [[0xFF, 0xFE], [0x7B, 0x00, 0x7D]] as [[UInt8]] {
-            await #expect(throws: SQLError.self) { try await store.replace("Data", at: nil, with: bytes) }
+            await #expect(throws: SQLError.self) {
+                try await store.replaceDocument(named: "Data", ifRevision: nil, with: bytes)
+            }
         }
-        #expect(try await store.read("Data") == nil)
+        #expect(try await store.document(named: "Data") == nil)
     }
 }

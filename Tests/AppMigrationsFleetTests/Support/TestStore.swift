@@ -71,7 +71,7 @@ final class TestStore: FleetStore {
         for continuation in stalled.values { continuation.resume() }
     }
 
-    func read(_ name: String) async throws -> FleetDocument? {
+    func document(named name: String) async throws -> FleetDocument? {
         let (onRead, number) = progress.withLock { progress in
             progress.reads += 1
             return (progress.onRead, progress.reads)
@@ -79,12 +79,12 @@ final class TestStore: FleetStore {
         let answer = onRead(number)
         if case .fails = answer { throw Failure() }
         if case .stalls = answer { await stall() }
-        return try await memory.read(name)
+        return try await memory.document(named: name)
     }
 
-    func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         let text = String(decoding: document, as: UTF8.self)
@@ -98,13 +98,15 @@ final class TestStore: FleetStore {
         case .refuses: return nil
         case .comesLate:
             progress.withLock {
-                $0.late.append { [memory] in try await memory.replace(name, at: revision, with: document) }
+                $0.late.append { [memory] in
+                    try await memory.replaceDocument(named: name, ifRevision: revision, with: document)
+                }
             }
             throw Failure()
         case .stalls: await stall()
         case .works, .worksAndFails, .worksAndRefuses: break
         }
-        let written = try await memory.replace(name, at: revision, with: document)
+        let written = try await memory.replaceDocument(named: name, ifRevision: revision, with: document)
         if written != nil { progress.withLock { $0.documents.append(text) } }
         switch answer {
         case .worksAndFails: throw Failure()
@@ -146,7 +148,7 @@ final class TestStore: FleetStore {
 
     /// The newest document, as text.
     func text(_ name: String = "Data") async throws -> String? {
-        try await memory.read(name).map { String(decoding: $0.bytes, as: UTF8.self) }
+        try await memory.document(named: name).map { String(decoding: $0.bytes, as: UTF8.self) }
     }
 
     /// Writes the newest document with another text in the place of one, past every manager.
@@ -159,8 +161,8 @@ final class TestStore: FleetStore {
 
     /// Puts a document in the place of the one that stands there, as an older or newer release would.
     func put(_ text: String, _ name: String = "Data") async throws {
-        let found = try await memory.read(name)
-        _ = try await memory.replace(name, at: found?.revision, with: Array(text.utf8))
+        let found = try await memory.document(named: name)
+        _ = try await memory.replaceDocument(named: name, ifRevision: found?.revision, with: Array(text.utf8))
     }
 }
 
@@ -170,17 +172,17 @@ struct InterposedStore: FleetStore {
     var beforeRead: @Sendable () throws -> Void = {}
     let beforeWrite: @Sendable (TestStore) async throws -> Void
 
-    func read(_ name: String) async throws -> FleetDocument? {
+    func document(named name: String) async throws -> FleetDocument? {
         try beforeRead()
-        return try await store.read(name)
+        return try await store.document(named: name)
     }
 
-    func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         try await beforeWrite(store)
-        return try await store.replace(name, at: revision, with: document)
+        return try await store.replaceDocument(named: name, ifRevision: revision, with: document)
     }
 }

@@ -36,7 +36,7 @@ import Testing
                 + "was written to the state without the lock. Migration 1.1 "
                 + "\(end == "ran" ? "ran, but" : "failed, and that") was not recorded.\(kept)"
                 + "\(end == "failed" ? " The migration itself had failed: Refusal()." : "") Never remove or replace "
-                + "\(scratch.state.lockFile). Make a new manager, which reads the state again."
+                + "\(scratch.state.lockFile). Create a new manager, which reads the state again."
         )
     }
 

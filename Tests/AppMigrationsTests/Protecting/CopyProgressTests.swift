@@ -93,7 +93,7 @@ import Testing
         #expect(
             error?.description
                 == "The task was cancelled while manager \"Library\" (\(scratch.state.stateFile)) copied the files that migration "
-                + "1.1 protects. Migration 1.1 was not run. Make a new manager to try again."
+                + "1.1 protects. Migration 1.1 was not run. Create a new manager to try again."
         )
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
         #expect(throws: MigrationError.self) { try manager.whenMigrating(toVersion: "1.1") {} }

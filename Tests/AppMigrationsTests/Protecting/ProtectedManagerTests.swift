@@ -234,7 +234,7 @@ import Testing
         let inner = try Self.other(scratch, name)
         await ProtectedPathTests.die(in: scratch)
         let error = try inner.refusal(protecting: scratch.file("data"))
-        let wayOut = "create that manager first, or give its restore up with"
+        let wayOut = "create that manager first, or abandon its restore with"
         #expect(error.description.contains(wayOut), "\(error)")
         // Trying again helps only once somebody has made that manager or given its files up.
         #expect(!error.isTransient)

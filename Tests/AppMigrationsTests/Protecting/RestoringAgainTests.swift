@@ -136,7 +136,8 @@ import Testing
         for round in 0..<2 {
             let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
             #expect(error.code == .protectionFailed)
-            let reason = "protects are as they were before it, but that could not be saved in manager"
+            let reason =
+                "protects are as they were before it, but the state that says so could not be saved in manager"
             #expect(error.description.contains(reason), "\(error)")
             #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
             #expect(scratch.exists("made") == (round == 1))

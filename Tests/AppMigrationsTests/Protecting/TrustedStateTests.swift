@@ -32,6 +32,22 @@ import Testing
         #expect(try scratch.read("data") == "old\n")
     }
 
+    /// The root user can read every folder.
+    @Test(.enabled(if: geteuid() != 0))
+    func `the error for a snapshot without permissions says what to do, and then the restore succeeds`()
+        async throws
+    {
+        try await ProtectedPathTests.die(in: scratch, having: "old\n")
+        try #require(chmod(scratch.state.snapshot, 0) == 0)
+        let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
+        #expect(error.code == .protectionFailed)
+        let advice = "so this user needs the permissions to read it and to write to it (chmod). "
+        #expect(error.description.contains(advice), "\(error)")
+        try #require(chmod(scratch.state.snapshot, 0o700) == 0)
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\n")
+    }
+
     private static func edit(_ scratch: TemporaryDirectory, _ change: (inout SnapshotList) -> Void) throws {
         var list = try #require(try SnapshotList.read(in: scratch.state.snapshot))
         change(&list)

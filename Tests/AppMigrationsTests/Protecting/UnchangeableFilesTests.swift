@@ -78,7 +78,7 @@ import Testing
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
             let folder = try scratch.resolved("shared")
             #expect(
-                error.description.contains("only the owners of files in \(folder) can rename them"),
+                error.description.contains("\(folder) has the sticky bit, so this user can't rename it"),
                 "\(error)"
             )
         }

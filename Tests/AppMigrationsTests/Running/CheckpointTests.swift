@@ -134,7 +134,8 @@ import Testing
         #expect(
             underlying.description == """
                 A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: it takes 4097 bytes \
-                as UTF-8, and at most 4096 are allowed. The last checkpoint stays. Save a place in the data instead of the data.
+                as UTF-8, and at most 4096 are allowed. The last checkpoint stays. Save how far the \
+                migration has come, such as the key of the last row, and not the data itself.
                 """
         )
         #expect(try Self.checkpoint(folder)?.text == most)

@@ -28,6 +28,7 @@ import Testing
 
     private static let grammar =
         "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+    private static let forgetState = "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
     private static let copies = """
         Copies of protected files may be in S. A first run moves them to another folder and keeps them. If you repair the \
         file by hand, keep its "interruption" member: without it, the next start deletes the copies.
@@ -125,16 +126,17 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, restore it from a backup, or "
-                + "move it away. If you move it away, the next manager is a first run. \(copies)",
+                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
+                + "backup. If you can't, call \(forgetState), which moves it aside: the next manager is then a first run. "
+                + copies,
             replacing("{}")
         ),
         Row(
             .stateCorrupted,
             "The state of M is not a regular file, or is larger than 1 MiB. It was left unchanged. Migration 1.3 was not "
                 + "run. Put the state file itself at this path. A symbolic link isn't followed, because the next save would "
-                + "replace it. If the state is lost, move away whatever is at this path. The next manager is then a first "
-                + "run. \(copies)"
+                + "replace it. If the state is lost, call \(forgetState), which moves aside whatever is at this path: the next "
+                + "manager is then a first run. \(copies)"
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try FileManager.default.createDirectory(
@@ -159,7 +161,7 @@ import Testing
         Row(
             .managerClosed,
             "Migration 1.3 was not run: the state of M was reset after this manager was made, so versions that were declared "
-                + "before may be pending again. Make a new manager, and declare every migration again.",
+                + "before may be pending again. Create a new manager and declare every migration again.",
             replacing(state("").replacing("1.2", with: "1.1"))
         ),
         Row(
@@ -214,6 +216,16 @@ import Testing
         },
         Row(
             .stateNotSaved,
+            "The state of M could not be saved: it would be larger than 1 MiB, even without the rows of its history. The file "
+                + "has the old state. Migration 1.3 was not run. Remove the members that this library didn't write from the file. "
+                + "If there are none, call \(forgetState), and answer firstRun: with existingData(at:) and the version of the "
+                + "data."
+        ) { manager, folder in
+            let others = #""others": "\#(String(repeating: "x", count: StateFile.sizeLimit - 150))","#
+            try replacing(state(others))(manager, folder)
+        },
+        Row(
+            .stateNotSaved,
             "The state of M could not be saved: E. The file has the old state. Migration 1.3 ran "
                 + "and will run again. The failure could not be saved either, so the attempt counts as a death. Make room on the "
                 + "disk, or make the folder writable, and start again."
@@ -228,7 +240,7 @@ import Testing
         Row(
             .stateNotSaved,
             "The lock of M is lost: its file was removed or replaced. Nothing was written to the state without the lock. "
-                + "Migration 1.3 ran, but was not recorded. Never remove or replace L. Make a new manager, which reads the state "
+                + "Migration 1.3 ran, but was not recorded. Never remove or replace L. Create a new manager, which reads the state "
                 + "again."
         ) { manager, folder in
             try manager.whenMigrating(toVersion: "1.3") { () throws in
@@ -286,7 +298,7 @@ import Testing
         Row(
             .invalidName,
             "The manager's name \"a/b\" can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and underscores. It "
-                + "must not be empty, begin with a dot or be longer than 200 characters. No restore was given up. Pass "
+                + "must not be empty, begin with a dot or be longer than 200 characters. No restore was abandoned. Pass "
                 + "another name."
         ) { _, folder in
             _ = try MigrationManager.abandonRestore(named: "a/b", stateDirectory: folder.path)
@@ -335,7 +347,7 @@ import Testing
         #expect(
             error.description
                 == "The task was cancelled while manager \"Library\" (\(folder.stateFile)) was about to run migration 1.3. "
-                + "Migration 1.3 was not run. Make a new manager to try again."
+                + "Migration 1.3 was not run. Create a new manager to try again."
         )
     }
 

@@ -140,7 +140,7 @@ import Testing
                 try MigrationManager.abandonRestore(named: "Library")
             },
         ]
-        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was given up."]) {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was abandoned."]) {
             #expect(error.code == .unusableDirectory)
             #expect(error.path == nil)
             #expect(

@@ -35,7 +35,7 @@ import Testing
                 try MigrationManager.abandonRestore(named: name, stateDirectory: folder.path)
             },
         ]
-        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was given up."]) {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was abandoned."]) {
             #expect(error.code == .invalidName)
             #expect(error.managerName == name)
             #expect(
@@ -109,7 +109,7 @@ import Testing
                 try #require(throws: MigrationError.self) {
                     try MigrationManager.abandonRestore(named: "Library", stateDirectory: directory)
                 },
-                "No restore was given up."
+                "No restore was abandoned."
             ),
             (
                 try #require(throws: MigrationError.self) {

@@ -6,7 +6,8 @@ import AppMigrations
 /// what came of it:
 /// - `folder PATH`: the state directory of the managers that are made from here on
 /// - `new SLOT VERSION FIRST LIMIT`: a manager; FIRST is `fresh`, `everything`, `throw` or a version, LIMIT a number or `-`
-/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: FLOOR and CURSOR can be `-`; ACTION is `ok`, `throw`,
+/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: `VERSION!` is declared out of order, also in a plan; FLOOR
+///   and CURSOR can be `-`; ACTION is `ok`, `throw`,
 ///   `cancel`, `die`, or `hold`, which reads the next line inside the closure: `go ACTION`
 /// - `plan SLOT sync|async VERSION,…` · `reset SLOT VERSION` · `forget SLOT` · `last SLOT` · `history SLOT`
 final class Server {
@@ -108,16 +109,27 @@ final class Server {
 
 extension Server {
     private func declare(_ manager: MigrationManager, _ words: [String]) throws -> Bool {
-        try manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) { context in
+        try manager.whenMigrating(
+            toVersion: Self.version(words[3]),
+            outOfOrder: words[3].hasSuffix("!"),
+            minimumAppVersion: Self.given(words[5])
+        ) { context in
             try act(context, words)
         }
+    }
+
+    private static func version(_ word: String) -> String {
+        word.hasSuffix("!") ? String(word.dropLast()) : word
     }
 
     private static func given(_ word: String) -> String? { word == "-" ? nil : word }
 
     private func declareAsynchronously(_ manager: MigrationManager, _ words: [String]) async throws -> Bool {
-        try await manager.whenMigrating(toVersion: words[3], minimumAppVersion: Self.given(words[5])) {
-            context in
+        try await manager.whenMigrating(
+            toVersion: Self.version(words[3]),
+            outOfOrder: words[3].hasSuffix("!"),
+            minimumAppVersion: Self.given(words[5])
+        ) { context in
             await Task.yield()
             try act(context, words)
         }
@@ -126,7 +138,10 @@ extension Server {
     private func plan(_ manager: MigrationManager, _ versions: [String]) throws -> [PlannedMigration] {
         try manager.plan { manager in
             for version in versions {
-                try manager.whenMigrating(toVersion: version) { System.say("ran in a plan") }
+                try manager.whenMigrating(
+                    toVersion: Self.version(version),
+                    outOfOrder: version.hasSuffix("!")
+                ) { System.say("ran in a plan") }
             }
         }
     }
@@ -137,7 +152,10 @@ extension Server {
     ) async throws -> [PlannedMigration] {
         try await manager.plan { manager in
             for version in versions {
-                try await manager.whenMigrating(toVersion: version) {
+                try await manager.whenMigrating(
+                    toVersion: Self.version(version),
+                    outOfOrder: version.hasSuffix("!")
+                ) {
                     await Task.yield()
                     System.say("ran in a plan")
                 }

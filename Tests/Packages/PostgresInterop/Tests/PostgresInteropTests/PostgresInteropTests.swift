@@ -145,7 +145,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             ("version BIGINT PRIMARY KEY, inserted_at TIMESTAMP(0)", "Ecto's: it has a column inserted_at"),
             (
                 "version VARCHAR(255) NOT NULL PRIMARY KEY",
-                "that of Rails or dbmate: it has versions of texts, and no other column"
+                "a table of Rails or dbmate: its versions are texts, and it has no other column"
             ),
         ]
     )

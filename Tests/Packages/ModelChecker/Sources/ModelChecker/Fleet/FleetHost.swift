@@ -132,7 +132,7 @@ final class FleetHost: @unchecked Sendable {
 }
 
 extension FleetHost: FleetStore {
-    func read(_ name: String) async throws -> FleetDocument? {
+    func document(named name: String) async throws -> FleetDocument? {
         if try await reach(.request("asks for the document")) == .isLost { throw Lost() }
         let (found, hash) = (fleet.document, fleet.documentHash)
         if try await reach(.answer("is given revision \(found?.revision.description ?? "none")")) == .isLost {
@@ -142,9 +142,9 @@ extension FleetHost: FleetStore {
         return found
     }
 
-    func replace(
-        _ name: String,
-        at revision: FleetRevision?,
+    func replaceDocument(
+        named name: String,
+        ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
         let write = Fleet.Write(

@@ -96,6 +96,7 @@ struct SchemaComparison {
             of: change.old,
             named: change.new.name,
             in: objects,
+            without: start.shadowTables,
             renaming: renamedTables,
             preparing: preparation
         )
@@ -150,6 +151,7 @@ struct SchemaComparison {
                 of: change.old,
                 named: change.old.name,
                 in: objects,
+                without: start.shadowTables,
                 preparing: preparation
             )
             guard let found = try probe.virtualTable(readingAnyOf: Set(columns), but: droppedTables) else {
@@ -176,7 +178,15 @@ struct SchemaComparison {
             let sql = "SELECT name FROM pragma_table_info(\(SQLValue.text(table.text)))"
             return Set(try db.texts(sql).map { SQLName($0) })
         }
-        let mine = try columns(of: table, db)
+        var mine = Set<SQLName>()
+        var rowCount: Int64?
+        do throws(SQLError) {
+            mine = try columns(of: table, db)
+            rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        } catch {
+            // A virtual table may be damaged, or need a module that this connection lacks. It can be dropped all the same.
+            if error.code == .cancelled || start[.table, table]?.isVirtual != true { throw error }
+        }
         var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
@@ -192,9 +202,8 @@ struct SchemaComparison {
         if let object = start[.table, table], object.isVirtual {
             question.contentTables = try contentTables(of: object).map(\.text)
         }
-        if question.contentTables.isEmpty {
-            question.rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
-        }
+        // The rows of an index are counted in its content table.
+        if question.contentTables.isEmpty { question.rowCount = rowCount }
         question.alike = copied.map(\.text)
         return question
     }

@@ -59,7 +59,7 @@ public struct SchemaPlan: Sendable {
         self.preparation = preparation
         let wanted: SQLiteConnection
         (target, wanted) = try SchemaSnapshot.made(by: targetSQL, preparing: preparation)
-        start = try SchemaSnapshot(of: db).leavingAlone(what: target)
+        start = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
         // Hints that contradict one another are told also where nothing is left to do.
         _ = try SchemaComparison.renames(start, target, hints)
         if start.differences(from: target).isEmpty {
@@ -103,7 +103,11 @@ public struct SchemaPlan: Sendable {
         }
         if steps.isEmpty { return }
         try SchemaTransaction.run(on: db) { () throws(SQLError) in
-            guard try SchemaSnapshot(of: db).leavingAlone(what: target).isWritten(like: start) else {
+            guard
+                try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target).isWritten(
+                    like: start
+                )
+            else {
                 throw SQLError(
                     .refusedSchemaChange,
                     "The schema was changed after the plan was made. Nothing was changed. Make the plan again"
@@ -114,7 +118,8 @@ public struct SchemaPlan: Sendable {
                 progress(Progress(step: step, completed: number, total: steps.count))
                 try step.run(db, preparing: preparation)
             }
-            let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
+            let result = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
+                .leavingOut(start.shadowTables.assumed, unlessIn: target)
             if let difference = result.differences(from: target).first {
                 throw SQLError(
                     .refusedSchemaChange,
@@ -207,9 +212,13 @@ extension SchemaPlan {
 extension SchemaPlan: CustomStringConvertible {
     /// The plan in words, one step or question in a line.
     public var description: String {
-        if !questions.isEmpty { return questions.map(\.description).joined(separator: "\n") }
-        if steps.isEmpty { return "Nothing needs to be done: the database has the target's schema." }
-        return steps.map(\.description).joined(separator: "\n")
+        if !questions.isEmpty {
+            return (questions.map(\.description) + assumedShadowTableNotes).joined(separator: "\n")
+        }
+        let work =
+            steps.isEmpty
+            ? ["Nothing needs to be done: the database has the target's schema."] : steps.map(\.description)
+        return (work + assumedShadowTableNotes).joined(separator: "\n")
     }
 }
 

@@ -1,24 +1,29 @@
 internal import AppMigrationsSQLite
 
-/// The objects of a database's schema that have a text.
+/// The objects of a database's schema that have a `CREATE` statement.
+///
+/// Shadow tables aren't among them: the modules of virtual tables create and drop those.
 struct SchemaSnapshot {
     let objects: [SchemaObject]
+    let shadowTables: ShadowTables
     private var places = [SchemaObject.Kind: [SQLName: Int]]()
 
-    init(_ objects: [SchemaObject]) {
+    private init(_ objects: [SchemaObject], shadowTables: ShadowTables) {
         self.objects = objects
+        self.shadowTables = shadowTables
         for (place, object) in objects.enumerated() { places[object.kind, default: [:]][object.name] = place }
     }
 
-    init(of db: some SQLConnection) throws(SQLError) {
-        var objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
-        if objects.contains(where: \.isVirtual) {
-            // The tables in which a virtual one keeps its rows come and go with it.
-            let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"
-            let shadows = Set(try db.texts(sql).map { SQLName($0) })
-            objects.removeAll { shadows.contains($0.table) }
-        }
-        self.init(objects)
+    init(
+        of db: some SQLConnection,
+        preparing preparation: ConnectionPreparation = .none
+    ) throws(SQLError) {
+        let all = try SchemaObject.all(of: db)
+        let shadowTables = try ShadowTables(among: all, of: db, preparing: preparation)
+        self.init(
+            all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) },
+            shadowTables: shadowTables
+        )
     }
 
     /// Without the tables that a migrator keeps its records in, unless the target makes them.
@@ -27,7 +32,22 @@ struct SchemaSnapshot {
             target[.table, $0] == nil && self[.table, $0] != nil
         }
         if ledgers.isEmpty { return self }
-        return SchemaSnapshot(objects.filter { $0.kind == .view || !ledgers.contains($0.table) })
+        return SchemaSnapshot(
+            objects.filter { $0.kind == .view || !ledgers.contains($0.table) },
+            shadowTables: shadowTables
+        )
+    }
+
+    /// Without tables that may belong to a virtual table, unless the target creates them.
+    ///
+    /// Once the virtual table is dropped, SQLite doesn't call them shadow tables any more.
+    func leavingOut(_ tables: [ShadowTables.Assumed], unlessIn target: SchemaSnapshot) -> SchemaSnapshot {
+        let names = Set(tables.map(\.table).filter { target[.table, $0] == nil })
+        if names.isEmpty { return self }
+        return SchemaSnapshot(
+            objects.filter { $0.kind == .view || !names.contains($0.table) },
+            shadowTables: shadowTables
+        )
     }
 
     subscript(kind: SchemaObject.Kind, name: SQLName) -> SchemaObject? {
@@ -73,12 +93,6 @@ enum SchemaDifference {
 }
 
 extension SchemaObject {
-    var isVirtual: Bool {
-        // The words before the name are SQLite's own.
-        kind == .table
-            && sql?.utf8.prefix(24).map(SQLName.folded).starts(with: Array("create virtual".utf8)) == true
-    }
-
     func isWritten(like other: SchemaObject) -> Bool {
         guard let sql, let text = other.sql else { return false }
         return sql.utf8.elementsEqual(text.utf8)
@@ -100,7 +114,7 @@ extension SchemaSnapshot {
             guard let advice = error.registrationAdvice else { throw error }
             throw error.with { $0.outcome = "Nothing was changed. \(advice)" }
         }
-        let schema = try SchemaSnapshot(of: db)
+        let schema = try SchemaSnapshot(of: db, preparing: preparation)
         try schema.checkIsSchemaAlone(in: db)
         return (schema, db)
     }

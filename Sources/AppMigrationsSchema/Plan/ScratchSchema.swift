@@ -7,6 +7,7 @@ internal import AppMigrationsSQLite
 /// the app, accepts nothing: its tables are rebuilt.
 struct ScratchSchema {
     private var copy: SchemaCopy
+    private let preparation: ConnectionPreparation
     /// The tables that could not get a row.
     private var unfilled = Set<SQLName>()
 
@@ -15,6 +16,7 @@ struct ScratchSchema {
         filling tables: [TableShape],
         preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
+        self.preparation = preparation
         copy = try SchemaCopy(preparing: preparation)
         // A row is made of any values; what they must satisfy is not the question.
         try copy.db.query("PRAGMA ignore_check_constraints = ON")
@@ -61,7 +63,7 @@ struct ScratchSchema {
 
     /// The schema as it is here now; `former` where it could not be copied.
     func snapshot(instead former: SchemaSnapshot) throws(SQLError) -> SchemaSnapshot {
-        copy.obstacle == nil ? try SchemaSnapshot(of: copy.db) : former
+        copy.obstacle == nil ? try SchemaSnapshot(of: copy.db, preparing: preparation) : former
     }
 
     /// True if a new column has a value that the column would have converted, or refused.
@@ -96,7 +98,8 @@ struct ScratchSchema {
             guard try accepts(sql) else { break }
             steps.append(.init("add the column \(column) to the table \(wanted.name)", .statement(sql)))
         }
-        if let mine = try SchemaSnapshot(of: copy.db)[.table, wanted.name], form.areSame(mine, wanted),
+        if let mine = try SchemaSnapshot(of: copy.db, preparing: preparation)[.table, wanted.name],
+            form.areSame(mine, wanted),
             try !hasUnconverted(added.filter { change.new[$0]?.isGenerated == false }, of: wanted.name)
         {
             try copy.db.query("RELEASE app_migrations_adding")

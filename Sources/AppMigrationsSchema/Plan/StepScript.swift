@@ -14,6 +14,11 @@ struct StepScript {
         failure = copy.obstacle
     }
 
+    /// The SQL of a step that rebuilds no table.
+    static func sql(withoutRebuild step: SchemaPlan.Step) -> String {
+        script(of: step.action.statements ?? [])
+    }
+
     /// The SQL of a step, which is run in the copy.
     mutating func sql(
         of step: SchemaPlan.Step,

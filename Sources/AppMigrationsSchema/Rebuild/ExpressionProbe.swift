@@ -43,6 +43,7 @@ struct ExpressionProbe {
         of table: TableShape,
         named name: SQLName,
         in objects: [SchemaObject],
+        without shadowTables: ShadowTables,
         renaming renames: [(old: SQLName, new: SQLName)] = [],
         preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
@@ -51,8 +52,10 @@ struct ExpressionProbe {
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
         copy = try SchemaCopy(preparing: preparation)
-        // SQLite makes its own tables, and a virtual table those in which it keeps its rows: they are there already.
-        try copy.make([.table, .view], of: objects)
+        // A module creates its shadow tables itself, and fails if they exist. After a VACUUM, they come before the
+        // virtual table.
+        let own = objects.filter { $0.kind != .table || shadowTables.owner(of: $0.name) == nil }
+        try copy.make([.table, .view], of: own)
         for (old, new) in renames { _ = try copy.rename(old, to: new) }
         let columns = table.columns.map { column in
             "\(column.name.quoted)\(column.name == table.rowIDAlias ? " INTEGER PRIMARY KEY" : "")"

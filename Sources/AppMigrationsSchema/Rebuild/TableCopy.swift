@@ -34,7 +34,8 @@ struct TableCopy {
     ) throws(SQLError) {
         self.rebuild = rebuild
         let objects = try SchemaObject.all(of: db)
-        let object = try rebuild.object(in: objects, db)
+        let shadowTables = try ShadowTables(among: objects, of: db, preparing: preparation)
+        let object = try rebuild.object(in: objects, without: shadowTables, db)
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
@@ -58,6 +59,7 @@ struct TableCopy {
                 of: old,
                 named: table,
                 in: objects + inTemp,
+                without: shadowTables,
                 preparing: preparation
             )
             for (column, expression) in rebuild.values {

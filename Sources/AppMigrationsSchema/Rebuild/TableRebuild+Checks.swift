@@ -2,7 +2,11 @@ internal import AppMigrationsSQLite
 
 extension TableRebuild {
     /// The table in the schema, where it can be rebuilt.
-    func object(in objects: [SchemaObject], _ db: some SQLConnection) throws(SQLError) -> SchemaObject {
+    func object(
+        in objects: [SchemaObject],
+        without shadowTables: ShadowTables,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> SchemaObject {
         let found = objects.first { $0.name == table && ($0.kind == .table || $0.kind == .view) }
         guard let object = found else {
             throw refusal("There is no table of this name", "Correct the name, or create the table")
@@ -13,10 +17,21 @@ extension TableRebuild {
         case "virtual":
             let advice = "Create another one, copy the rows, and drop this one"
             throw refusal("It is a virtual table, whose module keeps its rows", advice)
-        case "shadow":
-            throw refusal("It is a shadow table, in which a virtual table keeps its rows", "Leave it alone")
-        default: return object
+        default: break
         }
+        if let owner = shadowTables.owner(of: table) {
+            let problem = "It is a shadow table, in which the virtual table \(owner) keeps its rows"
+            throw refusal(problem, "Leave it alone")
+        }
+        if let assumption = shadowTables.assumption(about: table) {
+            throw refusal(
+                "By its name it is a shadow table of the virtual table \(assumption.virtualTable), whose statement can't be run"
+                    + " in memory to find out: \(assumption.obstacle)",
+                SQLError.registrationAdvice(for: assumption.obstacle)
+                    ?? "If it is a table of your own, change it with statements in a migration"
+            )
+        }
+        return object
     }
 
     /// The statement of the new table, which makes a table of the same name and nothing else.

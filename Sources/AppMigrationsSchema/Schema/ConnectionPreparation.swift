@@ -31,24 +31,23 @@ struct ConnectionPreparation: Sendable {
     func makeDatabase() throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: ":memory:")
         try register(on: db)
-        try db.query("PRAGMA foreign_keys = OFF")
+        db.turnForeignKeysOff()
         db.setLegacyRenaming(false)
         return db
     }
 }
 
 extension SQLError {
-    /// True if SQLite lacks a function, a collation, a module or a tokenizer, which an app can register.
-    private var lacksRegistration: Bool {
+    /// The advice for an error of a private database that lacks what an app registers; `nil` for any other error.
+    var registrationAdvice: String? { Self.registrationAdvice(for: message) }
+
+    /// The advice for SQLite's message that a function, a collation, a module or a tokenizer is missing.
+    static func registrationAdvice(for message: String) -> String? {
         let beginnings = [
             "no such function: ", "no such collation sequence: ", "no such module: ", "no such tokenizer: ",
             "unknown tokenizer: ", "unknown function: ",
         ]
-        return beginnings.contains { message.contains($0) }
-    }
-
-    /// The advice for an error of a private database that lacks what an app registers; `nil` for any other error.
-    var registrationAdvice: String? {
-        lacksRegistration ? "Register it on each private connection of the plan with preparing:" : nil
+        if !beginnings.contains(where: message.contains) { return nil }
+        return "Register it on each private connection of the plan with preparing:"
     }
 }

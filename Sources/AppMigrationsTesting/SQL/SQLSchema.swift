@@ -2,53 +2,22 @@ import AppMigrationsSQL
 
 /// The schema of an SQLite database, through the connection of any library.
 struct SQLSchema {
-    struct Object {
-        let kind: String
-        let name: SQLName
-        /// The table that an index or a trigger belongs to; the name of anything else.
-        let table: SQLName
-        let sql: String
-
-        var title: String { "\(kind) \(name)" }
-    }
-
     /// A difference from the schema of a new database.
     struct Difference {
         /// A sentence that goes on from the name of a release.
         let text: String
-        /// The table concerned, where a new database has nothing of the kind.
+        /// The table that the difference is about, if a new database has nothing of the kind.
         let ownTable: SQLName?
     }
 
-    /// In the order in which they were made, so that each can be made again.
-    let objects: [Object]
+    /// In the order in which they were created, so that each can be created again.
+    let objects: [SchemaObject]
 
-    /// Reads everything that has a `CREATE` text, without the tables in which virtual ones keep their rows.
+    /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their rows.
     init(of db: some SQLConnection) throws {
-        var objects = [Object]()
-        let rows = try db.query(
-            "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql NOT NULL ORDER BY rowid"
-        )
-        for row in rows {
-            let name = SQLName(try row[1].value(as: String.self))
-            if name.isInternal { continue }
-            objects.append(
-                Object(
-                    kind: try row[0].value(as: String.self),
-                    name: name,
-                    table: SQLName(try row[2].value(as: String.self)),
-                    sql: try row[3].value(as: String.self)
-                )
-            )
-        }
-        if objects.contains(where: \.isVirtual) {
-            var shadows = Set<SQLName>()
-            for row in try db.query("PRAGMA main.table_list") where row[2] == "shadow" {
-                shadows.insert(SQLName(try row[1].value(as: String.self)))
-            }
-            objects.removeAll { shadows.contains($0.name) }
-        }
-        self.objects = objects
+        let all = try SchemaObject.all(of: db)
+        let shadowTables = try ShadowTables(among: all, attachingTo: db)
+        objects = all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) }
     }
 
     /// The differences from the schema of a new database, without these tables and what belongs to them.
@@ -66,8 +35,8 @@ struct SQLSchema {
             if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
             let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
             add(
-                "the \(wanted.title) is \(Object.shown(words, from: same)) and in a new database "
-                    + Object.shown(expected, from: same)
+                "the \(wanted.title) is \(SchemaObject.shown(words, from: same)) and in a new database "
+                    + SchemaObject.shown(expected, from: same)
             )
         }
         for mine in objects where !tables.contains(mine.table) {
@@ -78,7 +47,9 @@ struct SQLSchema {
     }
 }
 
-extension SQLSchema.Object {
+extension SchemaObject {
+    var title: String { "\(kind) \(name)" }
+
     /// A word of a `CREATE` text, without its quotes.
     struct Word {
         let text: String
@@ -91,14 +62,9 @@ extension SQLSchema.Object {
         }
     }
 
-    var isVirtual: Bool {
-        let tokens = SQLTokens(sql)
-        return tokens.isWord(1, "VIRTUAL")
-    }
-
     /// The words without blanks, comments and quotes of names, which `ALTER TABLE` writes.
     var words: [Word] {
-        let tokens = SQLTokens(sql)
+        let tokens = SQLTokens(sql ?? "")
         return tokens.tokens.indices.map { index in
             let isLiteral = tokens.tokens[index].kind == .text
             let text = tokens.text(index)
@@ -136,9 +102,9 @@ struct SQLSchemaRecord {
             """
         let schema = try SQLSchema(of: db)
         // A semicolon behind a comment would be part of it.
-        for object in schema.objects { script += object.sql + (object.sql.contains("--") ? "\n;\n" : ";\n") }
+        for sql in schema.objects.compactMap(\.sql) { script += sql + (sql.contains("--") ? "\n;\n" : ";\n") }
         // A virtual table may only show the rows of another one.
-        for table in schema.objects where table.kind == "table" && !table.isVirtual {
+        for table in schema.objects where table.kind == .table && !table.isVirtual {
             // The time at which a migration was applied would make each record another one.
             let left = table.name == SQLName(ledger) ? "applied_at" : ""
             let columns = try db.query(

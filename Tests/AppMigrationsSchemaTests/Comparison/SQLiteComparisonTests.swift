@@ -102,6 +102,17 @@ struct SQLiteComparisonTests {
                 "CREATE TABLE t(a); INSERT INTO t VALUES (NULL)",
                 "has the row of t (a NULL) and not (a x'00ff')"
             ),
+            // Tables of the app with the names of shadow tables.
+            (
+                "CREATE VIRTUAL TABLE f USING fts5(a, content=''); CREATE TABLE f_content(a); INSERT INTO f_content VALUES (1), (2)",
+                "CREATE VIRTUAL TABLE f USING fts5(a, content=''); CREATE TABLE f_content(a)",
+                "lacks a row of f_content: (a 1)"
+            ),
+            (
+                "CREATE TABLE f_content(a); CREATE VIRTUAL TABLE f USING fts5(a, content='f_content')",
+                "CREATE TABLE f_content(a, b); CREATE VIRTUAL TABLE f USING fts5(a, content='f_content')",
+                "has a different table f_content: …TE TABLE f_content(a, b) and not …TE TABLE f_content(a)"
+            ),
             // A long text is shown from a little before the place.
             (
                 notes

@@ -235,6 +235,30 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect("\(after)" == "same: the store has the target's schema")
     }
 
+    @Test func `a prepared connection tells a table of the app from a shadow table`() throws {
+        let index = "CREATE VIRTUAL TABLE f USING fts5(a, content='f_content', tokenize='app_tok');"
+        let db = try AppRegistrations.database("CREATE TABLE f_content(a); \(index)")
+        let hints = SchemaPlan.Hints(droppedTables: ["f"])
+        let target = "CREATE TABLE f_content(a, b UNIQUE)"
+        let blind = try SchemaPlan(from: db, to: "CREATE TABLE z(a)", hints: hints)
+        #expect(blind.assumedShadowTables.contains("f_content"))
+        #expect("\(blind)".contains("no such tokenizer: app_tok. Register it on each private connection"))
+        let plan = try SchemaPlan(
+            from: db,
+            to: target + ";" + index,
+            preparing: AppRegistrations.register
+        )
+        #expect(plan.assumedShadowTables == [])
+        #expect(plan.steps.map(\.description) == ["rebuild the table f_content"])
+        try plan.apply(db)
+        let rebuild = TableRebuild("f_content", as: "CREATE TABLE f_content(a, b)")
+        let error = try refused(db) { try rebuild.run(db) }
+        #expect(
+            error.description.hasSuffix("Register it on each private connection of the plan with preparing:.")
+        )
+        try rebuild.run(db, preparing: AppRegistrations.register)
+    }
+
     @Test func `a rebuild asks a prepared connection what a full-text index is filled from`() throws {
         let db = try AppRegistrations.database(
             """

@@ -18,7 +18,9 @@ import Testing
         for table in tables {
             guard case .text(let name) = table[0] else { continue }
             let rowID = table[1] == 0 ? "rowid, " : ""
-            rows += try db.query("SELECT \(rowID)* FROM main.\"\(name)\" ORDER BY 1").map {
+            rows += try db.query(
+                "SELECT \(rowID)* FROM main.\"\(name.replacing("\"", with: "\"\""))\" ORDER BY 1"
+            ).map {
                 [table[0]] + $0
             }
         }

@@ -12,8 +12,10 @@ extension SchemaPlan {
 
     var assumedShadowTableNotes: [String] {
         start.shadowTables.assumed.map { assumed in
-            "The table \(assumed.table) is left alone. By its name it is a shadow table of the virtual table \(assumed.virtualTable),"
-                + " whose statement can't be run in memory to find out: \(assumed.obstacle)."
+            let advice = SQLError.registrationAdvice(for: assumed.obstacle).map { " \($0)." } ?? ""
+            return
+                "The table \(assumed.table) is left alone. By its name it is a shadow table of the virtual table \(assumed.virtualTable),"
+                + " whose statement can't be run in memory to find out: \(assumed.obstacle).\(advice)"
         }
     }
 }

@@ -14,9 +14,12 @@ struct SchemaSnapshot {
         for (place, object) in objects.enumerated() { places[object.kind, default: [:]][object.name] = place }
     }
 
-    init(of db: some SQLConnection) throws(SQLError) {
+    init(
+        of db: some SQLConnection,
+        preparing preparation: ConnectionPreparation = .none
+    ) throws(SQLError) {
         let all = try SchemaObject.all(of: db)
-        let shadowTables = try ShadowTables(among: all, of: db)
+        let shadowTables = try ShadowTables(among: all, of: db, preparing: preparation)
         self.init(
             all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) },
             shadowTables: shadowTables
@@ -98,12 +101,20 @@ extension SchemaObject {
 
 extension SchemaSnapshot {
     /// The schema that a target makes, with the database in memory in which it has been run.
-    static func made(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
-        let db = try SQLiteConnection(path: ":memory:")
+    ///
+    /// `preparation` is called with that database's connection before the target runs.
+    static func made(
+        by target: String,
+        preparing preparation: ConnectionPreparation = .none
+    ) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
+        let db = try preparation.makeDatabase()
         // In a transaction, a script that would attach a file or begin another is refused.
         try db.query("BEGIN")
-        try db.execute(script: target)
-        let schema = try SchemaSnapshot(of: db)
+        do throws(SQLError) { try db.execute(script: target) } catch {
+            guard let advice = error.registrationAdvice else { throw error }
+            throw error.with { $0.outcome = "Nothing was changed. \(advice)" }
+        }
+        let schema = try SchemaSnapshot(of: db, preparing: preparation)
         try schema.checkIsSchemaAlone(in: db)
         return (schema, db)
     }

@@ -44,13 +44,14 @@ struct ExpressionProbe {
         named name: SQLName,
         in objects: [SchemaObject],
         without shadowTables: ShadowTables,
-        renaming renames: [(old: SQLName, new: SQLName)] = []
+        renaming renames: [(old: SQLName, new: SQLName)] = [],
+        preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.table = table
         self.name = name
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
-        copy = try SchemaCopy()
+        copy = try SchemaCopy(preparing: preparation)
         // A module creates its shadow tables itself, and fails if they exist. After a VACUUM, they come before the
         // virtual table.
         let own = objects.filter { $0.kind != .table || shadowTables.owner(of: $0.name) == nil }

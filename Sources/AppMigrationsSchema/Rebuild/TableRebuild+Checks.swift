@@ -27,7 +27,8 @@ extension TableRebuild {
             throw refusal(
                 "By its name it is a shadow table of the virtual table \(assumption.virtualTable), whose statement can't be run"
                     + " in memory to find out: \(assumption.obstacle)",
-                "If it is a table of your own, change it with statements in a migration"
+                SQLError.registrationAdvice(for: assumption.obstacle)
+                    ?? "If it is a table of your own, change it with statements in a migration"
             )
         }
         return object
@@ -131,12 +132,15 @@ extension TableRebuild {
             }
             let mayBeNull = !before.isNotNull && before.name != old.rowIDAlias
             if !mayBeNull || !column.isNotNull && column.name != new.rowIDAlias { continue }
-            let name = before.name.quoted
-            let count = try db.number("SELECT count(*) FROM main.\(old.name.quoted) WHERE \(name) IS NULL")
+            let rows = "FROM main.\(old.name.quoted) WHERE \(before.name.quoted) IS NULL"
+            let count = try db.number("SELECT count(*) \(rows)")
             if count == 0 { continue }
+            let keys = old.keyNames
+            let values = try db.rows("SELECT \(keys.joined(separator: ", ")) \(rows) LIMIT 1").first ?? []
+            let first = (count == 1 ? "" : "first: ") + old.description(ofKey: keys, values: values)
             let example = new.filling(column, from: before.name.written).map { ", such as \($0)" } ?? ""
             throw refusal(
-                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count)",
+                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count) (\(first))",
                 "Give them a value in values:\(example)"
             )
         }

@@ -2,6 +2,19 @@ internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
+    /// Runs a statement, and returns SQLite's error if it fails.
+    func failure(of sql: String) throws(SQLError) -> SQLError? {
+        do throws(SQLError) {
+            try query(sql)
+            return nil
+        } catch  where error.code == .statementFailed { return error }
+    }
+
+    /// Turns foreign keys off, which SQLite ignores in a transaction.
+    func turnForeignKeysOff() {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nil)
+    }
+
     /// Sets `legacy_alter_table`, also where SQLite has ended the transaction and no statement runs.
     func setLegacyRenaming(_ on: Bool) {
         // The call fails for options that SQLite doesn't know, and this one is known since 3.26.

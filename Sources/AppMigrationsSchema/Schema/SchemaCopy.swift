@@ -6,8 +6,8 @@ struct SchemaCopy {
     /// SQLite's words for the first statement that does not run here, since it needs a function or a module of the app.
     private(set) var obstacle: SQLError?
 
-    init() throws(SQLError) {
-        db = try SQLiteConnection(path: ":memory:")
+    init(preparing preparation: ConnectionPreparation) throws(SQLError) {
+        db = try preparation.makeDatabase()
         try db.query("BEGIN")
     }
 
@@ -21,13 +21,8 @@ struct SchemaCopy {
         }
     }
 
-    /// Runs a statement; gives SQLite's error where it is not taken.
-    func failure(of sql: String) throws(SQLError) -> SQLError? {
-        do throws(SQLError) {
-            try db.query(sql)
-            return nil
-        } catch  where error.code == .statementFailed { return error }
-    }
+    /// Runs a statement, and returns SQLite's error if it fails.
+    func failure(of sql: String) throws(SQLError) -> SQLError? { try db.failure(of: sql) }
 
     /// Renames a table where SQLite takes it, and says whether what refers to it followed: a view that was broken before
     /// stands in the way.

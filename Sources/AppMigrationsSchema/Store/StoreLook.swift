@@ -10,6 +10,7 @@ struct StoreLook {
     let files: StoreFiles
     let busyTimeout: Duration
     var access = SQLiteConnection.Access.writing
+    var preparation = ConnectionPreparation.none
 
     /// Checks the store, and passes a connection to `body`.
     ///
@@ -76,6 +77,7 @@ struct StoreLook {
         let db = try SQLiteConnection(path: files.store, access, busyTimeout)
         if let log, log.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
+        try preparation.register(on: db)
         return db
     }
 

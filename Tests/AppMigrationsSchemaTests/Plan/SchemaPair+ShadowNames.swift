@@ -119,29 +119,55 @@ extension SchemaPair {
             "a new installation with a content table",
             "",
             table + index,
-            ["create the table notes_content", "create the table notes"]
+            ["create the table notes_content", "create the table notes", "fill the full-text index notes"]
         ),
         SchemaPair(
             "a new installation, with the index before its content table",
             "",
             index + table,
-            ["create the table notes", "create the table notes_content"]
+            ["create the table notes_content", "create the table notes", "fill the full-text index notes"]
         ),
         SchemaPair(
             "a content table of a table that had no index",
             table,
             table + index,
-            ["create the table notes"]
+            ["create the table notes", "fill the full-text index notes"]
+        ),
+        SchemaPair(
+            "a virtual table with an index and a trigger on its shadow table",
+            "",
+            """
+            CREATE VIRTUAL TABLE f USING fts5(a); CREATE INDEX i ON f_content(c0);
+            CREATE TRIGGER r AFTER INSERT ON f_content BEGIN SELECT 1; END
+            """,
+            ["create the table f", "create the index i", "create the trigger r"]
         ),
         SchemaPair(
             "a table next to a contentless index",
             "",
             "CREATE VIRTUAL TABLE f USING fts5(a, content=''); CREATE TABLE f_content(id INTEGER PRIMARY KEY, a)",
-            ["create the table f", "create the table f_content"]
+            ["create the table f_content", "create the table f"]
         ),
     ]
 
     private static let dropped = [
+        SchemaPair(
+            "an index that gets a shadow table with the name of its content table",
+            table + index + row,
+            "CREATE VIRTUAL TABLE notes USING fts5(body)",
+            ["drop the table notes", "drop the table notes_content", "create the table notes"],
+            hints: .init(droppedTables: ["notes", "notes_content"])
+        ),
+        SchemaPair(
+            "an index that gets a content table with the name of its shadow table",
+            "CREATE VIRTUAL TABLE notes USING fts5(body)",
+            table + index,
+            [
+                "drop the table notes", "create the table notes_content", "create the table notes",
+                "fill the full-text index notes",
+            ],
+            hints: .init(droppedTables: ["notes"])
+        ),
         SchemaPair(
             "an index that is dropped without its content table",
             table + index + row,
@@ -169,7 +195,7 @@ extension SchemaPair {
             "an index with another tokenizer",
             table + index + row,
             table + "CREATE VIRTUAL TABLE notes USING fts5(body, content='notes_content', tokenize='porter')",
-            ["drop the table notes", "create the table notes"],
+            ["drop the table notes", "create the table notes", "fill the full-text index notes"],
             hints: .init(droppedTables: ["notes"]),
             query: "SELECT * FROM notes_content",
             rows: [[1, "hello"]]

@@ -61,10 +61,11 @@ import Testing
     ) throws {
         try index.make(store.path)
         var problems = [SQLiteStore.VirtualTableProblem]()
-        let status = try store.status(target: "CREATE TABLE e(id INTEGER PRIMARY KEY, a TEXT)", check: check)
-        {
-            problems.append($0)
-        }
+        let status = try store.status(
+            target: "CREATE TABLE e(id INTEGER PRIMARY KEY, a TEXT)",
+            check: check,
+            reporting: { problems.append($0) }
+        )
         #expect(status.text == "undecided")
         #expect(problems.map(\.table) == (try tablesWithProblems(check)))
     }

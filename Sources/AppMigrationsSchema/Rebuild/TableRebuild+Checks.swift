@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
 extension TableRebuild {
-    /// The table in the schema, where it can be rebuilt.
+    /// The table in the schema; throws if it can't be rebuilt.
     func object(
         in objects: [SchemaObject],
         without shadowTables: ShadowTables,
@@ -34,7 +34,7 @@ extension TableRebuild {
         return object
     }
 
-    /// The statement of the new table, which makes a table of the same name and nothing else.
+    /// The statement of the new table; throws if it does anything but create a table of the same name.
     func newStatement(for table: SQLName) throws(SQLError) -> CreateStatement {
         let advice = "Pass CREATE TABLE \(table) with its columns"
         guard let statement = CreateStatement(createTable), statement.kind == .table else {
@@ -75,7 +75,8 @@ extension TableRebuild {
                         + " statement before"
                 )
             }
-            // An index that is gone already needs no dropping: copying by hand loses the indexes of a table.
+            // The name of an index that doesn't exist is ignored: a table that was copied by hand lost its
+            // indexes.
             guard let object = objects.first(where: { $0.name == name }) else { continue }
             let isOwn = object.kind == .view || object.kind != .table && object.table == table
             if !isOwn || object.sql == nil {
@@ -87,7 +88,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses what would leave a full-text index behind that draws on the table: no trigger fires in a rebuild.
+    /// Refuses a change that a full-text index filled from the table would not follow, because no trigger
+    /// fires in a rebuild.
     func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
         let changed = gone.union(values.map(\.column))
         guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
@@ -118,8 +120,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses types that can change values, unless an expression says how, and rows without a value where the new table wants
-    /// one.
+    /// Refuses a type that can change values, unless an expression says how, and rows without a value in a
+    /// column that becomes NOT NULL.
     func checkKept(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
@@ -153,7 +155,7 @@ extension TableRebuild {
     }
 }
 
-/// The shape of a new table, as SQLite tells it of a temporary one that is gone again.
+/// The shape of a new table, read from a temporary table that was created for that and dropped again.
 struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.

@@ -12,13 +12,22 @@ struct SchemaCopy {
         try db.query("BEGIN")
     }
 
-    /// Creates the objects of some kinds, and leaves out those whose statements fail.
+    /// Creates the objects of some kinds in the order of these, and leaves out those whose statements fail.
+    ///
+    /// Virtual tables come after views: a full-text index can take its columns from a view, while SQLite compiles a view
+    /// only when the view is read.
     mutating func make(_ kinds: [SchemaObject.Kind], of objects: [SchemaObject]) throws(SQLError) {
         for kind in kinds {
-            for object in objects where object.kind == kind && object.sql != nil {
-                let failure = try failure(of: object.statement().text(in: object.schema))
-                obstacle = obstacle ?? failure
-            }
+            try make(objects.filter { $0.kind == kind && !$0.isVirtual })
+            let isLastBeforeVirtual = kinds.contains(.view) ? kind == .view : kind == .table
+            if isLastBeforeVirtual, kinds.contains(.table) { try make(objects.filter(\.isVirtual)) }
+        }
+    }
+
+    private mutating func make(_ objects: [SchemaObject]) throws(SQLError) {
+        for object in objects where object.sql != nil {
+            let failure = try failure(of: object.statement().text(in: object.schema))
+            obstacle = obstacle ?? failure
         }
     }
 

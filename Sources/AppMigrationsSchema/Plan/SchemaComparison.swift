@@ -14,13 +14,19 @@ struct SchemaComparison {
     private(set) var gone = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
+    let preparation: ConnectionPreparation
+    /// The private database in which the target has been run.
+    let targetDatabase: SQLiteConnection
 
     init(
         from: (db: some SQLConnection, schema: SchemaSnapshot),
         to: (db: SQLiteConnection, schema: SchemaSnapshot),
-        _ hints: SchemaPlan.Hints
+        hints: SchemaPlan.Hints,
+        preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.hints = hints
+        self.preparation = preparation
+        targetDatabase = to.db
         start = from.schema
         target = to.schema
         let renames = try Self.renames(start, target, hints)
@@ -90,7 +96,9 @@ struct SchemaComparison {
             of: change.old,
             named: change.new.name,
             in: objects,
-            renaming: renamedTables
+            without: start.shadowTables,
+            renaming: renamedTables,
+            preparing: preparation
         )
         let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
         func givesNone(_ answer: TableChange.Answer, without column: SQLName?, _ reads: ExpressionReads)
@@ -101,6 +109,10 @@ struct SchemaComparison {
             return try probe.isNull(answer.expression, without: column, reads, db)
         }
         for var answer in change.answers {
+            if answer.isOwnName {
+                reads.formUnion(change.keep(answer))
+                continue
+            }
             let source = change.source(of: answer.column)?.name
             // A new column has no value of its own that it could keep.
             var mayBeEmpty = source != nil
@@ -117,9 +129,11 @@ struct SchemaComparison {
                 let isEmpty = mayBeEmpty ? try givesNone(answer, without: source, more) : false
                 reads.formUnion(change.use(answer, reading: more, isEmpty: isEmpty))
             case .complaint(let complaint):
-                throw Self.contradiction(
+                let error = Self.contradiction(
                     "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
                 )
+                guard let advice = error.registrationAdvice else { throw error }
+                throw error.with { $0.message += ", or register what they need. \(advice)" }
             }
         }
         return reads
@@ -133,7 +147,13 @@ struct SchemaComparison {
             let isRenamed = change.old.name != change.new.name
             let columns = isRenamed ? change.old.columns.map(\.name) : change.renamed.map(\.old)
             if columns.isEmpty { continue }
-            let probe = try ExpressionProbe(of: change.old, named: change.old.name, in: objects)
+            let probe = try ExpressionProbe(
+                of: change.old,
+                named: change.old.name,
+                in: objects,
+                without: start.shadowTables,
+                preparing: preparation
+            )
             guard let found = try probe.virtualTable(readingAnyOf: Set(columns), but: droppedTables) else {
                 continue
             }
@@ -158,7 +178,15 @@ struct SchemaComparison {
             let sql = "SELECT name FROM pragma_table_info(\(SQLValue.text(table.text)))"
             return Set(try db.texts(sql).map { SQLName($0) })
         }
-        let mine = try columns(of: table, db)
+        var mine = Set<SQLName>()
+        var rowCount: Int64?
+        do throws(SQLError) {
+            mine = try columns(of: table, db)
+            rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        } catch {
+            // A virtual table may be damaged, or need a module that this connection lacks. It can be dropped all the same.
+            if error.code == .cancelled || start[.table, table]?.isVirtual != true { throw error }
+        }
         var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
@@ -171,7 +199,11 @@ struct SchemaComparison {
             }
         }
         var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)
-        question.rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
+        if let object = start[.table, table], object.isVirtual {
+            question.contentTables = try contentTables(of: object).map(\.text)
+        }
+        // The rows of an index are counted in its content table.
+        if question.contentTables.isEmpty { question.rowCount = rowCount }
         question.alike = copied.map(\.text)
         return question
     }
@@ -185,10 +217,26 @@ struct SchemaComparison {
         if hints.allowsDrop(of: table.name) { return }
         var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
         // A virtual table may need a module that this connection lacks.
-        if kind != .virtualTable {
+        if kind == .virtualTable {
+            question.contentTables = try contentTables(of: table).map(\.text)
+            question.fillingTables = try fillingTables(of: table.name).map(\.text)
+        } else {
             question.rowCount = try db.number("SELECT count(*) FROM main.\(table.name.quoted)")
         }
         questions.append(question)
+    }
+
+    /// The tables from which an index of the database is filled; none for a table with rows of its own.
+    private func contentTables(of table: SchemaObject) throws(SQLError) -> [SQLName] {
+        var copy = try SchemaCopy(preparing: preparation)
+        try copy.make([.table, .view], of: start.objects)
+        return try FullTextIndex.contentTables(of: table.name, in: copy.db, schema: start)
+    }
+
+    /// The tables from which an index that the target makes has to be filled.
+    func fillingTables(of index: SQLName) throws(SQLError) -> [SQLName] {
+        guard let table = target[.table, index], table.isVirtual else { return [] }
+        return try FullTextIndex.contentTables(of: index, in: targetDatabase, schema: target)
     }
 
     static func contradiction(_ message: String) -> SQLError {

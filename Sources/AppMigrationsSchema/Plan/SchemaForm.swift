@@ -43,17 +43,22 @@ struct SchemaForm {
         form.reserveCapacity(tokens.count + tokens.tokens.count)
         for (index, token) in tokens.tokens.enumerated() {
             let text = tokens.bytes[token.range]
-            // DEFAULT takes a word for a text.
+            // DEFAULT treats a word as a text.
             let isDefault = index > 0 && tokens.isWord(index - 1, "DEFAULT")
             switch token.kind {
             case _ where isDefault: form += text
+            case _ where index > 0 && tokens.isWord(index - 1, "CONSTRAINT"):
+                // Only messages show the name of a constraint, so its capitals don't count, either.
+                form += (tokens.name(index)?.key ?? Array(text))
             case .text, .other: form += text
             case .word where kind == .view && isNamed(index, tokens): form += text
             case .word: add(text, isQuoted: false, kind, to: &form)
             case .quoted, .name:
                 let name = tokens.name(index).map { ArraySlice($0.text.utf8) } ?? text
-                // In double quotes it may be a text.
-                if token.kind == .quoted, !names.contains(name) {
+                if kind == .view, isNamed(index, tokens) {
+                    form += name
+                } else if token.kind == .quoted, !names.contains(name), !isAlwaysName(index, tokens) {
+                    // In double quotes it may be a text.
                     form += text
                 } else {
                     add(name, isQuoted: true, kind, to: &form)
@@ -62,6 +67,20 @@ struct SchemaForm {
             form.append(0)
         }
         return form
+    }
+
+    /// True if SQLite's grammar allows only a name at this place, so that double quotes can't be those of a text.
+    private func isAlwaysName(_ index: Int, _ tokens: SQLTokens) -> Bool {
+        if tokens.isSign(index + 1, ".") || tokens.isSign(index + 1, "(") { return true }
+        if index == 0 { return false }
+        let words: [StaticString] = ["COLLATE", "REFERENCES", "AS"]
+        if tokens.isSign(index - 1, ".") || words.contains(where: { tokens.isWord(index - 1, $0) }) {
+            return true
+        }
+        // The columns of a parent table: REFERENCES p("a", "b").
+        var start = index
+        while start > 1, tokens.isSign(start - 1, ",") { start -= 2 }
+        return start > 2 && tokens.isSign(start - 1, "(") && tokens.isWord(start - 3, "REFERENCES")
     }
 
     /// True if a word of a view gives a column of its result a name, which may be a keyword: `SELECT id AS key`.

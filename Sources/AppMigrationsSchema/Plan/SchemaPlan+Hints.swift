@@ -17,9 +17,13 @@ extension SchemaPlan {
         /// It is in terms of the columns as they were and of the tables' names in the target, and what it reads of
         /// any table are the rows as they were. It is used for a column that is new, that becomes
         /// `NOT NULL` or that gets a type which converts or refuses values, and for no other: a hint that has served
-        /// its turn changes nothing again. Where the expression does not use the column itself, only rows without a value get
-        /// it, and it answers no question about a conversion. One that gives a row without a value none, as the column's
-        /// name alone does, says how values are converted, and not what such rows get.
+        /// its turn changes nothing again. If the expression doesn't use the column itself, only rows without a value get
+        /// it, and it answers no question about a conversion. An expression that uses the column and returns NULL for a row
+        /// without a value, such as `trim(title)`, says how values are converted, and not what such rows get.
+        ///
+        /// The column's own name alone, `"title": "title"`, keeps every value, converted as SQLite does it. It answers each
+        /// question about the column. ``SchemaPlan/apply(_:progress:)`` throws if a row can't keep its value, because it has none
+        /// under a new `NOT NULL`, or one that a `STRICT` table refuses. The error names the row, and nothing is changed.
         public var values: [String: [String: String]]
 
         /// The tables that may go with their rows.

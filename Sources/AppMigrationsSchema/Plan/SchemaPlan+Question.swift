@@ -18,7 +18,7 @@ extension SchemaPlan {
             /// The target's table has no such column: it was renamed, or it goes.
             public static var droppedColumn: Kind { Kind("droppedColumn") }
 
-            /// A virtual table can be changed only by making it again, without its rows.
+            /// A virtual table can be changed only by making it again, without the rows that it keeps itself.
             public static var replacedTable: Kind { Kind("replacedTable") }
 
             /// A column becomes a generated one, so that its values go.
@@ -52,8 +52,17 @@ extension SchemaPlan {
         /// Tables that both have and that are like it: somebody's code may have left it behind as a copy, `note_bak` of `note`.
         var alike = [String]()
 
+        /// The tables that hold the rows of a full-text index, which has none of its own then.
+        var contentTables = [String]()
+
+        /// The tables from which the plan fills the table that it makes again.
+        var fillingTables = [String]()
+
         /// An expression that answers it, in terms of the columns as they were.
         private var example: String?
+
+        /// True if the example is the column's own name, which answers for rows that all have a value.
+        var keepsValues = false
 
         /// The expression of a hint that doesn't answer it.
         private var refused: String?
@@ -76,7 +85,8 @@ extension SchemaPlan {
         func refusing(_ expression: String, example: String? = nil) -> Self {
             var question = self
             question.refused = expression
-            question.example = example ?? self.example
+            question.example = example ?? (keepsValues ? nil : self.example)
+            question.keepsValues = false
             return question
         }
     }
@@ -106,15 +116,26 @@ extension SchemaPlan.Question {
                 ? ""
                 : " It may be a copy of \(alike.joined(separator: " and ")), and have rows that are missing there, which some"
                     + " users have nowhere else. Compare the two in a migration first."
-            return "The target has no table \(table)\(count).\(copy) \(choice(isRenamed, drop))"
+            let rows =
+                contentTables.isEmpty
+                ? "" : " It is an index of \(Self.list(contentTables)), and holds no rows."
+            return "The target has no table \(table)\(count).\(rows)\(copy) \(choice(isRenamed, drop))"
         case .droppedColumn:
             let isRenamed = candidates.map {
                 "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"
             }
             return "The target's table \(table) has no column \(column)\(values). \(choice(isRenamed, drop))"
         case .replacedTable:
-            return "The virtual table \(table) can be changed only by making it again, without its rows."
-                + " If they may go: \(drop)."
+            let filling =
+                fillingTables.isEmpty ? "" : " The plan fills the new one from \(Self.list(fillingTables))."
+            if contentTables.isEmpty {
+                return
+                    "The virtual table \(table) can be changed only by making it again, without its rows.\(filling)"
+                    + " If they may go: \(drop)."
+            }
+            let loss = fillingTables.isEmpty ? " The new one is empty." : filling
+            return "The virtual table \(table) can be changed only by making it again. It is an index of"
+                + " \(Self.list(contentTables)), and holds no rows.\(loss) If it may be made again: \(drop)."
         case .generatedColumn:
             return
                 "The column \(column) of the table \(table)\(values.isEmpty ? "" : "\(values),") becomes a generated one. If its values may go: \(drop)."
@@ -122,6 +143,10 @@ extension SchemaPlan.Question {
             return "The new column \(column) of the table \(table) is NOT NULL and has no default.\(hint)"
                 + " Give it a value: \(value)."
         case .emptyValues:
+            if keepsValues {
+                return
+                    "The column \(column) of the table \(table) becomes NOT NULL. If every row has a value there: \(value)."
+            }
             return
                 "The column \(column) of the table \(table) becomes NOT NULL.\(hint) Say what rows without a value get:"
                 + " \(value)."
@@ -131,6 +156,8 @@ extension SchemaPlan.Question {
                 + " Say how; SQLite's own conversion, which leaves what it can't convert, is \(value)."
         }
     }
+
+    private static func list(_ names: [String]) -> String { names.joined(separator: " and ") }
 
     /// A text as it is written in Swift.
     private static func literal(_ text: String) -> String {

@@ -22,30 +22,56 @@ public struct SchemaPlan: Sendable {
     let target: SchemaSnapshot
     /// The columns that go with it.
     let gone: Set<SQLName>
+    private let preparation: ConnectionPreparation
 
     /// Compares a database with a schema, and changes nothing.
     ///
-    /// The target is run in an empty database in memory: functions and virtual tables that only the app's
-    /// connection knows are not there. The tables of this library's ledgers, SQLite's own and those of
-    /// virtual tables are left alone unless the target makes them.
+    /// The target is run in a private database in memory. If the schema needs functions, collations, tokenizers or modules
+    /// of your app, register them there as on your own connection.
+    ///
+    /// The tables of this library's ledgers, SQLite's own and those of virtual tables are left alone unless the target
+    /// makes them.
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite, of this library or another.
     ///   - targetSQL: Statements that make the whole schema in an empty database.
     ///   - hints: The answers to questions, also to those of a database that has been changed already.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a schema is read or
+    ///     made there. ``apply(_:progress:)`` opens some, too. It must not keep the pointer. `db` is your own connection, and
+    ///     is not passed to it.
     /// - Throws: `SQLError`: what SQLite says of the target, with line and column;
-    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target.
-    public init(from db: some SQLConnection, to targetSQL: String, hints: Hints = Hints()) throws(SQLError) {
+    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target, and for an error of `prepare`.
+    public init(
+        from db: some SQLConnection,
+        to targetSQL: String,
+        hints: Hints = Hints(),
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
+    ) throws(SQLError) {
+        try self.init(from: db, to: targetSQL, hints: hints, preparation: ConnectionPreparation(prepare))
+    }
+
+    init(
+        from db: some SQLConnection,
+        to targetSQL: String,
+        hints: Hints,
+        preparation: ConnectionPreparation
+    ) throws(SQLError) {
+        self.preparation = preparation
         let wanted: SQLiteConnection
-        (target, wanted) = try SchemaSnapshot.made(by: targetSQL)
-        start = try SchemaSnapshot(of: db).leavingAlone(what: target)
+        (target, wanted) = try SchemaSnapshot.made(by: targetSQL, preparing: preparation)
+        start = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
         // Hints that contradict one another are told also where nothing is left to do.
         _ = try SchemaComparison.renames(start, target, hints)
         if start.differences(from: target).isEmpty {
             (steps, questions, gone) = ([], [], [])
             return
         }
-        let comparison = try SchemaComparison(from: (db, start), to: (wanted, target), hints)
+        let comparison = try SchemaComparison(
+            from: (db, start),
+            to: (wanted, target),
+            hints: hints,
+            preparing: preparation
+        )
         questions = comparison.questions
         gone = comparison.gone
         if questions.isEmpty {
@@ -63,10 +89,10 @@ public struct SchemaPlan: Sendable {
     ///
     /// - Parameters:
     ///   - db: The connection that the plan was made from, or another one to the same database.
-    ///   - progress: Called before each step. A rebuild is the one that takes long. Cancel the task to end the plan.
+    ///   - progress: Called before each step. A rebuild takes long, and so does filling a full-text index. Cancel the task to end the plan.
     /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
     ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
-    ///   the target's; and the errors of ``TableRebuild/run(_:)``.
+    ///   the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
     public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
         do throws(SQLError) { try change(db, progress) } catch { throw db.naming(error) }
     }
@@ -77,7 +103,11 @@ public struct SchemaPlan: Sendable {
         }
         if steps.isEmpty { return }
         try SchemaTransaction.run(on: db) { () throws(SQLError) in
-            guard try SchemaSnapshot(of: db).leavingAlone(what: target).isWritten(like: start) else {
+            guard
+                try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target).isWritten(
+                    like: start
+                )
+            else {
                 throw SQLError(
                     .refusedSchemaChange,
                     "The schema was changed after the plan was made. Nothing was changed. Make the plan again"
@@ -86,9 +116,10 @@ public struct SchemaPlan: Sendable {
             let before = try SchemaHealth(of: db, gone: gone)
             for (number, step) in steps.enumerated() {
                 progress(Progress(step: step, completed: number, total: steps.count))
-                try step.run(db)
+                try step.run(db, preparing: preparation)
             }
-            let result = try SchemaSnapshot(of: db).leavingAlone(what: target)
+            let result = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
+                .leavingOut(start.shadowTables.assumed, unlessIn: target)
             if let difference = result.differences(from: target).first {
                 throw SQLError(
                     .refusedSchemaChange,
@@ -108,12 +139,24 @@ extension SchemaPlan {
         /// The step in words: `rebuild the table notes`.
         public let description: String
 
+        /// The statements of the step, each with a semicolon and a line end.
+        ///
+        /// They are what ``SchemaPlan/apply(_:progress:)`` runs for the step, for a reader or a shell: the copy of a rebuild, the
+        /// indexes and triggers that are made again, and the text of each `CREATE` statement. ``SchemaPlan/sql`` has the
+        /// whole script, and says what `apply` does besides.
+        ///
+        /// It is a comment if the copy of a table can't be shown, because the schema needs something of your app that
+        /// `preparing:` doesn't register, or because the step will fail.
+        public internal(set) var sql = ""
+
         let action: Action
 
         enum Action {
             case statement(String)
             /// An ALTER that also rewrites what refers to the renamed table or column.
             case renaming(String)
+            /// An ALTER that leaves what refers to the table as it is, because something broken prevents the other one.
+            case renamingAlone(String)
             case rebuild(TableRebuild)
         }
 
@@ -131,27 +174,51 @@ extension SchemaPlan.Step {
     }
 
     /// Runs the step in a transaction with foreign keys off and `legacy_alter_table` on.
-    func run(_ db: some SQLConnection) throws(SQLError) {
+    func run(_ db: some SQLConnection, preparing preparation: ConnectionPreparation) throws(SQLError) {
         switch action {
-        case .statement(let sql): try db.rows(sql)
+        case .statement(let sql), .renamingAlone(let sql): try db.rows(sql)
         case .renaming(let sql):
             try SchemaTransaction.setLegacyRenaming(false, on: db)
             try db.rows(sql)
             try SchemaTransaction.setLegacyRenaming(true, on: db)
         case .rebuild(let rebuild):
             do throws(SQLError) {
-                try TableCopy(rebuild, db).run(db)
+                try TableCopy(rebuild, db, preparing: preparation).run(db)
             } catch { throw rebuild.located(error) }
         }
+    }
+}
+
+extension SchemaPlan {
+    /// The plan as a script for a reader, or for a shell; empty if there is nothing to do, or a question is open.
+    ///
+    /// It has the statements of all steps in one transaction, each step after a comment with its description. In a shell that
+    /// ends at the first error, such as `sqlite3 -bail`, it does to a database with the same schema what ``apply(_:progress:)``
+    /// does. `apply` also:
+    ///
+    /// - compares the schema with the one that the plan was made for, and the result with the target
+    /// - refuses a value that the new schema can't keep, before rows are copied
+    /// - counts the rows of a table whose columns are given values, and runs `ANALYZE` for a rebuilt table if the app uses it
+    /// - makes temporary triggers again
+    /// - compiles every view and trigger, and looks for rows that refer to a missing row, if foreign keys are on
+    /// - leaves foreign keys and `legacy_alter_table` as they were; the script turns both off
+    public var sql: String {
+        if steps.isEmpty { return "" }
+        let parts = steps.map { StepScript.comment($0.description) + $0.sql }
+        return "PRAGMA foreign_keys = OFF;\nBEGIN IMMEDIATE;\n\(parts.joined())COMMIT;\n"
     }
 }
 
 extension SchemaPlan: CustomStringConvertible {
     /// The plan in words, one step or question in a line.
     public var description: String {
-        if !questions.isEmpty { return questions.map(\.description).joined(separator: "\n") }
-        if steps.isEmpty { return "Nothing needs to be done: the database has the target's schema." }
-        return steps.map(\.description).joined(separator: "\n")
+        if !questions.isEmpty {
+            return (questions.map(\.description) + assumedShadowTableNotes).joined(separator: "\n")
+        }
+        let work =
+            steps.isEmpty
+            ? ["Nothing needs to be done: the database has the target's schema."] : steps.map(\.description)
+        return (work + assumedShadowTableNotes).joined(separator: "\n")
     }
 }
 

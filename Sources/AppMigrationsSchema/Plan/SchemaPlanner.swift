@@ -14,11 +14,29 @@ struct SchemaPlanner {
         try comparison.refuseBlindIndexes(db)
         self.comparison = comparison
         now = comparison.start
-        scratch = try ScratchSchema(of: comparison.start, filling: comparison.tables.map(\.old))
+        scratch = try ScratchSchema(
+            of: comparison.start,
+            filling: comparison.tables.map(\.old),
+            preparing: comparison.preparation
+        )
     }
 
-    /// All steps, in an order in which nothing that is needed is missing.
+    /// All steps, in an order in which nothing that is needed is missing, each with its SQL.
     mutating func allSteps() throws(SQLError) -> [SchemaPlan.Step] {
+        var steps = try stepsInOrder()
+        // Only the SQL of a rebuild has to be found out.
+        if !steps.contains(where: \.isRebuild) {
+            for index in steps.indices { steps[index].sql = StepScript.sql(withoutRebuild: steps[index]) }
+            return steps
+        }
+        var script = try StepScript(of: comparison.start, preparing: comparison.preparation)
+        for index in steps.indices {
+            steps[index].sql = try script.sql(of: steps[index], preparing: comparison.preparation)
+        }
+        return steps
+    }
+
+    private mutating func stepsInOrder() throws(SQLError) -> [SchemaPlan.Step] {
         let changes = try changesInOrder()
         try renameTables()
         let renamed = try renameColumns()
@@ -26,7 +44,7 @@ struct SchemaPlanner {
         let isStale = stale(form)
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in now.objects where object.kind == kind && isStale(object) {
-                if comparison.droppedTables.contains(object.table) || waits(object) { continue }
+                if isDroppedWithTable(object) || waits(object) { continue }
                 drop(object)
             }
         }
@@ -37,22 +55,38 @@ struct SchemaPlanner {
             object.kind == .table
                 && (now[.table, object.name] == nil || comparison.droppedTables.contains(object.name))
         }
-        for table in missing where !isRead(table.name) { try create(table) }
+        let missingTables = missing.filter { !$0.isVirtual }
+        for table in missingTables where !isRead(table.name) { try create(table) }
         for change in changes { try make(change, renamed[change.new.name] ?? [], form) }
         // After the rebuilds, whose expressions may read them.
         for view in now.objects where view.kind == .view && isStale(view) && waits(view) { drop(view) }
         for table in comparison.droppedTables where !replaced.contains(table) {
             add("drop the table \(table)", "DROP TABLE main.\(table.quoted)")
         }
-        for table in missing where isRead(table.name) { try create(table) }
-        for kind in [SchemaObject.Kind.index, .view, .trigger] {
-            for object in target.objects where object.kind == kind {
-                if let mine = now[kind, object.name], !isStale(mine) { continue }
-                try create(object)
-            }
+        for table in missingTables where isRead(table.name) { try create(table) }
+        let missingIndexes = target.objects.filter { $0.kind == .index && isMissing($0, isStale) }
+        for index in missingIndexes where !isOnShadowTable(index) { try create(index) }
+        for view in target.objects where view.kind == .view && isMissing(view, isStale) { try create(view) }
+        // A full-text index takes its columns and its words from tables and views, which are complete now.
+        for table in missing where table.isVirtual { try create(table) }
+        for index in missingIndexes where isOnShadowTable(index) { try create(index) }
+        for table in missing where table.isVirtual {
+            if try comparison.fillingTables(of: table.name).isEmpty { continue }
+            add("fill the full-text index \(table.name)", FullTextIndex.filling(table.name))
+        }
+        for trigger in target.objects where trigger.kind == .trigger && isMissing(trigger, isStale) {
+            try create(trigger)
         }
         return steps
     }
+
+    /// True if an object of the target has to be created, because it doesn't exist or is dropped before.
+    private func isMissing(_ object: SchemaObject, _ isStale: (SchemaObject) -> Bool) -> Bool {
+        now[object.kind, object.name].map(isStale) ?? true
+    }
+
+    /// True for an index on a table that the module of a virtual table creates.
+    private func isOnShadowTable(_ index: SchemaObject) -> Bool { target[.table, index.table] == nil }
 
     /// The changes in an order in which each expression reads other tables as they were.
     private func changesInOrder() throws(SQLError) -> [TableChange] {
@@ -78,6 +112,11 @@ struct SchemaPlanner {
     /// True if an expression for a table may read a table or a view.
     private func isRead(_ name: SQLName) -> Bool { comparison.tables.contains { $0.reads.mayRead(name) } }
 
+    /// True if an object belongs to a table that is dropped, or to a shadow table that a virtual table takes with it.
+    private func isDroppedWithTable(_ object: SchemaObject) -> Bool {
+        comparison.droppedTables.contains(now.shadowTables.owner(of: object.table) ?? object.table)
+    }
+
     /// True if a view is dropped after the rebuilds, since an expression reads it.
     private func waits(_ object: SchemaObject) -> Bool { object.kind == .view && isRead(object.name) }
 
@@ -85,7 +124,8 @@ struct SchemaPlanner {
         for (old, new) in comparison.renamedTables {
             let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
             let words = "rename the table \(old) to \(new)"
-            steps.append(.init(words, try scratch.rename(old, to: new) ? .renaming(sql) : .statement(sql)))
+            let isFollowed = try scratch.rename(old, to: new)
+            steps.append(.init(words, isFollowed ? .renaming(sql) : .renamingAlone(sql)))
             now = try scratch.snapshot(instead: now)
         }
     }
@@ -111,12 +151,13 @@ struct SchemaPlanner {
 
     /// Tells the indexes, views and triggers that are not in the target as they are.
     private func stale(_ form: SchemaForm) -> (SchemaObject) -> Bool {
-        let (now, target, dropped) = (now, target, comparison.droppedTables)
+        let (now, target) = (now, target)
+        let isDroppedWithTable = isDroppedWithTable
         func differs(_ object: SchemaObject) -> Bool {
             target[object.kind, object.name].map { !form.areSame($0, object) } ?? true
         }
         return { object in
-            if differs(object) || dropped.contains(object.table) { return true }
+            if differs(object) || isDroppedWithTable(object) { return true }
             // A trigger goes with its view.
             return object.kind == .trigger && now[.view, object.table].map(differs) == true
         }

@@ -1,48 +1,68 @@
 internal import AppMigrationsSQLite
 
-/// The objects of a database's schema that have a text.
+/// The objects of a database's schema that have a `CREATE` statement.
+///
+/// Shadow tables aren't among them: the modules of virtual tables create and drop those.
 struct SchemaSnapshot {
     let objects: [SchemaObject]
+    let shadowTables: ShadowTables
     private var places = [SchemaObject.Kind: [SQLName: Int]]()
 
-    init(_ objects: [SchemaObject]) {
+    private init(_ objects: [SchemaObject], shadowTables: ShadowTables) {
         self.objects = objects
+        self.shadowTables = shadowTables
         for (place, object) in objects.enumerated() { places[object.kind, default: [:]][object.name] = place }
     }
 
-    init(of db: some SQLConnection) throws(SQLError) {
-        var objects = try SchemaObject.all(of: db).filter { $0.sql != nil && !$0.name.isInternal }
-        if objects.contains(where: \.isVirtual) {
-            // The tables in which a virtual one keeps its rows come and go with it.
-            let sql = "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'shadow'"
-            let shadows = Set(try db.texts(sql).map { SQLName($0) })
-            objects.removeAll { shadows.contains($0.table) }
-        }
-        self.init(objects)
+    init(
+        of db: some SQLConnection,
+        preparing preparation: ConnectionPreparation = .none
+    ) throws(SQLError) {
+        let all = try SchemaObject.all(of: db)
+        let shadowTables = try ShadowTables(among: all, of: db, preparing: preparation)
+        self.init(
+            all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) },
+            shadowTables: shadowTables
+        )
     }
 
-    /// Without the tables that a migrator keeps its records in, unless the target makes them.
+    /// Without the tables in which a migrator keeps its records, unless the target creates them.
     func leavingAlone(what target: SchemaSnapshot, ledger: String = "schema_migrations") -> SchemaSnapshot {
         let ledgers = [SQLName(ledger), SQLName("app_migrations")].filter {
             target[.table, $0] == nil && self[.table, $0] != nil
         }
         if ledgers.isEmpty { return self }
-        return SchemaSnapshot(objects.filter { $0.kind == .view || !ledgers.contains($0.table) })
+        return SchemaSnapshot(
+            objects.filter { $0.kind == .view || !ledgers.contains($0.table) },
+            shadowTables: shadowTables
+        )
+    }
+
+    /// Without tables that may belong to a virtual table, unless the target creates them.
+    ///
+    /// Once the virtual table is dropped, SQLite doesn't call them shadow tables any more.
+    func leavingOut(_ tables: [ShadowTables.Assumed], unlessIn target: SchemaSnapshot) -> SchemaSnapshot {
+        let names = Set(tables.map(\.table).filter { target[.table, $0] == nil })
+        if names.isEmpty { return self }
+        return SchemaSnapshot(
+            objects.filter { $0.kind == .view || !names.contains($0.table) },
+            shadowTables: shadowTables
+        )
     }
 
     subscript(kind: SchemaObject.Kind, name: SQLName) -> SchemaObject? {
         places[kind]?[name].map { objects[$0] }
     }
 
-    /// True if both have the same objects, to the last byte and in any order.
+    /// True if both have the same objects with the same bytes, in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count
             && objects.allSatisfy { other[$0.kind, $0.name]?.isWritten(like: $0) == true }
     }
 
-    /// The objects that are not the same in both, in whatever order they are and however they are written.
+    /// The objects that differ, whatever their order and however they are written.
     func differences(from target: SchemaSnapshot) -> [SchemaDifference] {
-        // Most are the same to the last byte, and need no form.
+        // Most statements have the same bytes, and need no form.
         lazy var form = SchemaForm(self, target)
         var differences = [SchemaDifference]()
         for object in target.objects {
@@ -57,13 +77,14 @@ struct SchemaSnapshot {
     }
 }
 
-/// An object that is missing, not wanted, or another one than in the target.
+/// A difference from the target: an object that is missing, that the target doesn't have, or that isn't the
+/// same.
 enum SchemaDifference {
     case missing(SchemaObject)
     case further(SchemaObject)
     case other(SchemaObject, wanted: SchemaObject)
 
-    /// The kind and the name of the object: `table notes`.
+    /// The kind and the name of the object, such as `table notes`.
     var name: String {
         switch self {
         case .missing(let object), .further(let object), .other(let object, wanted: _):
@@ -73,12 +94,6 @@ enum SchemaDifference {
 }
 
 extension SchemaObject {
-    var isVirtual: Bool {
-        // The words before the name are SQLite's own.
-        kind == .table
-            && sql?.utf8.prefix(24).map(SQLName.folded).starts(with: Array("create virtual".utf8)) == true
-    }
-
     func isWritten(like other: SchemaObject) -> Bool {
         guard let sql, let text = other.sql else { return false }
         return sql.utf8.elementsEqual(text.utf8)
@@ -86,18 +101,26 @@ extension SchemaObject {
 }
 
 extension SchemaSnapshot {
-    /// The schema that a target makes, with the database in memory in which it has been run.
-    static func made(by target: String) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
-        let db = try SQLiteConnection(path: ":memory:")
-        // In a transaction, a script that would attach a file or begin another is refused.
+    /// The schema that a target creates, and the database in memory in which the target was run.
+    ///
+    /// `preparation` is called with that database's connection before the target runs.
+    static func made(
+        by target: String,
+        preparing preparation: ConnectionPreparation = .none
+    ) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
+        let db = try preparation.makeDatabase()
+        // In a transaction, a script that attaches a file or begins a transaction is refused.
         try db.query("BEGIN")
-        try db.execute(script: target)
-        let schema = try SchemaSnapshot(of: db)
+        do throws(SQLError) { try db.execute(script: target) } catch {
+            guard let advice = error.registrationAdvice else { throw error }
+            throw error.with { $0.outcome = "Nothing was changed. \(advice)" }
+        }
+        let schema = try SchemaSnapshot(of: db, preparing: preparation)
         try schema.checkIsSchemaAlone(in: db)
         return (schema, db)
     }
 
-    /// Refuses a target with more than a schema in it, which nothing would make in the database.
+    /// Refuses a target that creates more than a schema, because a plan would not create the rest.
     private func checkIsSchemaAlone(in db: SQLiteConnection) throws(SQLError) {
         if let object = try SchemaObject.all(of: db, in: "temp").first {
             throw SQLError(

@@ -7,18 +7,24 @@ internal import AppMigrationsSQLite
 /// the app, accepts nothing: its tables are rebuilt.
 struct ScratchSchema {
     private var copy: SchemaCopy
+    private let preparation: ConnectionPreparation
     /// The tables that could not get a row.
     private var unfilled = Set<SQLName>()
 
-    init(of schema: SchemaSnapshot, filling tables: [TableShape]) throws(SQLError) {
-        copy = try SchemaCopy()
+    init(
+        of schema: SchemaSnapshot,
+        filling tables: [TableShape],
+        preparing preparation: ConnectionPreparation
+    ) throws(SQLError) {
+        self.preparation = preparation
+        copy = try SchemaCopy(preparing: preparation)
         // A row is made of any values; what they must satisfy is not the question.
         try copy.db.query("PRAGMA ignore_check_constraints = ON")
-        try copy.make([.table], of: schema.objects)
+        try copy.make([.table, .view], of: schema.objects)
         for table in tables where try copy.failure(of: Self.filling(table)) != nil {
             unfilled.insert(table.name)
         }
-        try copy.make([.index, .view, .trigger], of: schema.objects)
+        try copy.make([.index, .trigger], of: schema.objects)
     }
 
     private static func filling(_ table: TableShape) -> String {
@@ -47,16 +53,17 @@ struct ScratchSchema {
             if let obstacle = copy.obstacle { throw obstacle }
             return try copy.rename(table, to: new).get()
         } catch {
+            let advice = error.registrationAdvice.map { "\($0), or rename the table" } ?? "Rename it"
             throw SQLError(
                 .refusedSchemaChange,
-                "The table \(table) cannot be renamed: \(error.message). Nothing was changed. Rename it in a migration"
+                "The table \(table) cannot be renamed: \(error.message). Nothing was changed. \(advice) in a migration"
             )
         }
     }
 
     /// The schema as it is here now; `former` where it could not be copied.
     func snapshot(instead former: SchemaSnapshot) throws(SQLError) -> SchemaSnapshot {
-        copy.obstacle == nil ? try SchemaSnapshot(of: copy.db) : former
+        copy.obstacle == nil ? try SchemaSnapshot(of: copy.db, preparing: preparation) : former
     }
 
     /// True if a new column has a value that the column would have converted, or refused.
@@ -91,7 +98,8 @@ struct ScratchSchema {
             guard try accepts(sql) else { break }
             steps.append(.init("add the column \(column) to the table \(wanted.name)", .statement(sql)))
         }
-        if let mine = try SchemaSnapshot(of: copy.db)[.table, wanted.name], form.areSame(mine, wanted),
+        if let mine = try SchemaSnapshot(of: copy.db, preparing: preparation)[.table, wanted.name],
+            form.areSame(mine, wanted),
             try !hasUnconverted(added.filter { change.new[$0]?.isGenerated == false }, of: wanted.name)
         {
             try copy.db.query("RELEASE app_migrations_adding")

@@ -27,6 +27,10 @@ struct TableChange {
         var expression: String
         let questions: [SchemaPlan.Question]
 
+        /// True if the hint is the column's own name, which means that its values are kept: a row that can't keep its value is
+        /// an error when the plan is applied.
+        var isOwnName = false
+
         /// The question that only an expression answers which has a value for every row.
         var needed: SchemaPlan.Question? {
             questions.first { $0.kind == .emptyValues || $0.kind == .missingValue }
@@ -88,6 +92,17 @@ struct TableChange {
         return renamed.contains { $0.old == column } ? nil : old[column]
     }
 
+    /// Keeps the values of a column whose hint is its own name.
+    ///
+    /// - Returns: The column that is read, if its values are converted.
+    mutating func keep(_ answer: Answer) -> ExpressionReads {
+        guard let source = source(of: answer.column),
+            answer.questions.contains(where: { $0.kind == .convertedValues })
+        else { return ExpressionReads() }
+        values.append((answer.column, source.name.alwaysName))
+        return ExpressionReads(columns: [source.name])
+    }
+
     /// Uses the hint for a column, whose expression reads `reads`.
     ///
     /// It may be the one that filled the column when it was new, and people have changed values since. So an expression that
@@ -138,6 +153,7 @@ struct TableChange {
     private mutating func ask(for column: TableShape.Column, _ hints: SchemaPlan.Hints) {
         var kinds = [SchemaPlan.Question.Kind]()
         var example: String?
+        var keepsValues = false
         let isKey = column.name == new.rowIDAlias
         if let source = source(of: column.name) {
             let wasEmpty = !source.isNotNull && source.name != old.rowIDAlias
@@ -147,19 +163,38 @@ struct TableChange {
             if kinds.isEmpty { return }
             // Where it is a new column for an older release, that one has no value for it either.
             let isNeeded = isFilled || column.isNotNull && !column.hasDefault
-            example =
-                (isNeeded ? new.filling(column, from: source.name.written) : nil)
-                ?? (isFilled ? nil : source.name.written)
+            let filling = isNeeded ? new.filling(column, from: source.name.written) : nil
+            keepsValues = filling == nil && !isKey
+            // SQLite numbers the rows that a key has no value for.
+            example = filling ?? (isKey && isFilled ? nil : source.name.written)
         } else if column.isNotNull, !column.hasDefault, !isKey {
             kinds.append(.missingValue)
         }
-        let asked = kinds.map { SchemaPlan.Question($0, new.name, column.name, example: example) }
+        let asked = kinds.map { kind in
+            var question = SchemaPlan.Question(kind, new.name, column.name, example: example)
+            question.keepsValues = keepsValues && kind == .emptyValues
+            return question
+        }
         if let value = hints.value(of: column.name, in: new.name) {
-            let answer = Answer(column: column.name, hint: value, expression: value, questions: asked)
+            var answer = Answer(column: column.name, hint: value, expression: value, questions: asked)
+            answer.isOwnName = !isKey && isOwnName(value, of: column.name)
             answers.append(answer)
         } else {
             questions += asked
         }
+    }
+
+    /// True if an expression is nothing but the name of a column that has values: the name that it has in the table or, if that
+    /// is renamed, in the target.
+    private func isOwnName(_ expression: String, of column: SQLName) -> Bool {
+        guard let source = source(of: column)?.name else { return false }
+        let tokens = SQLTokens(expression)
+        let place = tokens.tokens.count - 1
+        let isQualified = place == 2 && tokens.name(0) == new.name && tokens.isSign(1, ".")
+        guard place == 0 || isQualified, tokens.tokens[place].kind != .text,
+            let name = tokens.name(place)
+        else { return false }
+        return name == source || name == column && old[column] == nil
     }
 
     private func whereGone(_ column: TableShape.Column, _ hints: SchemaPlan.Hints) -> SchemaPlan.Question? {

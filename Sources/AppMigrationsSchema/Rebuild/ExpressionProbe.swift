@@ -43,15 +43,19 @@ struct ExpressionProbe {
         of table: TableShape,
         named name: SQLName,
         in objects: [SchemaObject],
-        renaming renames: [(old: SQLName, new: SQLName)] = []
+        without shadowTables: ShadowTables,
+        renaming renames: [(old: SQLName, new: SQLName)] = [],
+        preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.table = table
         self.name = name
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
-        copy = try SchemaCopy()
-        // SQLite makes its own tables, and a virtual table those in which it keeps its rows: they are there already.
-        try copy.make([.table, .view], of: objects)
+        copy = try SchemaCopy(preparing: preparation)
+        // A module creates its shadow tables itself, and fails if they exist. After a VACUUM, they come before the
+        // virtual table.
+        let own = objects.filter { $0.kind != .table || shadowTables.owner(of: $0.name) == nil }
+        try copy.make([.table, .view], of: own)
         for (old, new) in renames { _ = try copy.rename(old, to: new) }
         let columns = table.columns.map { column in
             "\(column.name.quoted)\(column.name == table.rowIDAlias ? " INTEGER PRIMARY KEY" : "")"

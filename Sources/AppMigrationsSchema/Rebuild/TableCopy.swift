@@ -12,6 +12,8 @@ struct TableCopy {
     /// The indexes and triggers to make again, in their order.
     let indexes: [SchemaObject]
     let triggers: [SchemaObject]
+    /// The triggers that are dropped, which include those that aren't made again.
+    let belongingTriggers: [SchemaObject]
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
     let gone: Set<SQLName>
@@ -25,10 +27,15 @@ struct TableCopy {
         let expression: String
     }
 
-    init(_ rebuild: TableRebuild, _ db: some SQLConnection) throws(SQLError) {
+    init(
+        _ rebuild: TableRebuild,
+        _ db: some SQLConnection,
+        preparing preparation: ConnectionPreparation
+    ) throws(SQLError) {
         self.rebuild = rebuild
         let objects = try SchemaObject.all(of: db)
-        let object = try rebuild.object(in: objects, db)
+        let shadowTables = try ShadowTables(among: objects, of: db, preparing: preparation)
+        let object = try rebuild.object(in: objects, without: shadowTables, db)
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
@@ -39,6 +46,7 @@ struct TableCopy {
         }
         indexes = belonging.filter { $0.kind == .index && $0.schema == "main" }
         triggers = belonging.filter { $0.kind == .trigger }
+        belongingTriggers = objects.filter { $0.kind == .trigger && $0.table == object.name }
         droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
         let trial = try rebuild.trial(of: rebuild.newStatement(for: table), instead: old, with: indexes, db)
         (new, gone) = (trial.shape, trial.gone)
@@ -47,7 +55,13 @@ struct TableCopy {
 
         var reads = ExpressionReads()
         if !rebuild.values.isEmpty || objects.contains(where: \.isVirtual) {
-            let probe = try ExpressionProbe(of: old, named: table, in: objects + inTemp)
+            let probe = try ExpressionProbe(
+                of: old,
+                named: table,
+                in: objects + inTemp,
+                without: shadowTables,
+                preparing: preparation
+            )
             for (column, expression) in rebuild.values {
                 switch try probe.answer(expression, db) {
                 case .reads(let more): reads.formUnion(more)
@@ -109,24 +123,19 @@ struct TableCopy {
     private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let stash = SchemaObject.unusedName(among: objects)
-        var selection = "\(fillings.map(\.expression).joined(separator: ", ")) FROM main."
-        if try moveAside(to: stash, db) {
+        let isMovedAside = try moveAside(to: stash, db)
+        if isMovedAside {
             // Their names are free then, and the rows get their pages.
             for index in indexes { try db.rows("DROP INDEX \(index.qualifiedName)") }
-            selection += "\(stash) AS \(table.quoted)"
         } else {
-            // Without types, no value is converted on the way.
-            let columns = fillings.indices.map { "c\($0)" }.joined(separator: ", ")
-            try db.rows("CREATE TABLE main.\(stash)(\(columns))")
-            try db.rows("INSERT INTO main.\(stash) SELECT \(selection)\(table.quoted)")
+            for statement in copying(to: stash) { try db.rows(statement) }
             try db.rows("DROP TABLE main.\(table.quoted)")
-            selection = "\(columns) FROM main.\(stash) ORDER BY rowid"
         }
         try db.rows(rebuild.createTable)
-        // "OR FAIL" stands above the `ON CONFLICT` clauses of the new table, which would leave rows out or take others away ("The
-        // ON CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
-        let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
-        try db.rows("INSERT OR FAIL INTO main.\(target) SELECT \(selection)")
+        do throws(SQLError) { try db.rows(filling(from: stash, isMovedAside: isMovedAside)) } catch {
+            if error.code != .statementFailed { throw error }
+            throw try naming(rowOf: error, selection(from: stash, isMovedAside: isMovedAside), db)
+        }
         let count = try db.number("SELECT changes()")
         // In pages of the old table it would note the same.
         for index in indexes { try db.rows(try index.statement().text(in: "main")) }
@@ -134,12 +143,72 @@ struct TableCopy {
         return count
     }
 
+    /// The names of the columns in which rows wait that are copied twice.
+    private var waitingColumns: String { fillings.indices.map { "c\($0)" }.joined(separator: ", ") }
+
+    private var expressions: String { fillings.map(\.expression).joined(separator: ", ") }
+
+    /// The statements that copy the values of the new table to another one, while the old table has its name.
+    ///
+    /// Its columns have no types, so that no value is converted on the way.
+    func copying(to stash: String) -> [String] {
+        [
+            "CREATE TABLE main.\(stash)(\(waitingColumns))",
+            "INSERT INTO main.\(stash) SELECT \(expressions) FROM main.\(table.quoted)",
+        ]
+    }
+
+    func renaming(to stash: String) -> String { "ALTER TABLE main.\(table.quoted) RENAME TO \(stash)" }
+
+    /// The statement that fills the new table.
+    ///
+    /// "OR FAIL" overrides the `ON CONFLICT` clauses of the new table, which would leave rows out or delete others ("The ON
+    /// CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
+    func filling(from stash: String, isMovedAside: Bool) -> String {
+        let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
+        return
+            "INSERT OR FAIL INTO main.\(target) SELECT \(selection(from: stash, isMovedAside: isMovedAside))"
+    }
+
+    private func selection(from stash: String, isMovedAside: Bool) -> String {
+        isMovedAside
+            ? "\(expressions) FROM main.\(stash) AS \(table.quoted)"
+            : "\(waitingColumns) FROM main.\(stash) ORDER BY rowid"
+    }
+
+    /// Names in an error of the copy the row that the new table doesn't take.
+    ///
+    /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the SQL statement that
+    /// failed" (The ON CONFLICT Clause). So the next row of the same query is the one.
+    private func naming(rowOf error: SQLError, _ selection: String, _ db: some SQLConnection) throws(SQLError)
+        -> SQLError
+    {
+        let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
+        let row: [SQLValue]?
+        do throws(SQLError) {
+            row = try db.rows("SELECT \(selection) LIMIT 1 OFFSET \(copied)").first
+        } catch let failure {
+            // An expression has no value for that row.
+            if failure.code == .statementFailed { return error }
+            throw failure
+        }
+        guard let row else { return error }
+        let columns = fillings.map { SQLTokens($0.column).name(0) }
+        for names in [new.keyNames, new.primaryKeyNames] {
+            let places = names.compactMap { key in columns.firstIndex(of: SQLTokens(key).name(0)) }
+            if places.isEmpty || places.count < names.count { continue }
+            let key = new.description(ofKey: names, values: places.map { row[$0] })
+            return error.with { $0.message += " in the row with \(key)" }
+        }
+        return error
+    }
+
     /// Gives the old table another name, unless its rows have to be read under its own.
-    private func moveAside(to stash: String, _ db: some SQLConnection) throws(SQLError) -> Bool {
+    func moveAside(to stash: String, _ db: some SQLConnection) throws(SQLError) -> Bool {
         // Once the table is renamed, its name is the new table's for a subquery or a view.
         if !reads.isOfItsRowAlone { return false }
         do throws(SQLError) {
-            try db.rows("ALTER TABLE main.\(table.quoted) RENAME TO \(stash)")
+            try db.rows(renaming(to: stash))
             return true
         } catch  where error.code == .statementFailed {
             // A CHECK or an index that names the table does not compile under another name.

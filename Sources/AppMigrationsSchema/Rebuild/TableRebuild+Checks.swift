@@ -1,8 +1,12 @@
 internal import AppMigrationsSQLite
 
 extension TableRebuild {
-    /// The table in the schema, where it can be rebuilt.
-    func object(in objects: [SchemaObject], _ db: some SQLConnection) throws(SQLError) -> SchemaObject {
+    /// The table in the schema; throws if it can't be rebuilt.
+    func object(
+        in objects: [SchemaObject],
+        without shadowTables: ShadowTables,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> SchemaObject {
         let found = objects.first { $0.name == table && ($0.kind == .table || $0.kind == .view) }
         guard let object = found else {
             throw refusal("There is no table of this name", "Correct the name, or create the table")
@@ -13,13 +17,24 @@ extension TableRebuild {
         case "virtual":
             let advice = "Create another one, copy the rows, and drop this one"
             throw refusal("It is a virtual table, whose module keeps its rows", advice)
-        case "shadow":
-            throw refusal("It is a shadow table, in which a virtual table keeps its rows", "Leave it alone")
-        default: return object
+        default: break
         }
+        if let owner = shadowTables.owner(of: table) {
+            let problem = "It is a shadow table, in which the virtual table \(owner) keeps its rows"
+            throw refusal(problem, "Leave it alone")
+        }
+        if let assumption = shadowTables.assumption(about: table) {
+            throw refusal(
+                "By its name it is a shadow table of the virtual table \(assumption.virtualTable), whose statement can't be run"
+                    + " in memory to find out: \(assumption.obstacle)",
+                SQLError.registrationAdvice(for: assumption.obstacle)
+                    ?? "If it is a table of your own, change it with statements in a migration"
+            )
+        }
+        return object
     }
 
-    /// The statement of the new table, which makes a table of the same name and nothing else.
+    /// The statement of the new table; throws if it does anything but create a table of the same name.
     func newStatement(for table: SQLName) throws(SQLError) -> CreateStatement {
         let advice = "Pass CREATE TABLE \(table) with its columns"
         guard let statement = CreateStatement(createTable), statement.kind == .table else {
@@ -60,7 +75,8 @@ extension TableRebuild {
                         + " statement before"
                 )
             }
-            // An index that is gone already needs no dropping: copying by hand loses the indexes of a table.
+            // The name of an index that doesn't exist is ignored: a table that was copied by hand lost its
+            // indexes.
             guard let object = objects.first(where: { $0.name == name }) else { continue }
             let isOwn = object.kind == .view || object.kind != .table && object.table == table
             if !isOwn || object.sql == nil {
@@ -72,7 +88,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses what would leave a full-text index behind that draws on the table: no trigger fires in a rebuild.
+    /// Refuses a change that a full-text index filled from the table would not follow, because no trigger
+    /// fires in a rebuild.
     func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
         let changed = gone.union(values.map(\.column))
         guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
@@ -103,8 +120,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses types that can change values, unless an expression says how, and rows without a value where the new table wants
-    /// one.
+    /// Refuses a type that can change values, unless an expression says how, and rows without a value in a
+    /// column that becomes NOT NULL.
     func checkKept(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
@@ -117,12 +134,15 @@ extension TableRebuild {
             }
             let mayBeNull = !before.isNotNull && before.name != old.rowIDAlias
             if !mayBeNull || !column.isNotNull && column.name != new.rowIDAlias { continue }
-            let name = before.name.quoted
-            let count = try db.number("SELECT count(*) FROM main.\(old.name.quoted) WHERE \(name) IS NULL")
+            let rows = "FROM main.\(old.name.quoted) WHERE \(before.name.quoted) IS NULL"
+            let count = try db.number("SELECT count(*) \(rows)")
             if count == 0 { continue }
+            let keys = old.keyNames
+            let values = try db.rows("SELECT \(keys.joined(separator: ", ")) \(rows) LIMIT 1").first ?? []
+            let first = (count == 1 ? "" : "first: ") + old.description(ofKey: keys, values: values)
             let example = new.filling(column, from: before.name.written).map { ", such as \($0)" } ?? ""
             throw refusal(
-                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count)",
+                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count) (\(first))",
                 "Give them a value in values:\(example)"
             )
         }
@@ -135,7 +155,7 @@ extension TableRebuild {
     }
 }
 
-/// The shape of a new table, as SQLite tells it of a temporary one that is gone again.
+/// The shape of a new table, read from a temporary table that was created for that and dropped again.
 struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.

@@ -55,17 +55,25 @@ public struct TableRebuild: Sendable {
     /// In a transaction, such as a migration's, it uses a savepoint, and foreign keys must be off already: a
     /// migrator sees to it.
     ///
-    /// - Parameter db: A connection to SQLite, of this library or another.
+    /// - Parameters:
+    ///   - db: A connection to SQLite, of this library or another.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection, in which SQLite is asked what expressions and
+    ///     virtual tables read. Register there the functions, collations, tokenizers and modules of your app, as for
+    ///     ``SchemaPlan/init(from:to:hints:preparing:)``. Without a tokenizer it isn't found out that a full-text index would no
+    ///     longer fit the table.
     /// - Throws: `SQLError`, after which the table and the connection's settings are as they were, unless it says that
     ///   the change is committed and only a setting could not be set back:
     ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found
     ///   before a row is copied; `SQLError.Code.brokenObject` for a view or a trigger that would no longer
     ///   compile, `SQLError.Code.foreignKeyViolation` for rows that would refer to none, and what SQLite says
     ///   of a row that the new table does not take.
-    public func run(_ db: some SQLConnection) throws(SQLError) {
+    public func run(
+        _ db: some SQLConnection,
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
+    ) throws(SQLError) {
         do throws(SQLError) {
             try SchemaTransaction.run(on: db) { () throws(SQLError) in
-                let work = try TableCopy(self, db)
+                let work = try TableCopy(self, db, preparing: ConnectionPreparation(prepare))
                 let before = try SchemaHealth(of: db, gone: work.gone)
                 try work.run(db)
                 let after = try SchemaHealth(of: db, gone: work.gone)

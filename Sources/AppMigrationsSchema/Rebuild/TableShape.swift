@@ -57,6 +57,23 @@ struct TableShape {
         return ["rowid", "_rowid_", "oid"].first { self[SQLName($0)] == nil }
     }
 
+    /// The names that read a row's key: the rowid, or the columns of the primary key of a table without one.
+    var keyNames: [String] {
+        if let rowIDName { return [rowIDName] }
+        return primaryKeyNames
+    }
+
+    var primaryKeyNames: [String] { columns.filter(\.isInPrimaryKey).map(\.name.quoted) }
+
+    /// A row's key in words, as in `id 7`, from the names that read it and their values.
+    func description(ofKey names: [String], values: [SQLValue]) -> String {
+        zip(names, values).map { name, value in
+            // Some connections return every value as text, and a rowid is always a number.
+            let number = name == rowIDName ? value.number : nil
+            return "\(SQLTokens(name).name(0)?.text ?? name) \(number?.description ?? value.description)"
+        }.joined(separator: ", ")
+    }
+
     subscript(column: SQLName) -> Column? { columns.first { $0.name == column } }
 
     var names: Set<SQLName> { Set(columns.map(\.name)) }

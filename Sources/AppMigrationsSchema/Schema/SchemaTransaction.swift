@@ -74,6 +74,11 @@ enum SchemaTransaction {
         }
     }
 
+    /// A rename that leaves the texts of views, triggers and foreign keys alone, as statements for a shell.
+    static func withLegacyRenaming(_ rename: String) -> [String] {
+        ["PRAGMA legacy_alter_table = ON", rename, "PRAGMA legacy_alter_table = OFF"]
+    }
+
     private static func setSpilling(_ pages: Int64, on db: some SQLConnection) throws(SQLError) {
         if let db = db as? SQLiteConnection { return db.setSpilling(pages) }
         try db.rows("PRAGMA cache_spill = \(pages)")

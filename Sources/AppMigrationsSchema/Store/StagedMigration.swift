@@ -1,25 +1,29 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-/// One call of `migrateStaged`, under its lock: a copy, the migration of it, the checks.
+/// One call of `migrateStaged`, under its lock: it copies the store, migrates the copy and checks it.
 ///
-/// `StagedMigration+Replacing` puts it in the store's place.
+/// `StagedMigration+Replacing` writes the copy back into the store.
 struct StagedMigration {
     typealias Progress = (SQLiteStore.Progress) -> SQLiteStore.Answer
     typealias Body = (SQLiteConnection) throws -> Void
 
     let files: StoreFiles
-    /// Where the old store stays, if it does.
+    /// The path of the backup, if one is made.
     let backup: String?
     let check: SQLiteStore.Check
+    /// True if the virtual tables of the copy are checked, too.
+    var checksVirtualTables = false
     let lockTimeout: Duration
-    /// Called in the moment in which the store has no lock, so that a test can write there.
+    /// Called while the store isn't locked for a moment, so that a test can write to it then.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
-    /// Some megabytes: often enough for a progress bar, and too seldom to cost anything.
+    /// A few megabytes: enough steps for a progress bar, and too few to cost time.
     static var pagesPerStep: Int32 { 1_024 }
 
-    /// Opens a file, with commits that survive a power failure; the connection is ours alone, so that nothing is set back.
+    /// Opens a file, with commits that survive a power failure.
+    ///
+    /// The settings stay, because nobody else uses the connection.
     func open(_ path: String, _ access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: path, access, lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
@@ -27,7 +31,7 @@ struct StagedMigration {
         return db
     }
 
-    /// Makes a copy of the store, as private as the store is.
+    /// Copies the store to a file with the same permissions.
     func copyStore(
         to path: String,
         _ phase: SQLiteStore.Progress.Phase,
@@ -37,7 +41,7 @@ struct StagedMigration {
             try Platform.makeFile($0, like: Platform.status(files.store))
         }
         let db = try open(path, .writing)
-        // The connection that has the write lock cannot be a source (sqlite3_backup_step, SQLITE_BUSY).
+        // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
         let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { reader.close() }
         let copying = try SQLiteConnection.Backup(from: reader, to: db)
@@ -47,7 +51,7 @@ struct StagedMigration {
         return db
     }
 
-    /// Ends everything where the caller or its task wants that.
+    /// Passes the progress to the caller, and throws if the caller or its task wants to end.
     func report(_ state: SQLiteStore.Progress, _ progress: Progress) throws(SQLError) {
         let answer = progress(state)
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
@@ -56,8 +60,12 @@ struct StagedMigration {
 
     private static var stopped: SQLError { SQLError(.stopped, "The progress closure answered .cancel") }
 
-    /// Runs the migration on the copy and checks what it left; `false` when it wrote nothing.
-    func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
+    /// Runs the migration on the copy and checks the result.
+    ///
+    /// - Returns: The virtual tables of the copy with a problem; `nil` if the migration wrote nothing.
+    func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError)
+        -> [SQLiteStore.VirtualTableProblem]?
+    {
         let references = check == .off ? nil : try Orphans.found(in: copy)
         let identity = try StoreFiles.status(files.copy)?.identity
         try report(SQLiteStore.Progress(.migrating), progress)
@@ -66,7 +74,7 @@ struct StagedMigration {
         try telling(.migrating, on: copy, pages, progress) { () throws(SQLError) in
             do { try body(copy) } catch {
                 let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-                // A migrator's commits were in the copy.
+                // A migrator committed to the copy, which is deleted.
                 throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
             }
         }
@@ -77,27 +85,41 @@ struct StagedMigration {
             throw refusal(.migrationFailed, "The migration put another file in the place of its copy")
         }
         try lookAtWrites(of: copy)
-        if try copy.dataVersion() == before { return false }
+        if try copy.dataVersion() == before { return nil }
         try report(SQLiteStore.Progress(.checking), progress)
+        let checker = try connectionForCheck(of: files.copy)
+        try telling(.checking, on: checker, pages, progress) { () throws(SQLError) in
+            let complaints = try Complaints(check, of: checker)
+            if complaints.isEmpty { return }
+            let store = try connectionForCheck(of: files.store)
+            let excess = complaints.excess(over: try Complaints(check, of: store))
+            if let excess { throw excess.with { $0.path = files.store } }
+        }
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
         let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
+        var problems = [SQLiteStore.VirtualTableProblem]()
         try telling(.checking, on: reader, pages, progress) { () throws(SQLError) in
-            let complaints = try Complaints(check, of: reader)
-            if !complaints.isEmpty {
-                let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
-                let excess = complaints.excess(over: try Complaints(check, of: store))
-                if let excess { throw excess.with { $0.path = files.store } }
-            }
             if let references, let error = try Orphans.found(in: reader).excess(over: references) {
                 throw error
             }
+            if checksVirtualTables {
+                let tables = try SchemaObject.virtualTables(of: reader)
+                problems = try SQLiteStore.VirtualTableProblem.found(by: check, in: tables, of: reader)
+            }
         }
-        return true
+        return problems
     }
 
-    /// Tells some times a second how much of the copy was read, while statements of `body` run.
+    /// A connection on which a check passes over virtual tables.
+    private func connectionForCheck(of path: String) throws(SQLError) -> SQLiteConnection {
+        let db = try SQLiteConnection(path: path, .writing, lockTimeout)
+        if check != .off { db.removeModules(of: try SchemaObject.virtualTables(of: db)) }
+        return db
+    }
+
+    /// Reports a few times a second how much of the copy was read, while statements of `body` run.
     ///
-    /// It throws where the answer was to end, also where `body` took the error of its statement for nothing.
+    /// If the answer was to end, it throws, even if `body` ignored the error of its statement.
     private func telling(
         _ phase: SQLiteStore.Progress.Phase,
         on copy: SQLiteConnection,
@@ -117,9 +139,10 @@ struct StagedMigration {
         if isStopped { throw Self.stopped }
     }
 
-    /// Learns what other connections wrote to the copy, and that none is still at it.
+    /// Makes `copy` see what other connections wrote to it, and throws if one of them is still in a
+    /// transaction.
     ///
-    /// A connection sees the writes of others once it begins a transaction.
+    /// A connection sees the writes of others when it begins a transaction.
     private func lookAtWrites(of copy: SQLiteConnection) throws(SQLError) {
         do throws(SQLError) {
             try copy.query("BEGIN IMMEDIATE")
@@ -135,9 +158,10 @@ struct StagedMigration {
         SQLError(code, "\(message). The store was not replaced").with { $0.path = files.store }
     }
 
-    /// Refuses a copy that SQLite can't write into the store.
+    /// Throws if SQLite can't write the copy into the store.
     func checkPageSize(of copy: SQLiteConnection, _ live: SQLiteConnection) throws(SQLError) {
-        // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY (sqlite3_backup_step).
+        // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY
+        // (sqlite3_backup_step).
         let (size, pageSize) = (try copy.query("PRAGMA page_size"), try live.query("PRAGMA page_size"))
         if size == pageSize { return }
         if try live.query("PRAGMA journal_mode") != [["wal"]] { return }

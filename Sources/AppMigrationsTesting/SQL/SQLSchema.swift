@@ -2,56 +2,27 @@ import AppMigrationsSQL
 
 /// The schema of an SQLite database, through the connection of any library.
 struct SQLSchema {
-    struct Object {
-        let kind: String
-        let name: SQLName
-        /// The table that an index or a trigger belongs to; the name of anything else.
-        let table: SQLName
-        let sql: String
-
-        var title: String { "\(kind) \(name)" }
-    }
-
     /// A difference from the schema of a new database.
     struct Difference {
         /// A sentence that goes on from the name of a release.
         let text: String
-        /// The table concerned, where a new database has nothing of the kind.
+        /// The table that the difference is about, if a new database has nothing of the kind.
         let ownTable: SQLName?
     }
 
-    /// In the order in which they were made, so that each can be made again.
-    let objects: [Object]
+    /// In the order in which they were created, so that each can be created again.
+    let objects: [SchemaObject]
 
-    /// Reads everything that has a `CREATE` text, without the tables in which virtual ones keep their rows.
+    /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their
+    /// rows.
     init(of db: some SQLConnection) throws {
-        var objects = [Object]()
-        let rows = try db.query(
-            "SELECT type, name, tbl_name, sql FROM main.sqlite_master WHERE sql NOT NULL ORDER BY rowid"
-        )
-        for row in rows {
-            let name = SQLName(try row[1].value(as: String.self))
-            if name.isInternal { continue }
-            objects.append(
-                Object(
-                    kind: try row[0].value(as: String.self),
-                    name: name,
-                    table: SQLName(try row[2].value(as: String.self)),
-                    sql: try row[3].value(as: String.self)
-                )
-            )
-        }
-        if objects.contains(where: \.isVirtual) {
-            var shadows = Set<SQLName>()
-            for row in try db.query("PRAGMA main.table_list") where row[2] == "shadow" {
-                shadows.insert(SQLName(try row[1].value(as: String.self)))
-            }
-            objects.removeAll { shadows.contains($0.name) }
-        }
-        self.objects = objects
+        let all = try SchemaObject.all(of: db)
+        let shadowTables = try ShadowTables(among: all, attachingTo: db)
+        objects = all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) }
     }
 
-    /// The differences from the schema of a new database, without these tables and what belongs to them.
+    /// The differences from the schema of a new database, without these tables, their indexes and their
+    /// triggers.
     func differences(from new: SQLSchema, leavingOut tables: [SQLName]) -> [Difference] {
         var differences = [Difference]()
         func add(_ text: String, of table: SQLName? = nil) {
@@ -66,8 +37,8 @@ struct SQLSchema {
             if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
             let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
             add(
-                "the \(wanted.title) is \(Object.shown(words, from: same)) and in a new database "
-                    + Object.shown(expected, from: same)
+                "the \(wanted.title) is \(SchemaObject.shown(words, from: same)) and in a new database "
+                    + SchemaObject.shown(expected, from: same)
             )
         }
         for mine in objects where !tables.contains(mine.table) {
@@ -78,7 +49,9 @@ struct SQLSchema {
     }
 }
 
-extension SQLSchema.Object {
+extension SchemaObject {
+    var title: String { "\(kind) \(name)" }
+
     /// A word of a `CREATE` text, without its quotes.
     struct Word {
         let text: String
@@ -91,14 +64,9 @@ extension SQLSchema.Object {
         }
     }
 
-    var isVirtual: Bool {
-        let tokens = SQLTokens(sql)
-        return tokens.isWord(1, "VIRTUAL")
-    }
-
     /// The words without blanks, comments and quotes of names, which `ALTER TABLE` writes.
     var words: [Word] {
-        let tokens = SQLTokens(sql)
+        let tokens = SQLTokens(sql ?? "")
         return tokens.tokens.indices.map { index in
             let isLiteral = tokens.tokens[index].kind == .text
             let text = tokens.text(index)
@@ -115,7 +83,7 @@ extension SQLSchema.Object {
     }
 }
 
-/// The schema of a release as a script, as it makes an empty database, with its ledger.
+/// The schema of a release with its ledger, as a script that creates them in an empty database.
 struct SQLSchemaRecord {
     let script: String
 
@@ -127,7 +95,7 @@ struct SQLSchemaRecord {
         script = text
     }
 
-    /// Writes down a database: the schema, and the rows that the migrations made.
+    /// Records the schema of a database, and the rows that the migrations inserted.
     init(of db: some SQLConnection, release: String, ledger: String) throws {
         var script = """
             -- The schema of \(release), as its migrations made it in an empty database. Don't edit what stands here.
@@ -135,11 +103,11 @@ struct SQLSchemaRecord {
 
             """
         let schema = try SQLSchema(of: db)
-        // A semicolon behind a comment would be part of it.
-        for object in schema.objects { script += object.sql + (object.sql.contains("--") ? "\n;\n" : ";\n") }
-        // A virtual table may only show the rows of another one.
-        for table in schema.objects where table.kind == "table" && !table.isVirtual {
-            // The time at which a migration was applied would make each record another one.
+        // A semicolon after a comment would be part of the comment.
+        for sql in schema.objects.compactMap(\.sql) { script += sql + (sql.contains("--") ? "\n;\n" : ";\n") }
+        // A virtual table may only show the rows of another table.
+        for table in schema.objects where table.kind == .table && !table.isVirtual {
+            // The time at which a migration was applied would differ in each record.
             let left = table.name == SQLName(ledger) ? "applied_at" : ""
             let columns = try db.query(
                 "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0 AND name <> ? ORDER BY cid",
@@ -153,21 +121,21 @@ struct SQLSchemaRecord {
         self.script = script
     }
 
-    /// Makes the recorded database in an empty one.
+    /// Creates the recorded database in an empty one.
     func make(in db: some SQLConnection) throws {
-        // Rows stand in the order of their tables, and not in that of the references between them.
+        // The rows are in the order of their tables. So a row can come before the one that it refers to.
         let hasForeignKeys = try db.query("PRAGMA foreign_keys") == [[1]]
         if hasForeignKeys { try db.query("PRAGMA foreign_keys = OFF") }
         try db.execute(script: script)
         if hasForeignKeys { try db.query("PRAGMA foreign_keys = ON") }
     }
 
-    /// A value as a script can have it.
+    /// A value as a literal in a script.
     private static func literal(_ value: SQLValue) -> String {
         switch value {
         case .real(let number) where number.isInfinite: return number < 0 ? "-9e999" : "9e999"
         case .text(let text) where text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") }:
-            // A script is cut at a zero byte, and a checkout may change line ends.
+            // A script ends at a zero byte, and a checkout may change line ends.
             return "CAST(\(SQLValue.blob(Array(text.utf8))) AS TEXT)"
         default: return "\(value)"
         }

@@ -64,6 +64,20 @@ import Testing
         #expect(differences.last == "The migrations make the table left, which the target doesn't have.")
     }
 
+    @Test func `a table of the app with the name of a shadow table counts`() throws {
+        let index = "CREATE VIRTUAL TABLE note USING fts5(body, content='note_content', content_rowid='id');"
+        let migrations = Migration.numbered([
+            "CREATE TABLE note_content(id INTEGER PRIMARY KEY, body TEXT); \(index)"
+        ])
+        let target = "CREATE TABLE note_content(id INTEGER PRIMARY KEY, body TEXT, lang TEXT); \(index)"
+        #expect(
+            try Migrator(migrations).schemaDifferences(from: target) == [
+                "The migrations make a different table note_content: …IMARY KEY, body TEXT)"
+                    + " and not …IMARY KEY, body TEXT, lang TEXT)."
+            ]
+        )
+    }
+
     @Test func `a migration or a target that is wrong is an error`() throws {
         let wrong = try Migrator([Migration(version: 1, sql: "CREATE TABLE")])
         #expect(try sqlError { try wrong.schemaDifferences(from: "") }.version == 1)

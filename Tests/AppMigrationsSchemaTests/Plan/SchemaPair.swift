@@ -28,7 +28,7 @@ struct SchemaPair: Sendable, CustomTestStringConvertible {
         (self.hints, self.query, self.rows) = (hints, query, rows)
     }
 
-    static let all = same + made + added + redefined + rebuilt + answered
+    static let all = same + made + added + redefined + rebuilt + answered + shadowNamed
 
     static let same = [
         SchemaPair("nothing and nothing", "", ""),

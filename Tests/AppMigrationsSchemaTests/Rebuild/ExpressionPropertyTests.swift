@@ -74,7 +74,14 @@ private struct RandomExpression {
 
         let objects = try SchemaObject.all(of: db)
         let shape = try TableShape(of: objects[0].statement(), in: "main", db)
-        let probe = try ExpressionProbe(of: shape, named: SQLName("t"), in: objects)
+        let shadowTables = try ShadowTables(among: objects, of: db)
+        let probe = try ExpressionProbe(
+            of: shape,
+            named: SQLName("t"),
+            in: objects,
+            without: shadowTables,
+            preparing: .none
+        )
         guard case .reads(let reads) = try probe.answer(expression, db) else {
             Issue.record("SQLite does not compile \(expression)")
             return

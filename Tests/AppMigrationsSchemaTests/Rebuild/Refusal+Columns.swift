@@ -35,18 +35,21 @@ extension Refusal {
         ),
         Refusal(
             createTable: "CREATE TABLE t(a NOT NULL DEFAULT 0, b NOT NULL)",
-            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            reason:
+                "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)",
             advice: "Give them a value in values:, such as coalesce(a, '')."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID",
-            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            reason:
+                "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)",
             advice: "Give them a value in values:."
         ),
         Refusal(
             before: "CREATE TABLE t(a INT, b); INSERT INTO t VALUES (NULL, 1)",
             createTable: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)",
-            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            reason:
+                "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
             advice: "Give them a value in values:."
         ),
         Refusal(
@@ -54,19 +57,21 @@ extension Refusal {
                 "CREATE TABLE t(`two words` INT, `end` REAL, b BLOB); INSERT INTO t VALUES (NULL, NULL, NULL)",
             createTable: "CREATE TABLE t(`two words` INT NOT NULL, `end` REAL, b BLOB)",
             reason:
-                "The column two words becomes NOT NULL, and the number of rows without a value there is 1",
+                "The column two words becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
             advice: "Give them a value in values:, such as coalesce(`two words`, 0)."
         ),
         Refusal(
             before: "CREATE TABLE t(`end` REAL); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(`end` REAL NOT NULL)",
-            reason: "The column end becomes NOT NULL, and the number of rows without a value there is 1",
+            reason:
+                "The column end becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
             advice: "Give them a value in values:, such as coalesce(`end`, 0.0)."
         ),
         Refusal(
             before: "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(a BLOB NOT NULL)",
-            reason: "The column a becomes NOT NULL, and the number of rows without a value there is 1",
+            reason:
+                "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
             advice: "Give them a value in values:, such as coalesce(a, x'')."
         ),
         Refusal(
@@ -102,11 +107,12 @@ extension Refusal {
                 createTable: "CREATE TABLE t(a, b UNIQUE)",
                 values: ["b": "7"],
                 reason:
-                    "UNIQUE constraint failed: t.b. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR FAIL"
+                    "UNIQUE constraint failed: t.b in the row with rowid 2. The table and its rows are as they were (SQLite error 2067). Statement: INSERT OR FAIL"
             ),
             Refusal(
                 createTable: "CREATE TABLE t(a, b CHECK (b < 3))",
-                reason: "CHECK constraint failed: b < 3. The table and its rows are as they were"
+                reason:
+                    "CHECK constraint failed: b < 3 in the row with rowid 2. The table and its rows are as they were"
             ),
             Refusal(
                 before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
@@ -117,12 +123,13 @@ extension Refusal {
                 before: "CREATE TABLE t(a, b); INSERT INTO t VALUES ('x', 1)",
                 createTable: "CREATE TABLE t(a INTEGER, b INT) STRICT",
                 values: ["a": "a", "b": "b"],
-                reason: "cannot store TEXT value in INTEGER column t.a. The table"
+                reason: "cannot store TEXT value in INTEGER column t.a in the row with rowid 1. The table"
             ),
             Refusal(
                 createTable: "CREATE TABLE t(a NOT NULL ON CONFLICT IGNORE, b)",
                 values: ["a": "a"],
-                reason: "NOT NULL constraint failed: t.a. The table and its rows are as they were"
+                reason:
+                    "NOT NULL constraint failed: t.a in the row with rowid 2. The table and its rows are as they were"
             ),
             Refusal(
                 before: """
@@ -130,14 +137,16 @@ extension Refusal {
                     CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT 1; END
                     """,
                 createTable: "CREATE TABLE t(a, b UNIQUE)",
-                reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
+                reason:
+                    "UNIQUE constraint failed: t.b in the row with rowid 2. The table and its rows are as they were"
             ),
         ]
         + ["IGNORE", "REPLACE", "ROLLBACK"].map { rule in
             Refusal(
                 createTable: "CREATE TABLE t(a, b UNIQUE ON CONFLICT \(rule))",
                 values: ["b": "7"],
-                reason: "UNIQUE constraint failed: t.b. The table and its rows are as they were"
+                reason:
+                    "UNIQUE constraint failed: t.b in the row with rowid 2. The table and its rows are as they were"
             )
         }
 }

@@ -26,7 +26,7 @@ extension Refusal {
         Refusal(
             before: "CREATE VIRTUAL TABLE f USING fts5(a)",
             table: "f_content",
-            reason: "It is a shadow table, in which a virtual table keeps its rows",
+            reason: "It is a shadow table, in which the virtual table f keeps its rows",
             advice: "Leave it alone."
         ),
         Refusal(

@@ -116,6 +116,36 @@ import Testing
         #expect(fewer.findings.map(\.kind) == [.disappeared, .startsDiffer])
     }
 
+    @Test func `a table of the app with the name of a shadow table is recorded and compared`() throws {
+        func migration(_ columns: String) -> SQLiteMigration {
+            SQLiteMigration(
+                version: 1,
+                sql: """
+                    CREATE TABLE note_content(\(columns)); INSERT INTO note_content(id, body) VALUES (1, 'hello');
+                    CREATE VIRTUAL TABLE note USING fts5(body, content='note_content', content_rowid='id');
+                    """
+            )
+        }
+        let columns = "id INTEGER PRIMARY KEY, body TEXT"
+        let released = try rehearsal(folder, migration(columns))
+        try released.record("2.1", opening: memory)
+        let record = try read("Releases/2.1.sql", in: folder)
+        #expect(record.contains("\nCREATE TABLE note_content(\(columns));\n"))
+        #expect(record.hasSuffix("\nINSERT INTO \"note_content\" (\"id\", \"body\") VALUES (1, 'hello');\n"))
+        #expect(!record.contains("note_data"))
+        var connections = [SQLiteConnection]()
+        try released.run {
+            connections.append(try memory())
+            return connections[connections.count - 1]
+        }.requireClean()
+        #expect(try connections.map { try $0.query("PRAGMA database_list").count } == [1, 1])
+        let edited = try rehearsal(folder, migration(columns + ", lang TEXT")).run(opening: memory)
+        #expect(edited.findings.map(\.kind) == [.changed, .startsDiffer])
+        let difference =
+            "the table note_content is …body TEXT ) and in a new database …body TEXT , lang TEXT )"
+        #expect(edited.findings[1].description.contains(difference))
+    }
+
     @Test func `how a text is written makes no difference`() throws {
         try rehearsal(folder, first).record("2.1", opening: memory)
         let record = try read("Releases/2.1.sql", in: folder)

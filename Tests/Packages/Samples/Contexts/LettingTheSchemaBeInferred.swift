@@ -23,15 +23,31 @@ import Testing
         // Sample 2 of LettingTheSchemaBeInferred.md
     }
 
-    // Sample 4 of LettingTheSchemaBeInferred.md
+    func preparing(
+        _ db: SQLiteConnection,
+        _ register: @escaping @Sendable (OpaquePointer) throws -> Void
+    ) throws -> SchemaPlan {
+        @Sendable func registerCollations(on handle: OpaquePointer) throws { try register(handle) }
+        // Sample 3 of LettingTheSchemaBeInferred.md
+        return plan
+    }
+
+    // Sample 5 of LettingTheSchemaBeInferred.md
 
     func inAMigration(_ schemaOfRelease2_1: String) -> SQLiteMigration {
-        // Sample 3 of LettingTheSchemaBeInferred.md
+        // Sample 4 of LettingTheSchemaBeInferred.md
         return migration
     }
 
     @Test func `the doc comment's line passes too`() throws {
         // Sample 2 of SQLiteComparison.swift
+    }
+
+    @Test func `each private connection is prepared`() throws {
+        let db = try database("CREATE TABLE note(id INTEGER PRIMARY KEY)")
+        #expect(throws: SQLError.self) { try preparing(db) { _ in throw CancellationError() } }
+        let plan = try preparing(db) { handle in try SQLiteConnection(borrowing: handle).query("SELECT 1") }
+        #expect(plan.steps.map(\.description) == ["add the column title to the table note"])
     }
 
     @Test func `a schema is inferred`() throws {

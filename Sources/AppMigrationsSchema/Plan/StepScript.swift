@@ -1,0 +1,80 @@
+internal import AppMigrationsSQLite
+
+/// Finds the SQL of a plan's steps, by running them one after the other in a copy of the schema without rows.
+struct StepScript {
+    private var copy: SchemaCopy
+    /// The reason why the copy isn't as the database would be by now.
+    private var failure: SQLError?
+
+    init(of schema: SchemaSnapshot, preparing preparation: ConnectionPreparation) throws(SQLError) {
+        copy = try SchemaCopy(preparing: preparation)
+        try copy.make([.table, .view, .index, .trigger], of: schema.objects)
+        // As while a plan is applied.
+        copy.db.setLegacyRenaming(true)
+        failure = copy.obstacle
+    }
+
+    /// The SQL of a step that rebuilds no table.
+    static func sql(withoutRebuild step: SchemaPlan.Step) -> String {
+        script(of: step.action.statements ?? [])
+    }
+
+    /// The SQL of a step, which is run in the copy.
+    mutating func sql(
+        of step: SchemaPlan.Step,
+        preparing preparation: ConnectionPreparation
+    ) throws(SQLError) -> String {
+        if failure == nil {
+            do throws(SQLError) { return try run(step, preparing: preparation) } catch {
+                // The step fails when the plan is applied, for the same reason.
+                if error.code == .cancelled { throw error }
+                failure = error
+            }
+        }
+        if let sql = step.action.statements { return Self.script(of: sql) }
+        let reason = failure.map { "\($0.message). \($0.registrationAdvice ?? "")" } ?? ""
+        return Self.comment("\(step): this can't be shown as SQL: \(reason)")
+    }
+
+    private func run(_ step: SchemaPlan.Step, preparing preparation: ConnectionPreparation) throws(SQLError)
+        -> String
+    {
+        let db = copy.db
+        guard case .rebuild(let rebuild) = step.action else {
+            try step.run(db, preparing: preparation)
+            return Self.script(of: step.action.statements ?? [])
+        }
+        let work = try TableCopy(rebuild, db, preparing: preparation)
+        let stash = SchemaObject.unusedName(among: try SchemaObject.all(of: db))
+        let isMovedAside = try db.takingBack { () throws(SQLError) in try work.moveAside(to: stash, db) }
+        let statements = try work.statements(stash: stash, isMovedAside: isMovedAside)
+        try work.run(db)
+        return Self.script(of: statements)
+    }
+
+    /// The statements, each with a semicolon and a line end.
+    private static func script(of statements: [String]) -> String {
+        statements.map { statement in
+            let tokens = SQLTokens(statement)
+            let end = tokens.tokens.last?.range.upperBound ?? 0
+            // A comment at its end would swallow the semicolon.
+            return "\(statement)\(end < tokens.count ? "\n" : "");\n"
+        }.joined()
+    }
+
+    /// A text as one comment.
+    static func comment(_ text: String) -> String {
+        "-- \(text.split(whereSeparator: \.isNewline).joined(separator: " "))\n"
+    }
+}
+
+extension SchemaPlan.Step.Action {
+    /// The statements for a shell, where `legacy_alter_table` is off; `nil` for a rebuild.
+    fileprivate var statements: [String]? {
+        switch self {
+        case .statement(let sql), .renaming(let sql): [sql]
+        case .renamingAlone(let sql): SchemaTransaction.withLegacyRenaming(sql)
+        case .rebuild: nil
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import AppMigrationsSQLite
+
+/// The caller's closure that registers an app's functions, collations, modules and tokenizers on a connection.
+///
+/// A plan asks SQLite about schemas in private databases in memory, which know nothing of the app before that.
+struct ConnectionPreparation: Sendable {
+    private let prepare: @Sendable (OpaquePointer) throws -> Void
+
+    init(_ prepare: @escaping @Sendable (OpaquePointer) throws -> Void) { self.prepare = prepare }
+
+    /// Registers nothing.
+    static let none = ConnectionPreparation { _ in }
+
+    /// Calls the closure with the connection's `sqlite3 *`.
+    func register(on db: SQLiteConnection) throws(SQLError) {
+        do { try prepare(db.handle) } catch {
+            if error is CancellationError { throw SQLError.taskCancelled }
+            throw SQLError(
+                .refusedSchemaChange,
+                "The closure preparing: failed: \(error). Nothing was changed"
+            ).with {
+                $0.underlyingError = error
+            }
+        }
+    }
+
+    /// An empty database in memory on a prepared connection.
+    ///
+    /// A plan is applied with foreign keys off, so they are off here, too. Some builds of SQLite turn them on for each new
+    /// connection (SQLITE_DEFAULT_FOREIGN_KEYS), and then a rename rewrites references that the plan would leave alone.
+    func makeDatabase() throws(SQLError) -> SQLiteConnection {
+        let db = try SQLiteConnection(path: ":memory:")
+        try register(on: db)
+        db.turnForeignKeysOff()
+        db.setLegacyRenaming(false)
+        return db
+    }
+}
+
+extension SQLError {
+    /// The advice for an error of a private database that lacks what an app registers; `nil` for any other error.
+    var registrationAdvice: String? { Self.registrationAdvice(for: message) }
+
+    /// The advice for SQLite's message that a function, a collation, a module or a tokenizer is missing.
+    static func registrationAdvice(for message: String) -> String? {
+        let beginnings = [
+            "no such function: ", "no such collation sequence: ", "no such module: ", "no such tokenizer: ",
+            "unknown tokenizer: ", "unknown function: ",
+        ]
+        if !beginnings.contains(where: message.contains) { return nil }
+        return "Register it on each private connection of the plan with preparing:"
+    }
+}

@@ -1,0 +1,36 @@
+internal import AppMigrationsSQLite
+
+extension SQLConnection {
+    /// Adds the path of the database to an error, if this library opened the connection.
+    func naming(_ error: SQLError) -> SQLError { (self as? SQLiteConnection)?.naming(error) ?? error }
+
+    /// The whole number that a query returns.
+    func number(_ sql: String) throws(SQLError) -> Int64 { try SQLConversation(self).number(sql) }
+
+    /// The texts in the first column of a query's rows.
+    func texts(_ sql: String) throws(SQLError) -> [String] {
+        try rows(sql).map { row throws(SQLError) in try row.text(0) }
+    }
+
+    /// Runs `body` in a savepoint, and rolls back to it.
+    func takingBack<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
+        try rows("SAVEPOINT app_migrations_probe")
+        let value = try body()
+        try rows("ROLLBACK TO app_migrations_probe")
+        try rows("RELEASE app_migrations_probe")
+        return value
+    }
+}
+
+extension SchemaObject {
+    /// The object's `CREATE` statement, taken apart.
+    func statement() throws(SQLError) -> CreateStatement {
+        guard let sql, let statement = CreateStatement(sql) else {
+            throw SQLError(
+                .statementFailed,
+                "The schema has no CREATE statement that this library can read for the \(kind) \(name): \(sql ?? "none")"
+            )
+        }
+        return statement
+    }
+}

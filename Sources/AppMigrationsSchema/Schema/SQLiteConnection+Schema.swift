@@ -1,0 +1,36 @@
+internal import AppMigrationsSQLite
+internal import CAppMigrationsSQLite
+
+extension SQLiteConnection {
+    /// Runs a statement, and returns SQLite's error if it fails.
+    func failure(of sql: String) throws(SQLError) -> SQLError? {
+        do throws(SQLError) {
+            try query(sql)
+            return nil
+        } catch  where error.code == .statementFailed { return error }
+    }
+
+    /// Turns foreign keys off, which SQLite ignores in a transaction.
+    func turnForeignKeysOff() {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nil)
+    }
+
+    /// Sets `legacy_alter_table`, even after SQLite ended the transaction, when a statement would not run.
+    func setLegacyRenaming(_ on: Bool) {
+        // The call fails only for an option that SQLite doesn't know, and it has known this one since 3.26.
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)
+    }
+
+    /// Sets `cache_spill`, even after SQLite ended the transaction.
+    func setSpilling(_ pages: Int64) {
+        unlessClosed { sqlite3_exec(handle, "PRAGMA cache_spill = \(pages)", nil, nil, nil) }
+    }
+
+    /// Lets a schema be read although statements in it don't compile ("PRAGMA writable_schema").
+    func setUnreadableSchemaAllowed() {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
+    }
+
+    /// Leaves a write-ahead log as it is when the last connection closes.
+    func keepLogOnClose() { app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil) }
+}

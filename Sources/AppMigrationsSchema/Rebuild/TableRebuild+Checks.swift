@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
 extension TableRebuild {
-    /// The table in the schema, where it can be rebuilt.
+    /// The table in the schema, or an error if it can't be rebuilt.
     func object(
         in objects: [SchemaObject],
         without shadowTables: ShadowTables,
@@ -34,7 +34,7 @@ extension TableRebuild {
         return object
     }
 
-    /// The statement of the new table, which makes a table of the same name and nothing else.
+    /// The statement of the new table, or an error if it creates anything but a table of the same name.
     func newStatement(for table: SQLName) throws(SQLError) -> CreateStatement {
         let advice = "Pass CREATE TABLE \(table) with its columns"
         guard let statement = CreateStatement(createTable), statement.kind == .table else {
@@ -75,7 +75,8 @@ extension TableRebuild {
                         + " statement before"
                 )
             }
-            // An index that is gone already needs no dropping: copying by hand loses the indexes of a table.
+            // A name that doesn't exist is ignored: the table may have lost its indexes when somebody copied
+            // it by hand.
             guard let object = objects.first(where: { $0.name == name }) else { continue }
             let isOwn = object.kind == .view || object.kind != .table && object.table == table
             if !isOwn || object.sql == nil {
@@ -87,7 +88,10 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses what would leave a full-text index behind that draws on the table: no trigger fires in a rebuild.
+    /// Refuses to change what a full-text index is filled from.
+    ///
+    /// No trigger fires in a rebuild, so the index
+    /// would keep the old words.
     func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
         let changed = gone.union(values.map(\.column))
         guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
@@ -118,8 +122,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses types that can change values, unless an expression says how, and rows without a value where the new table wants
-    /// one.
+    /// Refuses types that can change values without an expression that says how, and rows without a value in
+    /// a column that becomes `NOT NULL`.
     func checkKept(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
@@ -146,19 +150,21 @@ extension TableRebuild {
         }
     }
 
-    /// The old column whose values a new one keeps without an expression.
+    /// The old column whose values a column of the new table keeps without an expression.
     func kept(_ column: TableShape.Column, _ old: TableShape) -> TableShape.Column? {
         let isOther = column.isGenerated || fresh.contains(column.name)
         return isOther || values.contains { $0.column == column.name } ? nil : old[column.name]
     }
 }
 
-/// The shape of a new table, as SQLite tells it of a temporary one that is gone again.
+/// The shape of a new table.
+///
+/// SQLite tells it of a temporary table, which is created and taken back.
 struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.
     let gone: Set<SQLName>
-    /// The first index of the old table that SQLite does not compile for the new one.
+    /// The first index of the old table that doesn't compile for the new one.
     var broken: (index: SchemaObject, complaint: String)?
 }
 
@@ -179,7 +185,7 @@ extension TableRebuild {
             var trial = TableTrial(shape: shape, gone: old.names.subtracting(shape.names))
             for index in indexes where trial.broken == nil && !trial.gone.isEmpty {
                 let statement = try index.statement()
-                // In double quotes, a column that goes would become a text without a word.
+                // SQLite would treat a dropped column in double quotes as a text, without an error.
                 let doubtful = statement.doubtful(trial.gone)
                 let text = statement.text(naming: "temp.app_migrations_trial", replacing: doubtful)
                 trial.broken = try db.complaint(about: text).map { (index, $0) }

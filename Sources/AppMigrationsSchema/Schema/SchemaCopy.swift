@@ -1,9 +1,10 @@
 internal import AppMigrationsSQLite
 
-/// A copy of a schema in memory, in which SQLite is asked what it takes.
+/// A copy of a schema in memory, in which statements can be tried.
 struct SchemaCopy {
     let db: SQLiteConnection
-    /// SQLite's words for the first statement that does not run here, since it needs a function or a module of the app.
+    /// SQLite's error for the first statement that can't run here, because it needs a function or a module of
+    /// the app.
     private(set) var obstacle: SQLError?
 
     init(preparing preparation: ConnectionPreparation) throws(SQLError) {
@@ -11,7 +12,7 @@ struct SchemaCopy {
         try db.query("BEGIN")
     }
 
-    /// Makes the objects of some kinds; those that do not run are left out.
+    /// Creates the objects of some kinds, except those whose statements can't run here.
     mutating func make(_ kinds: [SchemaObject.Kind], of objects: [SchemaObject]) throws(SQLError) {
         for kind in kinds {
             for object in objects where object.kind == kind && object.sql != nil {
@@ -24,8 +25,9 @@ struct SchemaCopy {
     /// Runs a statement, and returns SQLite's error if it fails.
     func failure(of sql: String) throws(SQLError) -> SQLError? { try db.failure(of: sql) }
 
-    /// Renames a table where SQLite takes it, and says whether what refers to it followed: a view that was broken before
-    /// stands in the way.
+    /// Renames a table, and returns whether views, triggers and references follow.
+    ///
+    /// They don't if SQLite refuses that, for example because of a view that was broken before.
     func rename(_ old: SQLName, to new: SQLName) throws(SQLError) -> Result<Bool, SQLError> {
         let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
         if try failure(of: sql) == nil { return .success(true) }

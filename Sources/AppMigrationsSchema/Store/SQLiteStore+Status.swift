@@ -40,9 +40,9 @@ extension SQLiteStore {
     ///   - hints: The answers to its questions.
     ///   - check: How thoroughly the store is read. With `off` damage shows only where the schema is.
     ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
-    ///   - prepare: Called with the `sqlite3 *` of the connection to the store and of each private connection of a plan, before
-    ///     anything is read there. Register the functions, collations, tokenizers and modules of your app, as for
-    ///     ``SchemaPlan/init(from:to:hints:preparing:)``.
+    ///   - prepare: Called with the `sqlite3 *` of the connection to the store and of each private connection
+    ///     of a plan, before anything is read there. Register the functions, collations, tokenizers and
+    ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
     /// - Throws: `SQLError` for what is no path, for a target or hints that are not right, a check without a collation of the app's,
     ///   or a cancelled task; everything else about the store is a case.

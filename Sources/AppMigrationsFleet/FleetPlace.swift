@@ -65,7 +65,7 @@ final class FleetPlace: Sendable {
         let isHeld = found.lease != nil
         if options.isReadOnly || state.marks.launched >= rules.appVersion || isHeld { return start }
         do throws(MigrationError) {
-            let launched = state.launched(by: rules.appVersion)
+            let launched = state.recordingLaunch(of: rules.appVersion)
             _ = try await stored.save(
                 launched,
                 at: found.revision,

@@ -19,8 +19,9 @@ import Testing
         #expect(
             error?.description.hasSuffix(
                 """
-                but it no longer exists. Migration 1.1 was not run. Create a new manager. It will be a first run. Its fences will start \
-                again at 1. If a system rejects lower fences, reset the highest fence that it has stored.
+                but it no longer exists. Migration 1.1 was not run. Create a new manager. For it, this is a first run. The new state \
+                counts its fences from 1 again. If another system rejects fences below the highest one that it has seen, reset that \
+                fence there.
                 """
             ) == true,
             "\(error?.description ?? "")"

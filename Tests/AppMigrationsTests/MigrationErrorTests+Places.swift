@@ -47,7 +47,7 @@ extension MigrationErrorTests {
         Row(
             .stateUnreadable,
             .gone(location),
-            "\(state) existed when the manager was created, but it no longer exists. Create a new manager. It will be a "
+            "\(state) existed when the manager was created, but it no longer exists. Create a new manager. For it, this is a "
                 + "first run."
         ),
         Row(

@@ -104,7 +104,7 @@ struct MigrationErrorTests {
             .managerClosed(nil, by: .gone(location), in: location),
             "The declared migration was not run: manager \"Library\" (/d/Library.migrations.json) was closed because of an "
                 + "earlier failure. Fix that failure and create a new manager. The first failure: \(state) existed when the "
-                + "manager was created, but it no longer exists. Create a new manager. It will be a first run."
+                + "manager was created, but it no longer exists. Create a new manager. For it, this is a first run."
         ),
     ]
 

@@ -155,7 +155,7 @@ extension Declarations {
         let minimum = declaration.minimumAppVersion
         switch decision {
         case .joinsBaseline:
-            return state.joiningBaseline(declaration.version, minimumAppVersion: minimum)
+            return state.raisingBaseline(to: declaration.version, minimumAppVersion: minimum)
         case .alreadyRun where raisesMinimumAppVersion(declaration, in: state.marks):
             return state.raisingMinimumAppVersion(to: minimum)
         default: return nil

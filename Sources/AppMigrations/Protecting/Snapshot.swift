@@ -52,7 +52,7 @@ final class Snapshot {
                 _ = try leftover.keep(asOf: Platform.now)
             }
         }
-        folder = try location.nextSnapshot()
+        folder = try location.snapshotFolder()
         try Platform.makeDirectory(folder)
         do {
             try Self.refuseForeign(folder)

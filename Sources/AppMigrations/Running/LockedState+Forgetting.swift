@@ -41,7 +41,7 @@ extension LockedState {
                 """
             throw location.error(.stateNotSaved, because: error, text)
         }
-        if state == nil { keepUnlisted(at: time) }
+        if state == nil { keepUnlistedCopies(at: time) }
         do throws(SystemCallError) {
             try Platform.synchronize(location.directory)
         } catch {

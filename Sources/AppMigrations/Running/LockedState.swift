@@ -73,7 +73,7 @@ extension LockedState {
     func save(_ new: MigrationState) throws(MigrationError) {
         isUncertain = false
         try confirmLock()
-        guard let document = new.writtenDocument else { throw tooLargeError() }
+        guard let document = new.documentToSave else { throw tooLargeError() }
         do throws(SystemCallError) {
             // The directory must be durable before a first state in it counts. Another process may have made
             // it, and may have died before it synced the name. The path isn't resolved: if it contains a
@@ -232,7 +232,7 @@ extension LockedState {
     /// They may be the only good ones. If they stayed next to a state that doesn't ask for them, they would
     /// be removed. If they can be neither moved nor marked, they stay, and the first save reports the error
     /// of the folder.
-    func keepUnlisted(at time: Int64 = Platform.now) {
+    func keepUnlistedCopies(at time: Int64 = Platform.now) {
         cleanUpSnapshot(of: nil) { files in
             try files.keep(asOf: time).map { SavedFiles.Kept(path: $0, reason: .stateLost) }
         }

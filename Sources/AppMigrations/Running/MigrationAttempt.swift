@@ -38,7 +38,7 @@ final class MigrationAttempt {
         self.minimumAppVersion = minimumAppVersion
         // This state is saved again if the attempt is cancelled. That this app was launched stays true then.
         let state = try locked.existing()
-        before = state.launched(by: max(state.marks.launched, attempted.appVersion))
+        before = state.recordingLaunch(of: max(state.marks.launched, attempted.appVersion))
         let initial = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
         let writer = CheckpointWriter(initial, after: before.marks.lastRun)
         context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
@@ -203,8 +203,8 @@ extension MigrationAttempt {
 
     /// The error to throw if the lock was lost before the closure ended.
     ///
-    /// In that case, nothing is recorded or restored. If the closure protects files, the state may still say that
-    /// they have to be restored. So the error tells the app not to write to them.
+    /// In that case, nothing is recorded or restored. If the closure protects files, the state may still say
+    /// that they have to be restored. So the error tells the app not to write to them.
     private func lostLockError(_ loss: MigrationError, closureError: (any Error)?) -> MigrationError {
         let ending: Message = closureError == nil ? "ran, but" : "failed, and that"
         var text: Message = "Migration \(version) \(ending) was not recorded."

@@ -62,7 +62,8 @@ enum DefaultLocation {
         }
     }
 
-    /// Refuses the path of a `URL` that still has its percent escapes.
+    /// Refuses a path that still contains percent escapes such as `%20`, because the app took it from a
+    /// `URL`.
     ///
     /// Otherwise, folders with escapes in their names would be created. A later start with the correct path
     /// would then look like a fresh install.

@@ -6,10 +6,11 @@ extension MigrationManager {
         /// The current version is recorded as the baseline, and nothing runs.
         ///
         /// Sub-migrations of the current version also belong to the baseline, no matter which manager or
-        /// process declares them. This holds until a first start has processed all of its declarations. That
-        /// is the case when its manager has declared something, wasn't closed by an error, and is released.
+        /// process declares them. This ends after a first start: when the app has declared at least one
+        /// version, no error has closed the manager, and the manager has been released.
         ///
-        /// Sub-migrations that you add later do run, for example `1.4-3` in version 1.4.
+        /// A sub-migration that you add after that does run, for example `1.4-3` in a later build of version
+        /// 1.4.
         case freshInstall
 
         /// There is data from before the app used this library, in the form in which the given version left

@@ -13,8 +13,8 @@ extension MigrationManager {
         /// A newer version was started, or ran migrations, before.
         ///
         /// This is information for the app, which can show a message or stop. By itself it doesn't affect
-        /// migrations. A pending migration still runs, unless the newer version has begun to change the data
-        /// beyond this version. In that case, the declaration of the pending migration throws
+        /// migrations. A pending migration still runs, unless the newer version has begun a migration that
+        /// is newer than this app. In that case, the declaration of the pending migration throws
         /// `usedByNewerApp`.
         case downgrade(from: AppVersion)
     }

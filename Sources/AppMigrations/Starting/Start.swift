@@ -35,9 +35,9 @@ extension Start {
     /// next start saves the version. If the other process is restoring files, this start waits until it has
     /// finished.
     ///
-    /// To follow a restore through the code, begin at ``LockedState/recover()``, which runs as soon as the lock
-    /// is taken. It calls ``SavedFiles/restore(reportingTo:)``. That function calls ``PathRestore/run()`` for
-    /// each protected path.
+    /// To follow a restore through the code, begin at ``LockedState/recover()``, which runs as soon as the
+    /// lock is taken. It calls ``SavedFiles/restore(reportingTo:)``. That function calls
+    /// ``PathRestore/run()`` for each protected path.
     private func restoreAndSaveLaunch(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
@@ -56,17 +56,18 @@ extension Start {
         return try StartOutcome(found: marks, by: rules)
     }
 
-    /// Saves that this version was started, and returns the marks.
+    /// Saves that this version was started, and returns the outcome of this start.
     ///
-    /// The launch is determined from the state as it is read again under the lock. A newer version may have
-    /// been started since the first read.
+    /// Whether this is an upgrade or a downgrade is decided by the state that was read under the lock. A
+    /// newer version may have been started since the first read.
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
-        // Do this first: if this app can't upgrade the data, it must not be saved as started on it.
+        // Do this first. If this app can't upgrade the data, this throws, and the state doesn't say that the
+        // app was started.
         var found = try StartOutcome(found: state.marks, by: rules)
         if state.marks.launched >= rules.appVersion { return found }
         // Ignore a failure. The next start saves the version, and nothing else depends on it.
-        _ = locked.saveBestEffort(state.launched(by: rules.appVersion))
+        _ = locked.saveBestEffort(state.recordingLaunch(of: rules.appVersion))
         found.marks = try locked.existing().marks
         return found
     }
@@ -136,7 +137,7 @@ extension Start {
         // Check that the lock file still exists: the app's `firstRun:` may have removed the folder that
         // contains it.
         try locked.confirmLock()
-        locked.keepUnlisted()
+        locked.keepUnlistedCopies()
         do throws(MigrationError) {
             try locked.save(MigrationState(name: location.name, marks: outcome.marks))
         } catch {

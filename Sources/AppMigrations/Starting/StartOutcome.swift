@@ -1,4 +1,5 @@
-/// The result of a start: the marks of the state, and how this start compares with earlier ones.
+/// The result of a start: the part of the state that a start needs (its marks), and how this start compares
+/// with earlier ones.
 ///
 /// This is the only source of a manager's marks. The initializers check them, so data that is too old for the
 /// app is always refused.

@@ -3,7 +3,7 @@ public struct AppliedMigration: Sendable, Equatable {
     /// The migration's version.
     public let version: AppVersion
 
-    /// The last-run version before it ran.
+    /// The version of the newest migration that had been applied before this one ran.
     public let previousVersion: AppVersion
 
     /// The version of the app that ran it.

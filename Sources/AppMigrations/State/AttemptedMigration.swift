@@ -16,7 +16,7 @@ package final class AttemptedMigration: Sendable {
     /// The most recent checkpoint that any of the attempts saved.
     package let checkpoint: Checkpoint?
 
-    /// True if no attempt so far has got past copying the protected files.
+    /// True if every attempt so far ended while it copied the protected files, or is still copying them.
     ///
     /// In that case the closure was never called, so the data is unchanged.
     package let isCopying: Bool
@@ -39,10 +39,11 @@ package final class AttemptedMigration: Sendable {
 
     /// True if the migration's closure was called in any attempt.
     ///
-    /// If so, the data may have been changed, and other releases of the app have to take that into account.
+    /// If so, the closure may have changed the data. An older release of the app then refuses to run its
+    /// pending migrations.
     package var hasBegun: Bool { !isCopying }
 
-    /// Returns the record for one more attempt, which version `newAppVersion` of the app makes.
+    /// Returns the record with one more attempt, made by version `newAppVersion` of the app.
     ///
     /// If that is a different version from the last attempt's, the death count is reset to zero.
     func nextAttempt(by newAppVersion: AppVersion) -> AttemptedMigration {
@@ -55,7 +56,7 @@ package final class AttemptedMigration: Sendable {
         )
     }
 
-    /// Returns the record with another death count.
+    /// Returns the record with `deaths` as its death count.
     ///
     /// If `checkpoint` is `nil`, the current one is kept.
     func with(deaths: Int, checkpoint: Checkpoint? = nil) -> AttemptedMigration {
@@ -69,9 +70,9 @@ package final class AttemptedMigration: Sendable {
         )
     }
 
-    /// Returns the record as it is saved while this attempt copies its protected files.
+    /// Returns the record to save before this attempt copies the protected files.
     ///
-    /// If one of the `earlier` attempts already called the closure, ``isCopying`` stays false.
+    /// Its ``isCopying`` is true, unless one of the `earlier` attempts already called the closure.
     func copying(after earlier: AttemptedMigration?) -> AttemptedMigration {
         AttemptedMigration(
             version,

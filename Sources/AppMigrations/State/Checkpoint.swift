@@ -9,6 +9,6 @@ package struct Checkpoint: Sendable {
     /// How much of the work was done, from 0 to 1; `nil` if the closure didn't say.
     let progress: Double?
 
-    /// The largest size of a checkpoint's text, in bytes.
+    /// The maximum size of a checkpoint's text, in bytes.
     package static var sizeLimit: Int { 4_096 }
 }

@@ -9,7 +9,7 @@ package final class Interruption: Sendable {
 
     /// All attempts at the migration, including the latest one.
     ///
-    /// Its `deaths` don't count the latest one.
+    /// Its `deaths` don't include the latest attempt, even if the process of that attempt died.
     package let attempt: AttemptedMigration
 
     /// True if a snapshot may hold files that have to be restored.

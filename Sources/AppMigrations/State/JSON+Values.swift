@@ -38,8 +38,10 @@ extension JSON {
 
     func versionIfPresent(_ key: String) throws(JSONError) -> AppVersion? { try member(key)?.version() }
 
-    /// The raw text of all members except those with one of `keys`, formatted the way the next save writes
-    /// it.
+    /// The text of all members whose keys aren't in `keys`.
+    ///
+    /// The bytes of each member are unchanged. Each one is indented, and followed by a comma and a line
+    /// break, so that the next save can insert them as they are.
     ///
     /// `text` is the text that this object was read from.
     func members(except keys: [String], in text: [UInt8]) throws(JSONError) -> [UInt8] {
@@ -68,9 +70,9 @@ extension JSON {
         return bool
     }
 
-    /// Reads a whole number from 0, of at most nine digits.
+    /// Reads a whole number from 0 to 999,999,999.
     ///
-    /// An `Int` of 32 bits can hold it, and adding 1 to it can't overflow.
+    /// Any such number fits in a 32-bit `Int`, even after 1 is added.
     func count() throws(JSONError) -> Int {
         if case .number(let text) = content, text.utf8.count <= 9, text == String(text.number) {
             return Int(text.number)
@@ -104,8 +106,8 @@ extension JSON {
 
     /// The longest duration that can be read or written, in seconds.
     ///
-    /// An `Int64` of seconds could hold far more. But at this size, neighboring values of a `Double` are already
-    /// 0.12 ms apart.
+    /// An `Int64` of seconds could hold far more. But at this size, neighboring values of a `Double` are
+    /// already 0.12 ms apart.
     private static var longestDuration: Double { 999_999_999_999 }
 
     func version() throws(JSONError) -> AppVersion {

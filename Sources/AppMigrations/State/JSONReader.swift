@@ -19,7 +19,8 @@ struct JSONReader {
 
     /// The byte to read next.
     ///
-    /// At the end of the text it is zero. JSON allows a zero byte nowhere, so it marks the end.
+    /// At the end of the text it is zero. JSON doesn't allow a zero byte anywhere, so zero can
+    /// stand for the end.
     private var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
     /// Skips the next byte if it is `character`.

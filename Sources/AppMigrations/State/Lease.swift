@@ -4,7 +4,7 @@
 package struct Lease: Sendable {
     /// Identifies the lease's holder by its host, its process and a random number.
     ///
-    /// The random number is new in each lease, so no two leases have the same owner.
+    /// Each lease gets a new random number, so no two leases have the same value here.
     package let owner: String
 
     /// The heartbeat counter, which increases each time the lease is renewed.
@@ -15,7 +15,7 @@ package struct Lease: Sendable {
     /// Each new lease of this state gets a higher one, no matter which host takes it.
     package let fence: Int
 
-    /// How long another host must see no change of the state before it may take over.
+    /// How long the state must stay unchanged before another host may take over.
     package let length: Duration
 
     package init(owner: String, beat: Int = 0, fence: Int, length: Duration) {
@@ -27,7 +27,8 @@ package struct Lease: Sendable {
 
     /// True if `other` is the same lease.
     ///
-    /// The beats are ignored, because the lease may have been renewed between the two reads.
+    /// `beat` is not compared. The two values may have been read at different times, and the lease may have
+    /// been renewed in between.
     package func isSameLease(as other: Lease) -> Bool {
         FilePaths.isSame(owner, other.owner) && fence == other.fence
     }

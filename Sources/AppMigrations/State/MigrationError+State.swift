@@ -18,12 +18,13 @@ extension MigrationError {
     /// The state existed when the manager was created, but it no longer exists.
     package static func gone(_ location: StateLocation, isOfFleet: Bool = false) -> MigrationError {
         let fence: Message = """
-             Its fences will start again at 1. If a system rejects lower fences, reset the highest fence that it has stored.
+             The new state counts its fences from 1 again. If another system rejects fences below the highest one that it has seen, \
+            reset that fence there.
             """
         return location.error(
             .stateUnreadable,
             "The state of \(location) existed when the manager was created, but it no longer exists.",
-            advice: "Create a new manager. It will be a first run.\(isOfFleet ? fence : "")"
+            advice: "Create a new manager. For it, this is a first run.\(isOfFleet ? fence : "")"
         )
     }
 
@@ -82,25 +83,25 @@ extension MigrationError {
 extension MigrationError {
     package static func managerClosed(
         _ version: AppVersion?,
-        by first: MigrationError,
+        by firstFailure: MigrationError,
         in location: StateLocation
     ) -> MigrationError {
         let subject: Message =
             version.map { "Migration \($0) was not run" } ?? "The declared migration was not run"
         let reason: Message =
-            first.code == .managerClosed
-            ? ". \(first.description)"
+            firstFailure.code == .managerClosed
+            ? ". \(firstFailure.description)"
             : """
             : \(location) was closed because of an earlier failure. \
-            Fix that failure and create a new manager. The first failure: \(first.description)
+            Fix that failure and create a new manager. The first failure: \(firstFailure.description)
             """
-        return location.error(.managerClosed, version: version, because: first, "\(subject)\(reason)")
+        return location.error(.managerClosed, version: version, because: firstFailure, "\(subject)\(reason)")
     }
 
     /// The error of a read-only manager.
     ///
-    /// With a version, the manager refuses to run that pending migration. Without one, it refuses a call that
-    /// would change the state.
+    /// If `version` is given, the error says that this pending migration was not run. If it is `nil`, the
+    /// error says that a call was refused because it would change the state.
     package static func readOnly(_ location: StateLocation, version: AppVersion? = nil) -> MigrationError {
         guard let version else {
             return location.error(

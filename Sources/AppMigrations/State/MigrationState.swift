@@ -78,12 +78,17 @@ extension MigrationState {
         )
     }
 
-    /// Returns the state after version `version` of the app was started, which is the newest so far.
-    package func launched(by version: AppVersion) -> MigrationState { with(marks.with(launched: version)) }
+    /// Returns the state with `version` as the newest version of the app that was started.
+    ///
+    /// The caller has checked that no newer version was started before.
+    package func recordingLaunch(of version: AppVersion) -> MigrationState {
+        with(marks.with(launched: version))
+    }
 
     /// Returns the state without its fresh-install marker.
     ///
-    /// It is saved when a first start has processed all of its declarations without an error.
+    /// The returned state is saved after a first start in which the app has declared its migrations and none
+    /// of them failed.
     func endingFreshInstall() -> MigrationState { with(marks.endingFreshInstall()) }
 
     func raisingMinimumAppVersion(to minimumAppVersion: AppVersion) -> MigrationState {
@@ -93,7 +98,7 @@ extension MigrationState {
     /// Returns the state with the baseline of a fresh install raised to `version`.
     ///
     /// The version then counts as applied, although its closure wasn't called.
-    func joiningBaseline(_ version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
+    func raisingBaseline(to version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
         let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
         return with(raised.with(baseline: version))
     }
@@ -115,7 +120,7 @@ extension MigrationState {
 
     /// Returns the state with `row` added to the history, after that migration was applied.
     ///
-    /// Only this function raises the last-run version because a migration ran.
+    /// Other functions raise the last-run version too, but only this one does so after a migration ran.
     package func recording(_ row: AppliedMigration) -> MigrationState {
         let launched = max(marks.launched, row.appVersion)
         let recorded = with(
@@ -140,9 +145,10 @@ extension MigrationState {
 
     /// True if `version` has run on this data, or counts as having run.
     ///
-    /// Ask it only about versions up to the last-run version:
+    /// Call this only with versions up to the last-run version. These are the rules:
     /// - A version up to the baseline counts as having run, because the data already includes its changes.
-    /// - A version with an attempt that isn't recorded has not run: recording a migration ends its attempts.
+    /// - A version that still has an attempt in the state has not run, because its attempts are removed when
+    ///   a migration is recorded.
     /// - A version up to ``droppedVersion`` counts as having run, because its row may have been dropped from
     ///   the history.
     package func hasRun(_ version: AppVersion) -> Bool {
@@ -171,7 +177,8 @@ extension MigrationState {
     /// then reset to zero.
     ///
     /// Don't compare it with the previous checkpoint instead. A closure that starts over in each attempt,
-    /// saves the same checkpoints and then crashes is in a crash loop, so its deaths must keep counting.
+    /// saves the same checkpoints and then crashes is in a crash loop, so its deaths must still be
+    /// counted.
     ///
     /// If `progress` is `nil`, the progress of the previous checkpoint is kept.
     package func withCheckpoint(

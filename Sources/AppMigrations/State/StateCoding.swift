@@ -59,7 +59,7 @@ extension MigrationState {
     /// If it would exceed the size limit of a state, the oldest history rows are left out.
     ///
     /// It is `nil` if the text would be too large even without any rows.
-    package var writtenDocument: [UInt8]? {
+    package var documentToSave: [UInt8]? {
         let document = document
         var excess = document.count - StateFile.sizeLimit
         if excess <= 0 { return document }
@@ -68,9 +68,9 @@ extension MigrationState {
             excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
             count += 1
         }
-        // The shorter state also stores the highest version among the dropped rows. That can make the text too
-        // long again, so this property calls itself and may drop more rows.
-        return count > 0 ? withoutOldestRows(count).writtenDocument : nil
+        // The shorter state also stores the highest version among the dropped rows. That can make the text
+        // too long again, so this property calls itself and may drop more rows.
+        return count > 0 ? withoutOldestRows(count).documentToSave : nil
     }
 
     private static var betweenRows: String { ",\n    " }
@@ -92,8 +92,8 @@ extension MigrationState {
         ]
         let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // These members are written after the unknown ones. So `StateHead` rejects a text with unknown
-        // members, and the text is read in full.
+        // The unknown members come before these. At this place, `StateHead` expects one of these members. If
+        // it finds an unknown one instead, the text is read in full.
         let lastMembers: [(String, String?)] = [
             ("fence", fence > 0 ? JSON.count(fence) : nil),
             ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),
@@ -162,7 +162,7 @@ extension Checkpoint {
 extension Lease {
     /// Reads the lease of an attempt; `nil` if the attempt has no lease.
     ///
-    /// If the lease has an owner, the other members are required.
+    /// If there is an `owner`, there is a lease, and its other members are required.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let beat = try json.member("beat")?.count()
         let fence = try json.member("fence")?.count()

@@ -2,12 +2,12 @@
 ///
 /// A save syncs the file. Its callers sync the rest:
 /// - ``LockedState`` syncs the folder. Before it saves the first state, it also syncs the folders above.
-/// - ``Snapshot`` syncs the copies before the intent is saved. It syncs the protected files before the
-///   migration is recorded.
+/// - ``Snapshot`` syncs the copies of protected files before the state says that the closure is about to run.
+///   It syncs the protected files before the migration is recorded.
 struct StateFile: Sendable {
     let location: StateLocation
 
-    /// The largest size of a state file, in bytes.
+    /// The maximum size of a state file, in bytes.
     static var sizeLimit: Int { 1 << 20 }
 
     /// Reads the part of the state that a start needs, with one `open`, `read` and `close`.
@@ -56,10 +56,11 @@ struct StateFile: Sendable {
 
     /// The error for a state that could not be opened or read.
     ///
-    /// The `errno` alone doesn't say whether there is a link, a folder or a FIFO at the path, or a regular
-    /// file that can't be read at the moment:
-    /// - `open` fails with `EAGAIN` also if another process holds a lease on the file (fcntl(2)).
-    /// - `open` fails with `ELOOP` also if links in the folders above the file form a loop.
+    /// `errno` alone doesn't show whether the entry is a regular file that can't be read at the moment, or
+    /// something else. So the entry's kind is checked too:
+    /// - `EAGAIN` can mean that the entry isn't a regular file, or that another process holds a lease on the
+    ///   file (fcntl(2)).
+    /// - `ELOOP` can mean that the entry is a link, or that links in the folders above it form a loop.
     private func failureToRead(_ error: SystemCallError) -> MigrationError {
         do throws(SystemCallError) {
             if try FileStatus(ofEntry: location.state).kind != .file { return .notRegular(location) }
@@ -71,12 +72,12 @@ struct StateFile: Sendable {
 
     /// Replaces the state atomically: writes and syncs a temporary file, then renames it.
     ///
-    /// `document` is the new state's ``MigrationState/writtenDocument``.
+    /// `document` is the new state's ``MigrationState/documentToSave``.
     ///
     /// The caller must hold the lock, which ``LockedState`` guarantees. The caller must sync the directory
     /// afterwards.
     func replace(with document: [UInt8]) throws(SystemCallError) {
-        // The file is synced, so an error of this `close` can lose nothing.
+        // The file has been synced, so no data is lost if this `close` fails.
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 

@@ -32,10 +32,10 @@ package struct StateHead {
         )
     }
 
-    /// Skips the start of the members that may follow the head, or returns false if other members follow.
+    /// Checks which member follows the head, and skips its beginning; false if the text has to be read in
+    /// full.
     ///
-    /// These members are `history`, `fence`, or `droppedVersion` followed by `history`. If any other member
-    /// follows, the text has to be read in full.
+    /// That is the case unless `history`, `fence`, or `droppedVersion` and then `history` follow.
     private mutating func skipStartOfTail() -> Bool {
         if skip("  \"history\" : [") || skip("  \"fence\" : ") { return true }
         return skip("  \"droppedVersion\" : \"") && version() != nil && skip("  \"history\" : [")

@@ -9,8 +9,8 @@ package final class StateLocation: Sendable {
 
     /// The absolute path of the folder with the manager's files.
     ///
-    /// ``DefaultLocation`` refuses a relative path. If the state isn't in a file, this isn't the path of a
-    /// folder.
+    /// ``DefaultLocation`` refuses a relative path. If the state isn't in a file, this is the name of the
+    /// store and not a path.
     package let directory: String
 
     /// The name of the store in error messages, if the state isn't in a file.
@@ -40,23 +40,21 @@ package final class StateLocation: Sendable {
 
     /// The path of the snapshot, without a number.
     ///
-    /// If abandoned copies still occupy this path, ``nextSnapshot()`` returns a path with a number at its
+    /// If abandoned copies still occupy this path, ``snapshotFolder()`` returns a path with a number at its
     /// end.
     var snapshot: String { file(Self.snapshotSuffix) }
 
     /// The path of the snapshot that is in use; `nil` if no snapshot is in use.
     ///
-    /// Most closures don't protect any files. For them, this is the only access to the file system that has
-    /// to do with copies.
+    /// Most migrations don't protect any files. When they run, this check is the only access to the file
+    /// system that has to do with copies.
     func existingSnapshot() throws(SystemCallError) -> String? {
         let found = try snapshotInUseOrNext()
         return found.exists ? found.folder : nil
     }
 
-    /// The path for the next snapshot.
-    ///
-    /// Nothing exists there, unless a snapshot is in use.
-    func nextSnapshot() throws(SystemCallError) -> String { try snapshotInUseOrNext().folder }
+    /// The path of the snapshot that is in use, or the path for a new one, where nothing exists.
+    func snapshotFolder() throws(SystemCallError) -> String { try snapshotInUseOrNext().folder }
 
     /// The snapshot that is in use, or the path for the next one.
     ///
@@ -112,7 +110,7 @@ package final class StateLocation: Sendable {
     static var suffix: StaticString { ".migrations.json" }
     static var snapshotSuffix: String { ".migrations.snapshot" }
 
-    /// The longest name of a manager, in bytes.
+    /// The maximum length of a manager's name, in bytes.
     ///
     /// File systems allow names of up to 255 bytes. The longest suffix that this library adds has about 40.
     package static var nameLimit: Int { 200 }
@@ -142,9 +140,9 @@ package final class StateLocation: Sendable {
 
     /// Returns an error about this manager.
     ///
-    /// The error's path is that of the state, unless you pass another path. If `advice` is given, the public
-    /// call that throws the error adds a sentence about what it left unchanged. It does that with
-    /// ``MigrationError/completed(by:)``.
+    /// The error's path is that of the state, unless you pass another path. If `advice` is given, the
+    /// message isn't complete yet: the public function that throws the error calls
+    /// ``MigrationError/completed(by:)``. That adds a sentence about what this function left unchanged.
     @inline(never)
     package func error(
         _ code: MigrationError.Code,

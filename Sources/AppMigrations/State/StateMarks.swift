@@ -20,9 +20,9 @@ package final class StateMarks: Sendable {
 
     /// The version of the app that created this state as a fresh install.
     ///
-    /// While it is set, the sub-migrations of that version's release are added to the baseline, if an app of
-    /// exactly that version declares them. It becomes `nil` once a first start has processed all of its
-    /// declarations.
+    /// While it is set, and an app of exactly this version declares a sub-migration of its own release, that
+    /// sub-migration is added to the baseline. Its closure doesn't run. This becomes `nil` after a first
+    /// start in which the app has declared its migrations and none of them failed.
     package let freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
@@ -34,7 +34,7 @@ package final class StateMarks: Sendable {
     /// The attempts at other migrations that haven't been recorded as applied yet.
     let attempted: [AttemptedMigration]
 
-    /// Creates marks.
+    /// Creates the marks of a state.
     ///
     /// The defaults describe a state in which no migration has run and no app was started.
     package init(
@@ -59,16 +59,16 @@ package final class StateMarks: Sendable {
     var awaitsRestore: Bool { interruption?.isProtecting == true }
 }
 
-// What an app of version `current` asks about the marks.
+// Functions that compare the marks with version `current` of the app.
 extension StateMarks {
     /// True if a release newer than `current` ran migrations on this data, was started, or set a minimum app
     /// version above `current`.
     ///
-    /// The app finds out through ``MigrationManager/launch-property``. This alone doesn't cause a declaration
-    /// to be refused, because a release that was only started has changed nothing.
+    /// ``MigrationManager/launch-property`` tells the app about a downgrade. A downgrade alone doesn't make a
+    /// declaration fail: if the newer release was only started, it has changed nothing.
     ///
-    /// The minimum app version is compared too, because it is saved together with the intent. If the newer
-    /// release died in its first closure, nothing else of it may have been saved.
+    /// The minimum app version is compared too, because it is saved before a closure runs. If the newer
+    /// release died in its first closure, it may have saved nothing else.
     package func isDowngrade(to current: AppVersion) -> Bool {
         lastRun.exceeds(current) || launched.exceeds(current) || minimumAppVersion.exceeds(current)
     }
@@ -81,7 +81,7 @@ extension StateMarks {
         return release > current ? release : max(lastRun, minimumAppVersion)
     }
 
-    /// The newest version above `current` that a newer app has begun; `nil` if there is no such version.
+    /// The newest version above `current` whose migration a newer app has begun; `nil` if there is none.
     ///
     /// This is the version of a migration whose closure was called, or the minimum app version that was saved
     /// with the attempt.
@@ -131,7 +131,9 @@ extension StateMarks {
 
 // Functions that return changed copies of the marks.
 extension StateMarks {
-    /// Returns a copy of the marks in which the given versions are replaced.
+    /// Returns a copy with the given versions.
+    ///
+    /// If a version is `nil`, the current one is kept.
     ///
     /// If `launched` changes, the fresh-install marker is cleared: a fresh install ends when another version
     /// of the app is started.
@@ -196,8 +198,8 @@ extension StateMarks {
     ///
     /// The last-run version is raised to `version`, unless it is already higher.
     ///
-    /// Attempts at other versions are kept, even at versions that the last-run version has passed. A later
-    /// release may declare such a version out of order. Then it runs again.
+    /// Attempts at other versions are kept, even if these versions are below the last-run version. A later
+    /// release may declare such a version out of order, and its migration then runs again.
     func raisingLastRun(to version: AppVersion) -> StateMarks {
         let isKept = { (attempt: AppVersion) in attempt != version }
         let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }

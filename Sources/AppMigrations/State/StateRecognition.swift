@@ -7,7 +7,7 @@ enum StateRecognition {
         try containsState(at: Array(path.utf8CString), path: path)
     }
 
-    /// Does the same for the bytes of a path that end with a NUL and may not be valid UTF-8.
+    /// Does the same for a path that is given as a NUL-terminated C string, which need not be UTF-8.
     ///
     /// `path` is the text for that path in error messages. A restore calls this for items that it replaced
     /// and is about to remove. That is why this may change the permissions of folders that can't be read.
@@ -39,8 +39,8 @@ enum StateRecognition {
         return name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
     }
 
-    /// True if `text` is a manager's state: it has a format, and its name is the manager's name from the file
-    /// name.
+    /// True if `text` is a manager's state: it has a format, and the manager's name in it is the one in the
+    /// file's name.
     ///
     /// A state that is damaged after these first two members counts too, because someone may want to repair
     /// it.

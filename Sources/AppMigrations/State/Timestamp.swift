@@ -41,8 +41,8 @@ package enum Timestamp {
             dayOfMonth: number(at: 8)
         )
         let seconds = Int64(day - daysTo1970) * 86_400 + Int64(time)
-        // The text wasn't validated so far. If it isn't a valid time, writing the result produces a different
-        // text.
+        // The text hasn't been validated yet. If it isn't a valid time, writing the result produces a
+        // different text.
         return Self.text(seconds) == text ? seconds : nil
     }
 

@@ -1,4 +1,4 @@
-/// A version such as `1.4`, or a sub-migration of one such as `1.4-2`.
+/// A version such as `1.4`, or the version of a sub-migration, such as `1.4-2`, which belongs to `1.4`.
 ///
 /// **This is not SemVer**, where a hyphen means *before*: here `1.1-1` comes after `1.1` and before the next
 /// version, `1.1 < 1.1-0 < 1.1-1 < 1.1-10 < 1.1.1`.

@@ -16,7 +16,7 @@ struct VersionReader {
     /// The smallest component that doesn't fit in one byte of the key.
     static var firstLong: UInt64 { 240 }
 
-    /// What is added to the number of a longer component's bytes to get the byte before them.
+    /// The value of the byte before the bytes of a longer component, minus the number of these bytes.
     static var lengthOffset: UInt64 { 241 }
 
     private var head: UInt64 = 0
@@ -24,9 +24,9 @@ struct VersionReader {
     private var count = 0
     private var hasSubNumber = false
 
-    /// The number of zero components since the last other component.
+    /// The number of zero components since the last component that isn't zero.
     ///
-    /// They are written to the key only when another number than zero follows.
+    /// They are written to the key only when a number other than zero follows.
     var zeros = 0
 
     // `version()` consumes the reader, and `read(_:)` consumes its text. Copies would cost a start with ten

@@ -80,7 +80,7 @@ final class StoredState: Sendable {
     func text(of state: MigrationState, _ version: AppVersion?, else consequence: Message)
         throws(MigrationError) -> [UInt8]
     {
-        if let bytes = state.writtenDocument { return bytes }
+        if let bytes = state.documentToSave { return bytes }
         let message: Message = """
             The state of \(location) was not saved, because it takes more than 1 MiB. The store has the old state. \(consequence)
             """

@@ -195,7 +195,7 @@ import Testing
                 == "The files that migration 1.1 protects could not be restored in manager \"Library\" "
                 + "(\(new)/Library.migrations.json): the state was moved or copied from \(scratch.state.path) to \(new) without "
                 + "\(scratch.file("data")), which would be restored to \(scratch.file("new/data")); move the state back, or move the files "
-                + "too. The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To give "
+                + "too. The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To abandon "
                 + "the restore, call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are, "
                 + "and the copies are moved to a folder next to the state."
         )

@@ -88,7 +88,7 @@ import Testing
         let location = StateLocation(name: "Library", directory: scratch.state.path)
         try scratch.write("old", to: "state/Library.migrations.snapshot/0/item")
         try scratch.makeFolder("state/Library.migrations.snapshot/kept")
-        #expect(try location.nextSnapshot() == location.snapshot + "-2")
+        #expect(try location.snapshotFolder() == location.snapshot + "-2")
         try scratch.write("v1", to: "data")
         for version in ["1.1", "1.2"] {
             let manager = try scratch.manager(upgradingTo: version)

@@ -118,7 +118,7 @@ import Testing
         Row(
             .stateUnreadable,
             "The state of M existed when the manager was created, but it no longer exists. Migration 1.3 was not run. Create "
-                + "a new manager. It will be a first run."
+                + "a new manager. For it, this is a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try declare("1.3", in: manager)
@@ -277,7 +277,7 @@ import Testing
         Row(
             .stateUnreadable,
             "The state of M existed when the manager was created, but it no longer exists. The counts of deaths were not "
-                + "changed. Create a new manager. It will be a first run."
+                + "changed. Create a new manager. For it, this is a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try manager.resetAttempts()

@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `up to the limit all rows are written`() throws {
-        let document = Self.full(0).writtenDocument
+        let document = Self.full(0).documentToSave
         #expect(document?.count == StateFile.sizeLimit)
         #expect(try Self.read(document) == Self.state(["1", "3", "2", "4"].map(Self.row)))
     }
@@ -54,7 +54,7 @@ import Testing
             (size - line + 1, ["2", "4"], "3"), (size + 1, ["2", "4"], "3"), (2 * size + 1, ["4"], "3"),
         ]
         for (excess, rows, dropped) in cases {
-            let document = Self.full(excess).writtenDocument
+            let document = Self.full(excess).documentToSave
             let state = try Self.read(document)
             #expect(document?.count ?? .max <= StateFile.sizeLimit)
             #expect(state.history.map(\.version.description) == rows, "\(excess)")
@@ -64,7 +64,7 @@ import Testing
 
     @Test func `a text that is too long without any row is not written`() {
         let members = Array<UInt8>(repeating: 0x20, count: StateFile.sizeLimit)
-        #expect(Self.state([Self.row("1")], unknownMembers: members).writtenDocument == nil)
+        #expect(Self.state([Self.row("1")], unknownMembers: members).documentToSave == nil)
     }
 
     @Test func `the thousand and first row drops the oldest`() throws {

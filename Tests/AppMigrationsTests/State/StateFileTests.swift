@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test func `a save leaves the state alone behind, for this user only`() throws {
-        try file(folder).replace(with: #require(Self.state.writtenDocument))
+        try file(folder).replace(with: #require(Self.state.documentToSave))
         #expect(try folder.names() == ["Library.migrations.json"])
         #expect(try folder.mode(folder.stateFile) == 0o600)
         #expect(try file(folder).readState() == Self.state)
@@ -87,17 +87,17 @@ import Testing
 
     @Test func `the next save removes what a killed one left`() throws {
         try Data("half a sta".utf8).write(to: URL(fileURLWithPath: folder.obstacle))
-        try file(folder).replace(with: #require(Self.state.writtenDocument))
+        try file(folder).replace(with: #require(Self.state.documentToSave))
         #expect(try folder.names() == ["Library.migrations.json"])
         #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `a save that fails leaves the old state`() throws {
-        try file(folder).replace(with: #require(Self.state.writtenDocument))
+        try file(folder).replace(with: #require(Self.state.documentToSave))
         try folder.makeFolder(folder.obstacle)
         let next = Self.state.with { $0.with(lastRun: version("1.4")) }
         #expect(throws: SystemCallError.self) {
-            try file(folder).replace(with: #require(next.writtenDocument))
+            try file(folder).replace(with: #require(next.documentToSave))
         }
         #expect(try file(folder).readState() == Self.state)
     }
@@ -118,7 +118,7 @@ import Testing
         }
         #expect(state.history.count == 1_000)
         #expect(state.history.first?.version == version("2.4"))
-        try file(folder).replace(with: #require(state.writtenDocument))
+        try file(folder).replace(with: #require(state.documentToSave))
         let manager = try folder.manager("3")
         #expect(manager.lastRunVersion == version("2.1003"))
         try manager.declare("3")

@@ -118,8 +118,8 @@ import Testing
         let room = (1 << 20) - alone.document.count
         let members = Array<UInt8>(repeating: 0x20, count: room)
         let state = alone.replacing(unknownMembers: members)
-        #expect(state.writtenDocument == state.document)
-        #expect(state.replacing(unknownMembers: members + [0x20]).writtenDocument == nil)
+        #expect(state.documentToSave == state.document)
+        #expect(state.replacing(unknownMembers: members + [0x20]).documentToSave == nil)
     }
 
     @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {

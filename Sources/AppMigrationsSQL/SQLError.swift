@@ -128,8 +128,18 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         }
         if let outcome { text += " \(outcome)." }
         let unrun = applied.isEmpty ? "No migration was run." : "No further migration was run."
-        if let advice = code.advice(unrun) { text += " \(advice)" }
+        let advice = isOfVirtualTable ? Self.virtualTableAdvice : code.advice(unrun)
+        if let advice { text += " \(advice)" }
         return text
+    }
+
+    /// True if a virtual table says that its content is damaged, which is no damage of the database
+    /// (`SQLITE_CORRUPT_VTAB`).
+    private var isOfVirtualTable: Bool { code == .damaged && extendedResultCode == 267 }
+
+    private static var virtualTableAdvice: String {
+        "The content of a virtual table is damaged, and not the store. Drop the table and create it again, or rebuild it,"
+            + " which for a full-text index f is INSERT INTO f(f) VALUES('rebuild')."
     }
 
     private var place: String? {

@@ -8,6 +8,7 @@
 typedef struct sqlite3 sqlite3;
 typedef struct sqlite3_stmt sqlite3_stmt;
 typedef struct sqlite3_backup sqlite3_backup;
+typedef struct sqlite3_module sqlite3_module;
 typedef long long int sqlite3_int64;
 typedef unsigned long long int sqlite3_uint64;
 typedef void (*sqlite3_destructor_type)(void *);
@@ -98,6 +99,7 @@ int sqlite3_db_config(sqlite3 *, int, ...);
 int sqlite3_exec(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *, char **);
 int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 int sqlite3_file_control(sqlite3 *, const char *, int, void *);
+int sqlite3_create_module_v2(sqlite3 *, const char *, const sqlite3_module *, void *, void (*)(void *));
 int sqlite3_db_readonly(sqlite3 *, const char *);
 const char *sqlite3_db_filename(sqlite3 *, const char *);
 int sqlite3_table_column_metadata(

@@ -23,13 +23,27 @@ package struct SchemaObject: Sendable {
     package static func all(of db: some SQLConnection, in schema: String = "main") throws(SQLError)
         -> [SchemaObject]
     {
+        try rows(of: db, in: schema, where: "1")
+    }
+
+    /// The virtual tables of the schema `main`, without reading the other objects.
+    package static func virtualTables(of db: some SQLConnection) throws(SQLError) -> [SchemaObject] {
+        try rows(of: db, in: "main", where: "type = 'table' AND sql LIKE 'CREATE VIRTUAL %'")
+    }
+
+    private static func rows(
+        of db: some SQLConnection,
+        in schema: String,
+        where condition: String
+    ) throws(SQLError) -> [SchemaObject] {
         let list =
             switch schema {
             case "main": "sqlite_master"
             case "temp": "sqlite_temp_master"
             default: "\(schema).sqlite_master"
             }
-        return try db.rows("SELECT type, name, tbl_name, sql FROM \(list) ORDER BY rowid").map {
+        let sql = "SELECT type, name, tbl_name, sql FROM \(list) WHERE \(condition) ORDER BY rowid"
+        return try db.rows(sql).map {
             row throws(SQLError) in
             guard let kind = Kind(rawValue: try row.text(0)) else {
                 throw SQLError(.statementFailed, "\(list) has a row that this library cannot read: \(row)")

@@ -12,19 +12,54 @@ struct Complaints {
     /// By the text, which names the table or the column.
     private var broken: [String: Int] = [:]
 
-    /// Runs a check to its end; that a database is too broken for it is a complaint, too.
+    /// Runs a check to its end, on a connection from which the modules of virtual tables were removed.
+    ///
+    /// If the database is too broken for the check, that is a complaint, too.
     init(_ check: SQLiteStore.Check, of db: SQLiteConnection) throws(SQLError) {
-        if check == .off { return }
-        let pragma = check == .quick ? "quick_check" : "integrity_check"
-        let session = SQLiteSession(SQLConversation(db))
+        guard let pragma = check.pragma else { return }
         do throws(SQLError) {
-            try session.values(of: "PRAGMA \(pragma)(\(Int32.max))") { value throws(SQLError) in
-                add(try value.value(as: String.self))
-            }
+            try add("PRAGMA main.\(pragma)(\(Int32.max))", db)
             try dropFalseOnes(of: db)
         } catch {
-            if error.code != .damaged { throw error }
-            (damaged, broken) = ([error.message: (1, [error.message])], [:])
+            switch error.code {
+            case .damaged:
+                broken = [:]
+                damaged = [error.message: (1, [error.message])]
+            case .statementFailed: try checkEachTable(pragma, error, db)
+            default: throw error
+            }
+        }
+    }
+
+    /// Checks the schema and each ordinary table by itself, since the check of the whole database failed.
+    ///
+    /// One table can have a collation that only the app's connection knows. Damage of the others counts. If there is
+    /// none, nobody knows whether the database is sound, and the error of the whole check is thrown.
+    private mutating func checkEachTable(
+        _ pragma: String,
+        _ failure: SQLError,
+        _ db: SQLiteConnection
+    ) throws(SQLError) {
+        broken = [:]
+        damaged = [:]
+        let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'"
+        for table in try ["sqlite_master"] + db.texts(sql) {
+            do throws(SQLError) {
+                try add("PRAGMA main.\(pragma)(\(SQLName(table).quoted))", db)
+            } catch {
+                switch error.code {
+                case .damaged: addDamage(error.message[...])
+                case .statementFailed: continue
+                default: throw error
+                }
+            }
+        }
+        if damaged.isEmpty { throw failure }
+    }
+
+    private mutating func add(_ check: String, _ db: SQLiteConnection) throws(SQLError) {
+        try SQLiteSession(SQLConversation(db)).values(of: check) { value throws(SQLError) in
+            add(try value.value(as: String.self))
         }
     }
 

@@ -61,6 +61,8 @@ extension SQLiteStore {
     /// - Parameters:
     ///   - check: How thoroughly the store is read before.
     ///   - busyTimeout: How long to wait for others, also as the setting of the connection.
+    ///   - reporting: Called before the store is opened, for each virtual table that the check complains about or can't
+    ///     check. That is no damage of the store. Without it, virtual tables aren't checked.
     ///   - recovering: Called for a store that was set aside.
     /// - Returns: The connection.
     /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and
@@ -71,14 +73,18 @@ extension SQLiteStore {
     public func open(
         check: Check = .off,
         busyTimeout: Duration = .seconds(5),
+        reporting: ((VirtualTableProblem) -> Void)? = nil,
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
         let files = try StoreFiles(of: path)
         // Without the lock another process may set aside what is looked at, and then the journal found by its name is another
         // store's: only a connection that can't write leaves both alone. A journal to be played back is left to the lock.
         var found: SQLError?
+        var problems = [VirtualTableProblem]()
+        let collect: ((VirtualTableProblem) -> Void)? = reporting == nil ? nil : { problems.append($0) }
         do throws(SQLError) {
-            _ = try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading).isUsable(check)
+            _ = try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading)
+                .isUsable(check, reporting: collect)
         } catch {
             // Unreachable is also a store that another process is renaming.
             guard error.code == .damaged || error.code == .unreachable else { throw error }
@@ -86,13 +92,17 @@ extension SQLiteStore {
         }
         let isNeeded = if found == nil { try files.hasLeftovers() } else { true }
         do throws(SQLError) {
-            if isNeeded { try recover(files, check, busyTimeout, recovering) }
+            if isNeeded {
+                problems = []
+                try recover(files, check, busyTimeout, reporting: collect, recovering)
+            }
         } catch {
             // Without a lock nothing can be set aside, and what was found first tells more.
             guard let found, found.code == .unreachable, error.path?.hasPrefix(files.copy) == true
             else { throw error }
             throw found
         }
+        if let reporting { problems.forEach(reporting) }
         return try SQLiteConnection(path: files.store, .making, busyTimeout)
     }
 
@@ -101,6 +111,7 @@ extension SQLiteStore {
         _ files: StoreFiles,
         _ check: Check,
         _ busyTimeout: Duration,
+        reporting report: ((VirtualTableProblem) -> Void)?,
         _ recovering: (SetAside) throws -> Void
     ) throws(SQLError) {
         try files.holdingLock(wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
@@ -125,7 +136,7 @@ extension SQLiteStore {
             try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
                 try Platform.removeIfThere($0)
             }
-            _ = try StoreLook(files: files, busyTimeout: busyTimeout).isUsable(check)
+            _ = try StoreLook(files: files, busyTimeout: busyTimeout).isUsable(check, reporting: report)
         }
     }
 }

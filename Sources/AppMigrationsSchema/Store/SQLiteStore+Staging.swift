@@ -25,6 +25,8 @@ extension SQLiteStore {
     ///     error: damage, rows that break a constraint, rows that refer to none.
     ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
     ///   - progress: Called with some thousand pages, seldom in a long statement, and before each phase; its answer can end it all.
+    ///   - reporting: Called after the store was replaced, for each virtual table that the check complains about or
+    ///     can't check. Nothing else comes of it. Without the closure, virtual tables aren't checked.
     ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
     ///     `<resolvedPath>.migrating`. Whatever it writes replaces the store and the backup, a `VACUUM` as well. So
     ///     it asks the copy whether there is something to do: another process may have done it meanwhile.
@@ -43,21 +45,30 @@ extension SQLiteStore {
         check: Check = .full,
         lockTimeout: Duration = .seconds(60),
         progress: (Progress) -> Answer = { _ in .continue },
+        reporting: ((VirtualTableProblem) -> Void)? = nil,
         body: (SQLiteConnection) throws -> Void
     ) throws(SQLError) -> Bool {
         let files = try StoreFiles(of: path)
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files.store, ending)
         }
-        let migration = StagedMigration(files: files, backup: backup, check: check, lockTimeout: lockTimeout)
-        let done: (Bool) -> String? = { $0 ? "The store was replaced" : nil }
-        return try files.holdingLock(wait: lockTimeout, done: done) { () throws(SQLError) in
+        let migration = StagedMigration(
+            files: files,
+            backup: backup,
+            check: check,
+            checksVirtualTables: reporting != nil,
+            lockTimeout: lockTimeout
+        )
+        let done: (StagedMigration.Outcome) -> String? = { $0.isReplaced ? "The store was replaced" : nil }
+        let outcome = try files.holdingLock(wait: lockTimeout, done: done) { () throws(SQLError) in
             try migration.run(progress, body)
         }
+        if let reporting { outcome.virtualTableProblems.forEach(reporting) }
+        return outcome.isReplaced
     }
 
     /// Removes what a process left beside the store that died in
-    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:body:)``.
+    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:reporting:body:)``.
     ///
     /// For a start that finds nothing to migrate: each call of `migrateStaged` and `setAside` does it as well,
     /// and so does `open`. Where nothing was left, it looks for some names and no more. Where another process works on

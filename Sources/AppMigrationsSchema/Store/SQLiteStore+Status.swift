@@ -43,6 +43,8 @@ extension SQLiteStore {
     ///   - prepare: Called with the `sqlite3 *` of the connection to the store and of each private connection
     ///     of a plan, before anything is read there. Register the functions, collations, tokenizers and
     ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``.
+    ///   - reporting: Called for each virtual table that the check complains about or can't check, which is no damage
+    ///     of the store. Without it, virtual tables aren't checked.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
     /// - Throws: `SQLError` for what is no path, for a target or hints that are not right, a check without a collation of the app's,
     ///   or a cancelled task; everything else about the store is a case.
@@ -51,14 +53,15 @@ extension SQLiteStore {
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),
         check: Check = .off,
         lockTimeout: Duration = .seconds(5),
-        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in },
+        reporting: ((VirtualTableProblem) -> Void)? = nil
     ) throws(SQLError) -> Status {
         let preparation = ConnectionPreparation(prepare)
         var plan: SchemaPlan?
         do throws(SQLError) {
             var look = StoreLook(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
             look.preparation = preparation
-            _ = try look.isUsable(check) { db throws(SQLError) in
+            _ = try look.isUsable(check, reporting: reporting) { db throws(SQLError) in
                 plan = try SchemaPlan(from: db, to: target, hints: hints, preparation: preparation)
             }
         } catch {

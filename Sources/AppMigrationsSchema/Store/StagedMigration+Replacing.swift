@@ -2,8 +2,15 @@ internal import AppMigrations
 internal import AppMigrationsSQLite
 
 extension StagedMigration {
-    /// Migrates a copy and writes it back into the store's file; `false` where there was nothing to do.
-    func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
+    /// What became of the store.
+    struct Outcome {
+        /// False if the migration wrote nothing.
+        let isReplaced: Bool
+        var virtualTableProblems = [SQLiteStore.VirtualTableProblem]()
+    }
+
+    /// Migrates a copy and writes it back into the store's file, unless the migration wrote nothing.
+    func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
         if let backup, let status = try StoreFiles.status(backup), status.kind != .file {
             let message = "The backup can't be made: something else than a file has its name"
             throw SQLError(.fileFailure, message).with { $0.path = backup }
@@ -22,7 +29,7 @@ extension StagedMigration {
                 },
                 body
             )
-            guard let isReplaced = outcome else {
+            guard let outcome else {
                 try files.removeLeftovers()
                 continue
             }
@@ -30,13 +37,13 @@ extension StagedMigration {
             last.fraction = 1
             // No answer can end anything any more.
             _ = progress(last)
-            return isReplaced
+            return outcome
         }
         throw SQLError(.busy, "Other processes wrote to the store each time that the copy was to replace it")
     }
 
     /// Makes one copy; `nil` where another process wrote to the store before the copy could replace it.
-    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Bool? {
+    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome? {
         let isThere = try files.hasBytes
         let live = try open(files.store, .making)
         defer { live.close() }
@@ -47,7 +54,7 @@ extension StagedMigration {
         let backup = hasTables ? backup : nil
         let copy = try copyStore(to: files.copy, .copying, progress)
         defer { copy.close() }
-        guard try migrate(copy, progress, body) else { return false }
+        guard let problems = try migrate(copy, progress, body) else { return Outcome(isReplaced: false) }
         try checkPageSize(of: copy, live)
         if backup != nil { try copyStore(to: files.newBackup, .backingUp, progress).close() }
         let schemaVersion = try live.query("PRAGMA schema_version")
@@ -67,7 +74,7 @@ extension StagedMigration {
             try report(replacing.progress(of: .replacing), progress)
         }
         try finish(replacing, backup, schemaVersion)
-        return true
+        return Outcome(isReplaced: true, virtualTableProblems: problems)
     }
 
     /// Puts the backup in its place, writes the last pages and commits.

@@ -12,6 +12,8 @@ struct StagedMigration {
     /// Where the old store stays, if it does.
     let backup: String?
     let check: SQLiteStore.Check
+    /// True if the virtual tables of the copy are checked, too.
+    var checksVirtualTables = false
     let lockTimeout: Duration
     /// Called in the moment in which the store has no lock, so that a test can write there.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
@@ -56,8 +58,12 @@ struct StagedMigration {
 
     private static var stopped: SQLError { SQLError(.stopped, "The progress closure answered .cancel") }
 
-    /// Runs the migration on the copy and checks what it left; `false` when it wrote nothing.
-    func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError) -> Bool {
+    /// Runs the migration on the copy and checks the result.
+    ///
+    /// - Returns: The virtual tables of the copy with a problem; `nil` if the migration wrote nothing.
+    func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError)
+        -> [SQLiteStore.VirtualTableProblem]?
+    {
         let references = check == .off ? nil : try Orphans.found(in: copy)
         let identity = try StoreFiles.status(files.copy)?.identity
         try report(SQLiteStore.Progress(.migrating), progress)
@@ -77,22 +83,36 @@ struct StagedMigration {
             throw refusal(.migrationFailed, "The migration put another file in the place of its copy")
         }
         try lookAtWrites(of: copy)
-        if try copy.dataVersion() == before { return false }
+        if try copy.dataVersion() == before { return nil }
         try report(SQLiteStore.Progress(.checking), progress)
+        let checker = try connectionForCheck(of: files.copy)
+        try telling(.checking, on: checker, pages, progress) { () throws(SQLError) in
+            let complaints = try Complaints(check, of: checker)
+            if complaints.isEmpty { return }
+            let store = try connectionForCheck(of: files.store)
+            let excess = complaints.excess(over: try Complaints(check, of: store))
+            if let excess { throw excess.with { $0.path = files.store } }
+        }
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
         let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
+        var problems = [SQLiteStore.VirtualTableProblem]()
         try telling(.checking, on: reader, pages, progress) { () throws(SQLError) in
-            let complaints = try Complaints(check, of: reader)
-            if !complaints.isEmpty {
-                let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
-                let excess = complaints.excess(over: try Complaints(check, of: store))
-                if let excess { throw excess.with { $0.path = files.store } }
-            }
             if let references, let error = try Orphans.found(in: reader).excess(over: references) {
                 throw error
             }
+            if checksVirtualTables {
+                let tables = try SchemaObject.virtualTables(of: reader)
+                problems = try SQLiteStore.VirtualTableProblem.found(by: check, in: tables, of: reader)
+            }
         }
-        return true
+        return problems
+    }
+
+    /// A connection on which a check passes over virtual tables.
+    private func connectionForCheck(of path: String) throws(SQLError) -> SQLiteConnection {
+        let db = try SQLiteConnection(path: path, .writing, lockTimeout)
+        if check != .off { db.removeModules(of: try SchemaObject.virtualTables(of: db)) }
+        return db
     }
 
     /// Tells some times a second how much of the copy was read, while statements of `body` run.

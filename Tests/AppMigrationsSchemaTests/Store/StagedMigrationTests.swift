@@ -194,14 +194,14 @@ import Testing
             if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
         }
         var fractions = [Double]()
-        let isReplaced = try migration.run({
+        let outcome = try migration.run({
             fractions.append($0.fraction)
             return .continue
         }) { db in
             bodies += 1
             try db.query("ALTER TABLE note ADD COLUMN size")
         }
-        #expect(isReplaced)
+        #expect(outcome.isReplaced)
         #expect((bodies, gaps) == (3, 3))
         #expect(fractions == fractions.sorted(), "\(fractions)")
         #expect(try writer.query("SELECT count(*) FROM note WHERE body = 'meanwhile'") == [[2]])

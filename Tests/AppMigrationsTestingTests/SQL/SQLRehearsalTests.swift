@@ -141,7 +141,8 @@ import Testing
         #expect(try connections.map { try $0.query("PRAGMA database_list").count } == [1, 1])
         let edited = try rehearsal(folder, migration(columns + ", lang TEXT")).run(opening: memory)
         #expect(edited.findings.map(\.kind) == [.changed, .startsDiffer])
-        let difference = "the table note_content is …body TEXT ) and in a new database …body TEXT , lang TEXT )"
+        let difference =
+            "the table note_content is …body TEXT ) and in a new database …body TEXT , lang TEXT )"
         #expect(edited.findings[1].description.contains(difference))
     }
 

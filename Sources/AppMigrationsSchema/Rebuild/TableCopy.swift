@@ -141,7 +141,7 @@ struct TableCopy {
         try db.rows(rebuild.createTable)
         do throws(SQLError) { try db.rows(filling(from: stash, isMovedAside: isMovedAside)) } catch {
             if error.code != .statementFailed { throw error }
-            throw try naming(rowOf: error, selection(from: stash, isMovedAside: isMovedAside), db)
+            throw try naming(rowOf: error, from: stash, isMovedAside: isMovedAside, db)
         }
         let count = try db.number("SELECT changes()")
         // Before the old table is dropped: SQLite would write its pages to the journal if an index used them.
@@ -183,31 +183,56 @@ struct TableCopy {
             : "\(waitingColumns) FROM main.\(stash) ORDER BY rowid"
     }
 
-    /// Names in an error of the copy the row that the new table doesn't take.
+    /// Names in an error of the copy the row that the new table refuses.
     ///
     /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the
-    /// SQL statement that failed" (The ON CONFLICT Clause). So the next row of the same query is the one.
-    private func naming(rowOf error: SQLError, _ selection: String, _ db: some SQLConnection) throws(SQLError)
-        -> SQLError
-    {
+    /// SQL statement that failed" (The ON CONFLICT Clause). So it is the next row of the same query. Only the
+    /// key is added to that query, because with other expressions SQLite may read the rows in another order.
+    private func naming(
+        rowOf error: SQLError,
+        from stash: String,
+        isMovedAside: Bool,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
+        let next = "LIMIT 1 OFFSET \(copied)"
+        // SQLite takes the rows before it back for some errors. Then that row fails no second time.
+        guard try fails(filling(from: stash, isMovedAside: isMovedAside) + " " + next, as: error, db) else {
+            return error
+        }
+        let keys = isMovedAside ? old.keyNames : []
+        let columns = (keys + [selection(from: stash, isMovedAside: isMovedAside)]).joined(separator: ", ")
         let row: [SQLValue]?
         do throws(SQLError) {
-            row = try db.rows("SELECT \(selection) LIMIT 1 OFFSET \(copied)").first
+            row = try db.rows("SELECT \(columns) \(next)").first
         } catch let failure {
-            // An expression has no value for that row.
-            if failure.code == .statementFailed { return error }
-            throw failure
+            if failure.code == .cancelled { throw failure }
+            // An expression fails for that row, or the connection can't read one of its values.
+            return error
         }
-        guard let row else { return error }
+        guard let row, let key = key(of: row, isMovedAside: isMovedAside) else { return error }
+        return error.with { $0.message += " in the row with \(key)" }
+    }
+
+    /// True if a statement fails with the same message as before.
+    private func fails(_ sql: String, as error: SQLError, _ db: some SQLConnection) throws(SQLError) -> Bool {
+        do throws(SQLError) { try db.rows(sql) } catch let failure {
+            if failure.code == .cancelled { throw failure }
+            return failure.message == error.message
+        }
+        return false
+    }
+
+    /// A row's key in words: that of the old table, if that is known, and otherwise that of the new table.
+    private func key(of row: [SQLValue], isMovedAside: Bool) -> String? {
+        if isMovedAside, !old.keyNames.isEmpty { return old.description(ofKey: old.keyNames, values: row) }
         let columns = fillings.map { SQLTokens($0.column).name(0) }
         for names in [new.keyNames, new.primaryKeyNames] {
             let places = names.compactMap { key in columns.firstIndex(of: SQLTokens(key).name(0)) }
             if places.isEmpty || places.count < names.count { continue }
-            let key = new.description(ofKey: names, values: places.map { row[$0] })
-            return error.with { $0.message += " in the row with \(key)" }
+            return new.description(ofKey: names, values: places.map { row[$0] })
         }
-        return error
+        return nil
     }
 
     /// Gives the old table another name, unless its rows have to be read under its own name.

@@ -1,17 +1,18 @@
 /// The tables in which the virtual tables of a database keep their rows.
 ///
-/// SQLite calls a table a shadow table because of its name alone. Next to a full-text index `notes`, those are
-/// the names `notes_content`, `notes_data` and a few more. But an app may have created a table of such a name
-/// itself, for example one with the rows that `notes` indexes. So the statement of each virtual table is run in
-/// a scratch database, next to copies of the tables that the statement names. The tables that its module
-/// creates there are its shadow tables.
+/// SQLite calls a table a shadow table because of its name alone. Next to a full-text index `notes`, those
+/// are the names `notes_content`, `notes_data` and a few more. But an app may have created a table of such a
+/// name itself, for example one with the rows that `notes` indexes. So the statement of each virtual table is
+/// run in a scratch database, next to copies of the tables that the statement names. The tables that its
+/// module creates there are its shadow tables.
 package struct ShadowTables: Sendable {
     /// The virtual table that each shadow table belongs to.
     private var owners = [SQLName: SQLName]()
     /// The indexes, views and triggers that modules create.
     private var otherObjects = Set<SQLName>()
 
-    /// Tables that SQLite calls shadow tables, next to a virtual table whose statement the scratch database refuses.
+    /// Tables that SQLite calls shadow tables, next to a virtual table whose statement the scratch database
+    /// refuses.
     ///
     /// Whether the module or the app created them isn't known, so nothing may change or drop them.
     package private(set) var assumed = [Assumed]()
@@ -59,8 +60,8 @@ package struct ShadowTables: Sendable {
                 }
             case .failed(let message): obstacles[virtualTable.name] = message
             }
-            // FTS3 and FTS4 create the table for statistics only if it doesn't exist, and FTS3 does so with its
-            // first `merge` or `automerge` command. So its statement decides whose it is.
+            // FTS3 and FTS4 create the table for statistics only if it doesn't exist, and FTS3 does so with
+            // its first `merge` or `automerge` command. So its statement decides whose it is.
             if let name = virtualTable.statisticsTable {
                 let isOfModule = objects.contains { $0.isStatisticsTable(named: name) }
                 owners[name] = isOfModule ? virtualTable.name : nil
@@ -69,8 +70,8 @@ package struct ShadowTables: Sendable {
         if !obstacles.isEmpty { try assumeByName(obstacles, in: db) }
     }
 
-    /// Follows SQLite's rule: the name of a shadow table is that of its virtual table, an underscore, and a word
-    /// that the module knows.
+    /// Follows SQLite's rule: the name of a shadow table is that of its virtual table, an underscore, and a
+    /// word that the module knows.
     private mutating func assumeByName(_ obstacles: [SQLName: String], in db: some SQLConnection)
         throws(SQLError)
     {
@@ -102,7 +103,8 @@ package struct ShadowTables: Sendable {
 }
 
 extension ShadowTables {
-    /// Finds the shadow tables on a connection of any library, to which a scratch database is attached for that time.
+    /// Finds the shadow tables on a connection of any library, to which a scratch database is attached for
+    /// that time.
     package init(among objects: [SchemaObject], attachingTo db: some SQLConnection) throws(SQLError) {
         var found: ShadowTables?
         if objects.contains(where: \.isVirtual) {
@@ -142,7 +144,8 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
         let copies = try copyTables(namedIn: virtualTable)
         var before = try namesInScratch()
         var failure = try failure(of: statement)
-        // The arguments may contain the name of one of the module's own tables, for example as the name of a column.
+        // The arguments may contain the name of one of the module's own tables, for example as the name of a
+        // column.
         let ownNames = copies.filter { $0.hasShadowName(of: virtualTable.name) }
         if failure != nil, !ownNames.isEmpty {
             for table in ownNames { try scratch.rows("DROP TABLE \(schema).\(table.quoted)") }
@@ -161,7 +164,8 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
         Set(try SchemaObject.all(of: scratch, in: schema).map(\.name))
     }
 
-    /// Copies the tables and views whose names are arguments of a virtual table, without rows, and returns their names.
+    /// Copies the tables and views whose names are arguments of a virtual table, without rows, and returns
+    /// their names.
     ///
     /// FTS4 reads the columns of the table that `content` names, if its arguments name no column.
     private func copyTables(namedIn virtualTable: SchemaObject) throws(SQLError) -> [SQLName] {
@@ -178,8 +182,8 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
 
     /// Copies a table by its statement, and a view as a table with the same columns.
     ///
-    /// A table is also copied by its columns if the scratch database refuses its statement, for example because the
-    /// statement calls a function of the app.
+    /// A table is also copied by its columns if the scratch database refuses its statement, for example
+    /// because the statement calls a function of the app.
     private func copy(_ object: SchemaObject) throws(SQLError) -> Bool {
         if object.kind == .table, let statement = object.statement(in: schema),
             try failure(of: statement) == nil

@@ -26,7 +26,7 @@ struct SchemaSnapshot {
         )
     }
 
-    /// Without the tables that a migrator keeps its records in, unless the target makes them.
+    /// Without the tables in which a migrator keeps its records, unless the target creates them.
     func leavingAlone(what target: SchemaSnapshot, ledger: String = "schema_migrations") -> SchemaSnapshot {
         let ledgers = [SQLName(ledger), SQLName("app_migrations")].filter {
             target[.table, $0] == nil && self[.table, $0] != nil
@@ -54,15 +54,15 @@ struct SchemaSnapshot {
         places[kind]?[name].map { objects[$0] }
     }
 
-    /// True if both have the same objects, to the last byte and in any order.
+    /// True if both have the same objects with the same bytes, in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count
             && objects.allSatisfy { other[$0.kind, $0.name]?.isWritten(like: $0) == true }
     }
 
-    /// The objects that are not the same in both, in whatever order they are and however they are written.
+    /// The objects that differ, whatever their order and however they are written.
     func differences(from target: SchemaSnapshot) -> [SchemaDifference] {
-        // Most are the same to the last byte, and need no form.
+        // Most statements have the same bytes, and need no form.
         lazy var form = SchemaForm(self, target)
         var differences = [SchemaDifference]()
         for object in target.objects {
@@ -77,13 +77,14 @@ struct SchemaSnapshot {
     }
 }
 
-/// An object that is missing, not wanted, or another one than in the target.
+/// A difference from the target: an object that is missing, that the target doesn't have, or that isn't the
+/// same.
 enum SchemaDifference {
     case missing(SchemaObject)
     case further(SchemaObject)
     case other(SchemaObject, wanted: SchemaObject)
 
-    /// The kind and the name of the object: `table notes`.
+    /// The kind and the name of the object, such as `table notes`.
     var name: String {
         switch self {
         case .missing(let object), .further(let object), .other(let object, wanted: _):
@@ -100,7 +101,7 @@ extension SchemaObject {
 }
 
 extension SchemaSnapshot {
-    /// The schema that a target makes, with the database in memory in which it has been run.
+    /// The schema that a target creates, and the database in memory in which the target was run.
     ///
     /// `preparation` is called with that database's connection before the target runs.
     static func made(
@@ -108,7 +109,7 @@ extension SchemaSnapshot {
         preparing preparation: ConnectionPreparation = .none
     ) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
         let db = try preparation.makeDatabase()
-        // In a transaction, a script that would attach a file or begin another is refused.
+        // In a transaction, a script that attaches a file or begins a transaction is refused.
         try db.query("BEGIN")
         do throws(SQLError) { try db.execute(script: target) } catch {
             guard let advice = error.registrationAdvice else { throw error }
@@ -119,7 +120,7 @@ extension SchemaSnapshot {
         return (schema, db)
     }
 
-    /// Refuses a target with more than a schema in it, which nothing would make in the database.
+    /// Refuses a target that creates more than a schema, because a plan would not create the rest.
     private func checkIsSchemaAlone(in db: SQLiteConnection) throws(SQLError) {
         if let object = try SchemaObject.all(of: db, in: "temp").first {
             throw SQLError(

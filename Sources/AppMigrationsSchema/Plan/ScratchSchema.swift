@@ -20,11 +20,11 @@ struct ScratchSchema {
         copy = try SchemaCopy(preparing: preparation)
         // The row has arbitrary values, which needn't satisfy a CHECK.
         try copy.db.query("PRAGMA ignore_check_constraints = ON")
-        try copy.make([.table], of: schema.objects)
+        try copy.make([.table, .view], of: schema.objects)
         for table in tables where try copy.failure(of: Self.filling(table)) != nil {
             unfilled.insert(table.name)
         }
-        try copy.make([.index, .view, .trigger], of: schema.objects)
+        try copy.make([.index, .trigger], of: schema.objects)
     }
 
     private static func filling(_ table: TableShape) -> String {

@@ -8,7 +8,7 @@ struct StepScript {
 
     init(of schema: SchemaSnapshot, preparing preparation: ConnectionPreparation) throws(SQLError) {
         copy = try SchemaCopy(preparing: preparation)
-        try copy.make([.table, .index, .view, .trigger], of: schema.objects)
+        try copy.make([.table, .view, .index, .trigger], of: schema.objects)
         // As while a plan is applied.
         copy.db.setLegacyRenaming(true)
         failure = copy.obstacle

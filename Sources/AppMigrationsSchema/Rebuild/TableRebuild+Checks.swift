@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
 extension TableRebuild {
-    /// The table in the schema, or an error if it can't be rebuilt.
+    /// The table in the schema; throws if it can't be rebuilt.
     func object(
         in objects: [SchemaObject],
         without shadowTables: ShadowTables,
@@ -34,7 +34,7 @@ extension TableRebuild {
         return object
     }
 
-    /// The statement of the new table, or an error if it creates anything but a table of the same name.
+    /// The statement of the new table; throws if it does anything but create a table of the same name.
     func newStatement(for table: SQLName) throws(SQLError) -> CreateStatement {
         let advice = "Pass CREATE TABLE \(table) with its columns"
         guard let statement = CreateStatement(createTable), statement.kind == .table else {
@@ -75,8 +75,8 @@ extension TableRebuild {
                         + " statement before"
                 )
             }
-            // A name that doesn't exist is ignored: the table may have lost its indexes when somebody copied
-            // it by hand.
+            // The name of an index that doesn't exist is ignored: a table that was copied by hand lost its
+            // indexes.
             guard let object = objects.first(where: { $0.name == name }) else { continue }
             let isOwn = object.kind == .view || object.kind != .table && object.table == table
             if !isOwn || object.sql == nil {
@@ -88,10 +88,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses to change what a full-text index is filled from.
-    ///
-    /// No trigger fires in a rebuild, so the index
-    /// would keep the old words.
+    /// Refuses a change that a full-text index filled from the table would not follow, because no trigger
+    /// fires in a rebuild.
     func checkVirtualTables(_ probe: ExpressionProbe, gone: Set<SQLName>) throws(SQLError) {
         let changed = gone.union(values.map(\.column))
         guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
@@ -122,8 +120,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses types that can change values without an expression that says how, and rows without a value in
-    /// a column that becomes `NOT NULL`.
+    /// Refuses a type that can change values, unless an expression says how, and rows without a value in a
+    /// column that becomes NOT NULL.
     func checkKept(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
@@ -157,9 +155,7 @@ extension TableRebuild {
     }
 }
 
-/// The shape of a new table.
-///
-/// SQLite tells it of a temporary table, which is created and taken back.
+/// The shape of a new table, read from a temporary table that was created for that and dropped again.
 struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.

@@ -1,18 +1,18 @@
 internal import AppMigrationsSQLite
 
 extension SQLConnection {
-    /// Tells an error which database it is about, where this library opened it.
+    /// Adds the path of the database to an error, if this library opened the connection.
     func naming(_ error: SQLError) -> SQLError { (self as? SQLiteConnection)?.naming(error) ?? error }
 
-    /// The whole number that a query gives.
+    /// The whole number that a query returns.
     func number(_ sql: String) throws(SQLError) -> Int64 { try SQLConversation(self).number(sql) }
 
-    /// The texts that a query gives, one a row.
+    /// The texts in the first column of a query's rows.
     func texts(_ sql: String) throws(SQLError) -> [String] {
         try rows(sql).map { row throws(SQLError) in try row.text(0) }
     }
 
-    /// Runs `body` in a savepoint that is taken back.
+    /// Runs `body` in a savepoint, and rolls back to it.
     func takingBack<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
         try rows("SAVEPOINT app_migrations_probe")
         let value = try body()

@@ -15,18 +15,18 @@ extension SQLiteConnection {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nil)
     }
 
-    /// Sets `legacy_alter_table`, also where SQLite has ended the transaction and no statement runs.
+    /// Sets `legacy_alter_table`, even after SQLite ended the transaction, when a statement would not run.
     func setLegacyRenaming(_ on: Bool) {
-        // The call fails for options that SQLite doesn't know, and this one is known since 3.26.
+        // The call fails only for an option that SQLite doesn't know, and it has known this one since 3.26.
         app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)
     }
 
-    /// Sets `cache_spill`, also where SQLite has ended the transaction.
+    /// Sets `cache_spill`, even after SQLite ended the transaction.
     func setSpilling(_ pages: Int64) {
         unlessClosed { sqlite3_exec(handle, "PRAGMA cache_spill = \(pages)", nil, nil, nil) }
     }
 
-    /// Reads the schema also where statements in it do not compile ("PRAGMA writable_schema").
+    /// Lets a schema be read although statements in it don't compile ("PRAGMA writable_schema").
     func setUnreadableSchemaAllowed() {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
     }

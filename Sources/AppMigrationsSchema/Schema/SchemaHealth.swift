@@ -1,17 +1,17 @@
 internal import AppMigrationsSQLite
 
-/// The views and triggers that do not compile, each with what SQLite says of it.
+/// The views and triggers that don't compile, each with SQLite's error.
 ///
-/// SQLite looks at them when they are used and not before: without a look, a column that goes breaks an
-/// `INSERT` in the next release.
+/// SQLite compiles them when they are used. Without this check, a column that is dropped would break an
+/// `INSERT` of the next release.
 struct SchemaHealth {
     private var complaints = [String: String]()
     private let gone: Set<SQLName>
 
     /// Compiles every view and trigger.
     ///
-    /// In double quotes the names of columns that go become texts without a word, so those are tried as
-    /// names.
+    /// SQLite treats a name in double quotes as a text if there is no such column. So the names of dropped
+    /// columns are tried in backticks.
     init(of db: some SQLConnection, gone: Set<SQLName>) throws(SQLError) {
         self.gone = gone
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
@@ -29,7 +29,7 @@ struct SchemaHealth {
         for (firing, triggers) in groups { try check(triggers, firedBy: firing, db) }
     }
 
-    /// Throws for what compiled before and does not any more.
+    /// Throws if a view or a trigger doesn't compile any more that compiled before.
     func check(against before: SchemaHealth, dropping advice: String) throws(SQLError) {
         for (object, complaint) in complaints.sorted(by: { $0.key < $1.key })
         where before.complaints[object] == nil {
@@ -71,7 +71,7 @@ struct SchemaHealth {
             texts.append(statement.text(naming: trigger.qualifiedName, replacing: doubtful))
         }
         if !isDoubtful, try db.complaint(about: firing) == nil { return }
-        // SQLite compiles all of them together and tells of the first.
+        // SQLite compiles all of them together, and reports the first that fails.
         for (trigger, text) in zip(triggers, texts) {
             try db.takingBack { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
@@ -81,7 +81,7 @@ struct SchemaHealth {
         }
     }
 
-    /// A statement that would fire the triggers of a table or a view; `nil` for one without columns.
+    /// A statement that would fire the triggers of a table or a view; `nil` if it has no columns.
     private static func firing(
         _ event: String,
         _ table: SQLName,
@@ -96,7 +96,7 @@ struct SchemaHealth {
         do throws(SQLError) {
             rows = try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))")
         } catch  where error.code == .statementFailed {
-            // A view that does not compile has told so itself.
+            // A view that doesn't compile is reported itself.
             return nil
         }
         for row in rows where row.last?.number == 0 {

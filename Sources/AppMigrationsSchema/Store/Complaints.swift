@@ -1,15 +1,17 @@
 internal import AppMigrationsSQLite
 
-/// The complaints of a check of a database, each kind counted.
+/// The complaints of SQLite's check of a database, counted by kind.
 ///
-/// Two kinds are told apart. Damage is what SQLite can't read or find again. A row that breaks a constraint says
-/// nothing about the file: "CHECK and NOT NULL constraints" are checked, too (PRAGMA integrity_check), and rows that
-/// break them were written by an older schema, with the constraints off, or by SQLite itself.
+/// There are two kinds. Damage is something that SQLite can't read or find. A row that breaks a constraint is
+/// no damage: SQLite checks "CHECK and NOT NULL constraints", too (PRAGMA integrity_check). Such a row was
+/// written under an older schema, while constraints were off, or by SQLite itself.
 struct Complaints {
-    /// How many there are of each damage, and the first ones, word for word: by the text without its numbers, since
-    /// pages and rows get others when a copy is migrated.
+    /// The number of complaints about each damage and the first ones word for word, by the text without its
+    /// numbers.
+    ///
+    /// Pages and rows have other numbers after a copy was migrated.
     private var damaged: [String: (count: Int, examples: [String])] = [:]
-    /// By the text, which names the table or the column.
+    /// The number of rows that break a constraint, by the text, which names the table or the column.
     private var broken: [String: Int] = [:]
 
     /// Runs a check to its end, on a connection from which the modules of virtual tables were removed.
@@ -33,8 +35,8 @@ struct Complaints {
 
     /// Checks the schema and each ordinary table by itself, since the check of the whole database failed.
     ///
-    /// One table can have a collation that only the app's connection knows. Damage of the others counts. If there is
-    /// none, nobody knows whether the database is sound, and the error of the whole check is thrown.
+    /// One table can have a collation that only the app's connection knows. Damage of the others counts. If
+    /// there is none, nobody knows whether the database is sound, and the error of the whole check is thrown.
     private mutating func checkEachTable(
         _ pragma: String,
         _ failure: SQLError,
@@ -67,7 +69,7 @@ struct Complaints {
         if text == "ok" { return }
         if Self.affinities.contains(where: text.hasPrefix) { return }
         if Self.constraints.contains(where: text.hasPrefix) { return broken[text, default: 0] += 1 }
-        // All that is wrong with the pages comes as one row, under a headline.
+        // All complaints about pages are in one row, below a headline.
         for line in text.split(separator: "\n") where !line.hasPrefix("*** in database ") { addDamage(line) }
     }
 
@@ -81,14 +83,16 @@ struct Complaints {
         damaged[words.joined(separator: " ")] = group
     }
 
-    /// A value that a column converts otherwise today: `ALTER TABLE … ADD COLUMN flag TEXT DEFAULT TRUE` makes some.
+    /// Complaints about values that their columns would convert, which are ignored.
+    ///
+    /// `ALTER TABLE … ADD COLUMN flag TEXT DEFAULT TRUE` writes such values.
     private static let affinities = ["NUMERIC value in ", "TEXT value in "]
 
     private static let constraints =
         ["NULL value in ", "CHECK constraint failed in "]
         + ["BLOB", "INT", "INTEGER", "REAL", "TEXT"].map { "non-\($0) value in " }
 
-    /// The first complaints that tell of damage; `nil` where there are none.
+    /// The first complaints about damage, for an error; `nil` if there is none.
     var damage: String? {
         let examples = damaged.sorted { $0.key < $1.key }.flatMap(\.value.examples)
         return examples.isEmpty ? nil : examples.prefix(3).joined(separator: "; ")
@@ -96,13 +100,13 @@ struct Complaints {
 
     var isEmpty: Bool { damaged.isEmpty && broken.isEmpty }
 
-    /// Drops what SQLite complains about and is not so.
+    /// Drops complaints that are wrong.
     ///
-    /// SQLite 3.40 reports a NULL in a sound table WITHOUT ROWID that has a column before its key.
+    /// SQLite 3.40 reports a NULL in a sound WITHOUT ROWID table that has a column before its key.
     private mutating func dropFalseOnes(of db: SQLiteConnection) throws(SQLError) {
         for text in broken.keys.filter({ $0.hasPrefix(Self.constraints[0]) }) {
             let column = SQLValue.text(String(text.dropFirst(Self.constraints[0].count)))
-            // SQLite takes `IS NULL` of a NOT NULL column for false and reads nothing.
+            // For a NOT NULL column, SQLite treats `IS NULL` as false and reads nothing.
             let looks = try db.texts(
                 """
                 SELECT printf('SELECT 1 FROM main."%w" WHERE typeof("%w") = ''null'' LIMIT 1', t.name, c.name)
@@ -110,16 +114,16 @@ struct Complaints {
                 WHERE t.type = 'table' AND t.name || '.' || c.name = \(column)
                 """
             )
-            // A column that isn't found can't be looked at.
+            // If the column isn't found, the complaint stays.
             var isTrue = looks.isEmpty
             for look in looks where try !db.query(look).isEmpty { isTrue = true }
             if !isTrue { broken[text] = nil }
         }
     }
 
-    /// Complaints that were not there before, as an error.
+    /// The complaints that `before` doesn't have, as an error; `nil` if there are none.
     ///
-    /// Rows that break a constraint are counted over all tables, which may have got other names.
+    /// Rows that break a constraint are counted over all tables, because a table may have been renamed.
     func excess(over before: Complaints) -> SQLError? {
         var new = self
         new.damaged = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }

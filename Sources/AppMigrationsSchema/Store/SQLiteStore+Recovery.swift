@@ -2,38 +2,41 @@ internal import AppMigrations
 public import AppMigrationsSQLite
 
 extension SQLiteStore {
-    /// A damaged store that is out of the way, with all it holds.
+    /// A store that was renamed, with the files next to it.
     public struct SetAside: Sendable {
-        /// The path of what was the store, `<storePath>-corrupt-<date and time in UTC>`.
+        /// The path that the store has now, `<storePath>-corrupt-<date and time in UTC>`.
         ///
-        /// Of a store that was missing, only the log or the journal beside it has this name, with its ending.
+        /// If the store's file was missing, only its log or its journal has this name, with its ending.
         public let path: String
 
-        /// The path at which the store was, without links: where a backup belongs, and what the backup is named after.
+        /// The path that the store had, without links.
+        ///
+        /// A backup is copied to this path, and has a name that begins with it.
         public let storePath: String
 
-        /// The reason; `nil` when an earlier start set it aside, or when it was not damaged.
+        /// The damage; `nil` if an earlier start set the store aside, or if the store was not damaged.
         public let error: SQLError?
     }
 
-    /// Renames a damaged store and the files beside it, and deletes nothing.
+    /// Renames a damaged store and the files next to it, and deletes nothing.
     ///
-    /// It looks for the damage itself, and does nothing without it. A store that is busy, not allowed,
-    /// encrypted, of a newer SQLite or on a failing disk is not damaged; nor is one whose migration failed.
+    /// It examines the store itself, and does nothing without damage. A store is not damaged if it is busy,
+    /// forbidden, encrypted, from a newer SQLite, or on a failing disk. Nor is it if its migration failed, or
+    /// if a virtual table is wrong.
     ///
-    /// A store that holds nothing of its own, such as a cache, can be set aside as well when it can't be migrated, by
-    /// `onlyIfDamaged: false`. Others must not be in a transaction then, nor have one in WAL mode open; close
-    /// your own connections first.
+    /// A store that holds nothing of its own, such as a cache, can be set aside if it can't be migrated: pass
+    /// `onlyIfDamaged: false`. Then no other connection may be in a transaction, nor have the store open in
+    /// WAL mode. Close your own connections first.
     ///
     /// - Parameters:
-    ///   - onlyIfDamaged: True lets a sound store stay.
-    ///   - check: How thoroughly the store is read. With `off` damage counts only where the schema is.
+    ///   - onlyIfDamaged: True if a sound store is to stay.
+    ///   - check: How thoroughly the store is read. With `off`, damage is found only in the schema.
     ///   - lockTimeout: How long to wait for others.
-    /// - Returns: The new path, `<path>-corrupt-20261121T035428Z`, and the damage.
-    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also where there is no store, or one without a byte;
-    ///   `SQLError.Code.newerSchema`, `SQLError.Code.busy` and `SQLError.Code.unreachable` when it is that;
-    ///   `SQLError.Code.fileFailure`, `SQLError.Code.cancelled` and `SQLError.Code.cannotOpen`; and `SQLError.Code.cleanupFailed` after it
-    ///   was set aside.
+    /// - Returns: The new path, such as `<path>-corrupt-20261121T035428Z`, and the damage.
+    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also if there is no store, or a file without a byte;
+    ///   `SQLError.Code.newerSchema`, `SQLError.Code.busy` and `SQLError.Code.unreachable` for a store in
+    ///   that state; `SQLError.Code.fileFailure`, `SQLError.Code.cancelled` and `SQLError.Code.cannotOpen`.
+    ///   Only `SQLError.Code.cleanupFailed` is thrown after the store was set aside.
     @discardableResult
     public func setAside(
         onlyIfDamaged: Bool = true,
@@ -51,25 +54,27 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens the store, and makes it where there is none; a damaged one is set aside before.
+    /// Opens the store, or creates it; a damaged store is set aside first.
     ///
-    /// `recovering` is called when the store was set aside: tell the user, and put a backup at
-    /// ``SetAside/storePath`` if there is one. Whatever is there when it returns is opened; where there is nothing, a
-    /// new database of one empty page is made, so that `PRAGMA auto_vacuum` and `page_size` take a `VACUUM` there. If
-    /// the process dies before, or it throws, the next call sets that aside as well and calls `recovering` again.
+    /// `recovering` is called after the store was set aside. Tell the user, and copy a backup to
+    /// ``SetAside/storePath`` if there is one. The file that is there afterwards is opened. If there is none,
+    /// a new database of one empty page is created, so that a change of `PRAGMA auto_vacuum` or `page_size`
+    /// needs a `VACUUM`. If `recovering` throws, or the process dies before it returns, the next call sets
+    /// that file aside as well and calls `recovering` again.
     ///
     /// - Parameters:
-    ///   - check: How thoroughly the store is read before.
+    ///   - check: How thoroughly the store is read before it is opened.
     ///   - busyTimeout: How long to wait for others, also as the setting of the connection.
-    ///   - reporting: Called before the store is opened, for each virtual table that the check complains about or can't
-    ///     check. That is no damage of the store. Without it, virtual tables aren't checked.
+    ///   - reporting: Called before the store is opened, for each virtual table that the check complains
+    ///     about or can't check. That is no damage of the store. Without it, virtual tables aren't checked.
     ///   - recovering: Called for a store that was set aside.
     /// - Returns: The connection.
     /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and
-    ///   `SQLError.Code.unreachable` when the store is that, which is left as it is;
-    ///   `SQLError.Code.damaged` when what `recovering` put there is damaged, too;
-    ///   `SQLError.Code.migrationFailed` with an error of `recovering`, or that error itself where it is an `SQLError`;
-    ///   `SQLError.Code.cannotOpen` where its folder isn't there; `SQLError.Code.fileFailure` and `SQLError.Code.cancelled`.
+    ///   `SQLError.Code.unreachable` for a store in that state, which isn't changed; `SQLError.Code.damaged`
+    ///   if the file that `recovering` left is damaged, too; `SQLError.Code.migrationFailed` with an error of
+    ///   `recovering`, or that error itself if it is an `SQLError`; `SQLError.Code.statementFailed` for a
+    ///   check without a collation of the app; `SQLError.Code.cannotOpen` if the store's folder doesn't
+    ///   exist; `SQLError.Code.fileFailure` and `SQLError.Code.cancelled`.
     public func open(
         check: Check = .off,
         busyTimeout: Duration = .seconds(5),
@@ -77,8 +82,10 @@ extension SQLiteStore {
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
         let files = try StoreFiles(of: path)
-        // Without the lock another process may set aside what is looked at, and then the journal found by its name is another
-        // store's: only a connection that can't write leaves both alone. A journal to be played back is left to the lock.
+        // Without the lock, another process may set the store aside during this examination. A journal at its
+        // name is then that of another store, and a connection that can write would play it back. This
+        // connection can't write. A journal that has to be played back waits for the examination under the
+        // lock.
         var found: SQLError?
         var problems = [VirtualTableProblem]()
         let collect: ((VirtualTableProblem) -> Void)? = reporting == nil ? nil : { problems.append($0) }
@@ -86,7 +93,7 @@ extension SQLiteStore {
             _ = try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading)
                 .isUsable(check, reporting: collect)
         } catch {
-            // Unreachable is also a store that another process is renaming.
+            // A store that another process is renaming is unreachable, too.
             guard error.code == .damaged || error.code == .unreachable else { throw error }
             found = error
         }
@@ -97,7 +104,7 @@ extension SQLiteStore {
                 try recover(files, check, busyTimeout, reporting: collect, recovering)
             }
         } catch {
-            // Without a lock nothing can be set aside, and what was found first tells more.
+            // If the lock can't be taken, nothing can be set aside, and the first error tells more.
             guard let found, found.code == .unreachable, error.path?.hasPrefix(files.copy) == true
             else { throw error }
             throw found
@@ -106,7 +113,8 @@ extension SQLiteStore {
         return try SQLiteConnection(path: files.store, .making, busyTimeout)
     }
 
-    /// Looks again under the lock, since another process may be at it, and does what is to be done.
+    /// Examines the store again under the lock, because another process may have recovered it, and recovers
+    /// it if needed.
     private func recover(
         _ files: StoreFiles,
         _ check: Check,
@@ -124,7 +132,8 @@ extension SQLiteStore {
                         "The damaged store was set aside as \(moved.path), and the next call recovers again"
                     throw SQLError.failure(error, of: files.store, outcome)
                 }
-                // With its first page a store is not to be recovered again; SQLite would delete an orphan with it.
+                // A store with a page isn't recovered again. SQLite would delete a log or a journal with that
+                // page.
                 if try !files.hasBytes, try files.orphan() == nil {
                     let db = try SQLiteConnection(path: files.store, .making, busyTimeout)
                     try db.query("BEGIN IMMEDIATE")
@@ -132,7 +141,7 @@ extension SQLiteStore {
                 }
                 try files.synchronizeStore()
             }
-            // From now on nothing is to be recovered: the store may be removed one day, and begun anew.
+            // The recovery has ended. If the app removes the store one day, the next start creates a new one.
             try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
                 try Platform.removeIfThere($0)
             }

@@ -1,44 +1,47 @@
 public import AppMigrationsSQLite
 
 extension SQLiteStore {
-    /// Migrates a copy of the store, and writes it back once it is complete and checked.
+    /// Migrates a copy of the store, checks the copy, and writes it back into the store.
     ///
-    /// SQLite's own transactions make a migration all or nothing already. A copy is for what cannot be in one
-    /// (`VACUUM`, a pragma, several commits), for a check before anyone sees the result, and for a backup.
-    /// Whatever goes wrong, and whenever the process dies, the store is wholly the old one or wholly the
-    /// new one.
+    /// A transaction of SQLite makes a migration all or nothing already. A copy is for changes that can't be
+    /// in one transaction (`VACUUM`, a pragma, several commits), for a check before anyone sees the result,
+    /// and for a backup. Whatever goes wrong, and whenever the process dies, the store is wholly the old one
+    /// or wholly the new one.
     ///
-    /// **Other writers** wait for as long as it takes, or get SQLite's busy error; nothing that they have
-    /// committed is lost. The write lock has to be given back for a moment before the copy is
-    /// written into the store. If another process commits something just then, the copy is made again, and
-    /// **`body` runs once more**, on the new copy.
+    /// **Other writers** wait until it is done, or get SQLite's busy error. Nothing that they committed is
+    /// lost. The write lock has to be released for a moment before the copy is written into the store. If
+    /// another process commits something in that moment, the store is copied again, and **`body` runs once
+    /// more**, on the new copy.
     ///
-    /// Where `body` wrote nothing, nothing is checked or replaced, and a backup from an earlier time stays. Writes
-    /// through another connection to the copy count, once they are committed. Where there is no store yet, the copy
-    /// is empty.
+    /// If `body` wrote nothing, nothing is checked or replaced, and an earlier backup stays. Committed writes
+    /// of another connection to the copy count as writes. If there is no store yet, the copy is empty.
     ///
     /// - Parameters:
-    ///   - backupExtension: With `bak`, the old store stays as `<resolvedPath>.bak`, in place of an earlier
-    ///     one of that name. That one stays where `body` fails or writes nothing, and where the store had no table of the
-    ///     app. See ``resolvedPath``.
-    ///   - check: How thoroughly the copy is read when `body` has returned. Only what the store did not have before is an
-    ///     error: damage, rows that break a constraint, rows that refer to none.
-    ///   - lockTimeout: How long to wait for other writers and for another process that does the same.
-    ///   - progress: Called with some thousand pages, seldom in a long statement, and before each phase; its answer can end it all.
-    ///   - reporting: Called after the store was replaced, for each virtual table that the check complains about or
-    ///     can't check. Nothing else comes of it. Without the closure, virtual tables aren't checked.
-    ///   - body: The migration. The connection is the copy's; keep neither it nor the copy's path,
-    ///     `<resolvedPath>.migrating`. Whatever it writes replaces the store and the backup, a `VACUUM` as well. So
-    ///     it asks the copy whether there is something to do: another process may have done it meanwhile.
+    ///   - backupExtension: With `bak`, the old store is kept as `<resolvedPath>.bak`, and replaces an
+    ///     earlier backup. An earlier backup stays if `body` fails or writes nothing, or if the store had no
+    ///     table of the app. See ``resolvedPath``.
+    ///   - check: How thoroughly the copy is read after `body` returned. Damage, rows that break a constraint
+    ///     and rows that refer to a missing row are an error, unless the store had them before.
+    ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
+    ///   - progress: Called after every few thousand pages, less often during a long statement, and before
+    ///     each phase. Its answer can end the call.
+    ///   - reporting: Called after the store was replaced, for each virtual table that the check complains
+    ///     about or can't check. Nothing else comes of it. Without the closure, virtual tables aren't
+    ///     checked.
+    ///   - body: The migration, on a connection to the copy. Keep neither the connection nor the copy's path,
+    ///     `<resolvedPath>.migrating`. Everything that it writes, even a `VACUUM`, replaces the store and the
+    ///     backup. So let it ask the copy whether there is something to do: another process may have migrated
+    ///     the store.
     /// - Returns: True if the store was replaced.
-    /// - Throws: `SQLError`, after which the store is the old one, where there was none a file without a byte:
-    ///   `SQLError.Code.busy`, `SQLError.Code.alreadyInTransaction` for a transaction that `body` left open,
-    ///   `SQLError.Code.cancelled` when the task was cancelled, `SQLError.Code.stopped` when `progress` said so,
-    ///   `SQLError.Code.migrationFailed` with the error of `body`, or that error itself where it is an
-    ///   `SQLError`, `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
-    ///   `SQLError.Code.foreignKeyViolation` from the check, `SQLError.Code.damaged` also where the store is missing
-    ///   and its log is not, `SQLError.Code.unreachable`, `SQLError.Code.fileFailure`, `SQLError.Code.cannotOpen` for a path or an
-    ///   extension that can't be one, and what SQLite says. `SQLError.Code.cleanupFailed` alone comes after the store was replaced.
+    /// - Throws: `SQLError`. The store is then the old one, or a file without a byte if there was none:
+    ///   `SQLError.Code.busy`; `SQLError.Code.alreadyInTransaction` for a transaction that `body` left open;
+    ///   `SQLError.Code.cancelled` if the task was cancelled; `SQLError.Code.stopped` if `progress` answered
+    ///   so; `SQLError.Code.migrationFailed` with the error of `body`, or that error itself if it is an
+    ///   `SQLError`; `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
+    ///   `SQLError.Code.foreignKeyViolation` from the check; `SQLError.Code.damaged` also if the store is
+    ///   missing while its log exists; `SQLError.Code.unreachable` and `SQLError.Code.fileFailure`;
+    ///   `SQLError.Code.cannotOpen` for a path or an extension that can't be used; and SQLite's other errors.
+    ///   Only `SQLError.Code.cleanupFailed` is thrown after the store was replaced.
     @discardableResult
     public func migrateStaged(
         backupExtension: String? = nil,
@@ -67,14 +70,15 @@ extension SQLiteStore {
         return outcome.isReplaced
     }
 
-    /// Removes what a process left beside the store that died in
+    /// Removes the files that a process left next to the store if it died in
     /// ``migrateStaged(backupExtension:check:lockTimeout:progress:reporting:body:)``.
     ///
-    /// For a start that finds nothing to migrate: each call of `migrateStaged` and `setAside` does it as well,
-    /// and so does `open`. Where nothing was left, it looks for some names and no more. Where another process works on
-    /// the store right now, that process removes it.
+    /// Call it in a start that finds nothing to migrate. Each call of `migrateStaged`, `setAside` and `open`
+    /// does the same. If nothing was left, it only asks for a few names. If another process works on the
+    /// store, that process removes the files.
     ///
-    /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`, `SQLError.Code.cannotOpen` for what is no path.
+    /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`, and
+    ///   `SQLError.Code.cannotOpen` for a path that can't be used.
     public func removeLeftovers() throws(SQLError) {
         let files = try StoreFiles(of: path)
         if try !files.hasLeftovers() { return }
@@ -98,11 +102,11 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore {
-    /// How far a staged migration is.
+    /// The progress of a staged migration.
     public struct Progress: Sendable, Hashable {
         /// The phases of the work, in the order of the cases.
         ///
-        /// The part of the whole that each of them has in ``fraction`` is a guess: SQLite copies pages about as fast in each
+        /// The share of each phase in ``fraction`` is a guess: SQLite copies pages about as fast in each
         /// phase, and nobody knows how long a migration takes.
         public enum Phase: Sendable, Hashable {
             /// The store is copied: 0 to 0.2 of the whole.
@@ -130,30 +134,33 @@ extension SQLiteStore {
         /// The phase of the work.
         public let phase: Phase
 
-        /// The pages of this phase that are done, 0 where it has none.
+        /// The pages of this phase that are done; 0 if it has none.
         public let completedPages: Int
 
-        /// The pages of this phase, 0 where it has none or does not know yet.
+        /// The pages of this phase; 0 if it has none or doesn't know yet.
         public let totalPages: Int
 
-        /// How much of all phases is done, from 0 to 1.
+        /// The part of all phases that is done, from 0 to 1.
         ///
-        /// It never falls in one call of `migrateStaged`, also where another process wrote and the copy is made again. A phase
-        /// that is left out is passed over. It ends at 1: the last call comes when all is done, and its answer changes nothing.
+        /// It never falls in one call of `migrateStaged`, even if another process wrote and the store is
+        /// copied again. A phase that isn't needed is skipped. The last value is 1. It is passed on when
+        /// everything is done, and its answer changes nothing.
         public internal(set) var fraction: Double
 
         init(_ phase: Phase, _ completedPages: Int = 0, of totalPages: Int = 0) {
-            (self.phase, self.completedPages, self.totalPages) = (phase, completedPages, totalPages)
+            self.phase = phase
+            self.completedPages = completedPages
+            self.totalPages = totalPages
             let done = totalPages > 0 ? Double(completedPages) / Double(totalPages) : 0
             fraction = phase.part.start + phase.part.length * done
         }
     }
 
-    /// The answer of `progress:`: the staged migration goes on, or ends.
+    /// The answer of `progress:`, which says whether the staged migration continues.
     public enum Answer: Sendable, Hashable {
         /// The migration continues.
         case `continue`
-        /// It ends here, and the store is as it was.
+        /// The migration ends here, and the store is as it was.
         case cancel
     }
 }

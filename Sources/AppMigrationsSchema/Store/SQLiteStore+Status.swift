@@ -1,7 +1,7 @@
 public import AppMigrationsSQLite
 
 extension SQLiteStore {
-    /// The state of a store, against a schema.
+    /// The state of a store, compared with a schema.
     public enum Status: Sendable {
         /// It has the target's schema.
         case same
@@ -9,45 +9,45 @@ extension SQLiteStore {
         /// This plan makes its schema the target's, without a question.
         case migratable(SchemaPlan)
 
-        /// It takes a migration of its own, or hints that answer these questions.
+        /// It needs a migration of your own, or hints that answer these questions.
         case undecided([SchemaPlan.Question])
 
-        /// There is no file, or one without a byte.
+        /// There is no file, or a file without a byte.
         case missing
 
-        /// It is no database or a damaged one, or its log is there without it.
+        /// It is no database, or a damaged one; or it is missing while its log exists.
         ///
         /// ``SQLiteStore/setAside(onlyIfDamaged:check:lockTimeout:)`` is for this case.
         case damaged(SQLError)
 
-        /// It was written by a newer SQLite than this one: the app went back, or the system did.
+        /// It was written by a newer SQLite than this one, because the app or the system was downgraded.
         case newer(SQLError)
 
-        /// Somebody else has locked it for longer than the wait.
+        /// Another connection has locked it for longer than this call waits.
         case busy(SQLError)
 
-        /// It cannot be read, for a reason that says nothing about what it holds: missing rights, a folder
+        /// It can't be read, for a reason that says nothing about its content: missing permissions, a folder
         /// in its place, a failing disk, an encrypted database.
         case unreachable(SQLError)
     }
 
-    /// Looks at the store, and changes nothing.
+    /// Compares the store with a schema, and changes nothing.
     ///
-    /// Like every reader, SQLite takes back what a process that died had half written.
+    /// Like every reader, SQLite rolls back a transaction in which a process died.
     ///
     /// - Parameters:
-    ///   - target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
+    ///   - target: Statements that create the whole schema in an empty database, as for ``SchemaPlan``.
     ///   - hints: The answers to its questions.
-    ///   - check: How thoroughly the store is read. With `off` damage shows only where the schema is.
+    ///   - check: How thoroughly the store is read. With `off`, damage is found only in the schema.
     ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
     ///   - prepare: Called with the `sqlite3 *` of the connection to the store and of each private connection
     ///     of a plan, before anything is read there. Register the functions, collations, tokenizers and
     ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``.
-    ///   - reporting: Called for each virtual table that the check complains about or can't check, which is no damage
-    ///     of the store. Without it, virtual tables aren't checked.
+    ///   - reporting: Called for each virtual table that the check complains about or can't check, which is
+    ///     no damage of the store. Without it, virtual tables aren't checked.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
-    /// - Throws: `SQLError` for what is no path, for a target or hints that are not right, a check without a collation of the app's,
-    ///   or a cancelled task; everything else about the store is a case.
+    /// - Throws: `SQLError` for a path that isn't one, a wrong target or wrong hints, a check without a
+    ///   collation of the app, and a cancelled task. Everything else about the store is a case.
     public func status(
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),
@@ -80,7 +80,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore.Status: CustomStringConvertible {
-    /// The store's state for a person: its case, and the plan's steps, the questions or the reason in the lines below.
+    /// The store's state for a person: its case, and the plan's steps, the questions or the reason in the
+    /// lines below.
     public var description: String {
         switch self {
         case .same: "same: the store has the target's schema"
@@ -97,18 +98,20 @@ extension SQLiteStore.Status: CustomStringConvertible {
 }
 
 extension SQLiteStore {
-    /// How thoroughly a database is looked through for damage.
+    /// How thoroughly a database is checked for damage.
     ///
-    /// A row that breaks a constraint is no damage.
+    /// A row that breaks a constraint is no damage, nor is the content of a virtual table: see
+    /// ``VirtualTableProblem``.
     public enum Check: Sendable, Hashable {
         /// Not at all.
         case off
 
-        /// Every page and every row, but not whether the indexes say the same (`PRAGMA quick_check`), and the
-        /// foreign keys where a migration is checked.
+        /// Every page and every row, but not whether the indexes agree with the rows (`PRAGMA quick_check`).
+        /// A staged migration checks foreign keys, too.
         case quick
 
-        /// Everything (`PRAGMA integrity_check`): `open` also sets a store aside whose index alone is wrong, which `REINDEX` mends.
+        /// Everything (`PRAGMA integrity_check`). With it, `open` also sets a store aside of which only an
+        /// index is wrong, which `REINDEX` would repair.
         case full
     }
 }

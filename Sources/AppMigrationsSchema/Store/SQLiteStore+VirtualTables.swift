@@ -4,10 +4,10 @@ internal import CAppMigrationsSQLite
 extension SQLiteStore {
     /// A virtual table that a check complains about or can't check, such as a full-text index or an R-tree.
     ///
-    /// It is no damage of the store, and nothing is refused or set aside because of it: the rows of ordinary tables
-    /// are whole. The index may lack rows that were written without its trigger, may have no content of its own, or
-    /// may need a tokenizer of the app. An index whose content is in another table can be built again, which for FTS
-    /// is `INSERT INTO notes(notes) VALUES('rebuild')`.
+    /// It is no damage of the store, and nothing is refused or set aside because of it: the rows of ordinary
+    /// tables are whole. The index may lack rows that were written without its trigger, may have no content
+    /// of its own, or may need a tokenizer of the app. An index whose content is in another table can be
+    /// built again, which for FTS is `INSERT INTO notes(notes) VALUES('rebuild')`.
     ///
     /// SQLite checks virtual tables from version 3.44 on. Earlier versions find no such problem.
     public struct VirtualTableProblem: Sendable, CustomStringConvertible {
@@ -67,12 +67,13 @@ extension SQLiteStore.Check {
 extension SQLiteConnection {
     /// Removes the modules of virtual tables from this connection, so that a check passes over these tables.
     ///
-    /// From version 3.44 on, SQLite's checks of a whole database call the modules of its virtual tables. A module can
-    /// complain of an index that is as it should be, and a tokenizer that is missing ends the whole check. A table
-    /// without a module is left out, while everything else in the file is checked, its shadow tables too.
+    /// From version 3.44 on, SQLite's checks of a whole database call the modules of its virtual tables. A
+    /// module can complain of an index that is as it should be, and a tokenizer that is missing ends the
+    /// whole check. A table without a module is left out, while everything else in the file is checked, its
+    /// shadow tables too.
     ///
-    /// "If the third parameter is NULL then no new module is created and any existing modules with the same name are
-    /// dropped" (sqlite3_create_module). Nothing may have used the tables on this connection before.
+    /// "If the third parameter is NULL then no new module is created and any existing modules with the same
+    /// name are dropped" (sqlite3_create_module). Nothing may have used the tables on this connection before.
     func removeModules(of virtualTables: [SchemaObject]) {
         unlessClosed {
             for module in Set(virtualTables.compactMap(\.module)) {

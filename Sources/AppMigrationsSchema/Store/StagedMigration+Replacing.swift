@@ -15,10 +15,10 @@ extension StagedMigration {
             let message = "The backup can't be made: something else than a file has its name"
             throw SQLError(.fileFailure, message).with { $0.path = backup }
         }
-        // SQLite would delete them with the first page of a new database.
+        // With the first page of a new database, SQLite would delete the log or the journal.
         if let orphan = try files.orphan() { throw orphan }
         var last = SQLiteStore.Progress(.copying)
-        // A further copy is needed when another process commits while the lock is free.
+        // Another copy is needed if another process commits while the store isn't locked.
         for _ in 0..<10 {
             let outcome = try attempt(
                 { told in
@@ -35,21 +35,24 @@ extension StagedMigration {
             }
             last = SQLiteStore.Progress(last.phase, last.totalPages, of: last.totalPages)
             last.fraction = 1
-            // No answer can end anything any more.
+            // Everything is done, so the answer changes nothing.
             _ = progress(last)
             return outcome
         }
         throw SQLError(.busy, "Other processes wrote to the store each time that the copy was to replace it")
     }
 
-    /// Makes one copy; `nil` where another process wrote to the store before the copy could replace it.
+    /// Makes one copy, migrates it and replaces the store.
+    ///
+    /// - Returns: `nil` if another process wrote to the store before the copy could replace it.
     private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome? {
         let isThere = try files.hasBytes
         let live = try open(files.store, .making)
         defer { live.close() }
-        // Until the copy is complete no other connection can write: no row is lost, and no copy is made for nothing.
+        // No other connection can write until the copy is complete. So no row is lost, and no copy is made in
+        // vain.
         try live.query("BEGIN IMMEDIATE")
-        // A store that is only being made has nothing to keep, and takes the place of no earlier backup.
+        // A new store holds nothing yet, so it must not replace an earlier backup.
         let hasTables = isThere ? try live.hasTables() : false
         let backup = hasTables ? backup : nil
         let copy = try copyStore(to: files.copy, .copying, progress)
@@ -59,14 +62,15 @@ extension StagedMigration {
         if backup != nil { try copyStore(to: files.newBackup, .backingUp, progress).close() }
         let schemaVersion = try live.query("PRAGMA schema_version")
 
-        // "The destination connection must not be in a transaction" (sqlite3_backup_init): between these two
-        // others can write. What they did shows once the backup has the lock again.
+        // "The destination connection must not be in a transaction" (sqlite3_backup_init). So others can
+        // write from here until the backup takes the lock again. The data version then shows whether they
+        // did.
         try live.query("ROLLBACK")
         let version = try live.dataVersion()
         try whenUnlocked()
         let replacing = try SQLiteConnection.Backup(from: copy, to: live)
         defer { replacing.finish() }
-        // Takes the write lock, for which it waits as long as the connection does, and copies nothing yet.
+        // A step of no pages takes the write lock, and waits for it as long as the connection does.
         _ = try replacing.step(0)
         if try live.dataVersion() != version { return nil }
         try report(SQLiteStore.Progress(.replacing), progress)
@@ -77,9 +81,10 @@ extension StagedMigration {
         return Outcome(isReplaced: true, virtualTableProblems: problems)
     }
 
-    /// Puts the backup in its place, writes the last pages and commits.
+    /// Publishes the backup, writes the last pages and commits.
     ///
-    /// The backup has to be there before the commit. Where that fails, the backup is a second copy of the store.
+    /// The backup has to exist before the commit. If the commit fails, the backup is a second copy of the
+    /// store.
     private func finish(
         _ replacing: SQLiteConnection.Backup,
         _ backup: String?,
@@ -90,8 +95,8 @@ extension StagedMigration {
             while try replacing.step(Self.pagesPerStep) {}
         } catch {
             replacing.finish()
-            // A lock that can't be given back is one that comes too late. A backup gives its destination the schema
-            // version after the destination's own, so that every connection reads the schema again.
+            // If only the lock can't be released, the commit was done. It shows in the schema version: a
+            // backup increases that of its destination, so that every connection reads the schema again.
             let now: [[SQLValue]]
             do throws(SQLError) {
                 let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
@@ -103,9 +108,10 @@ extension StagedMigration {
         }
     }
 
-    /// Puts the new backup in the place of an earlier one.
+    /// Replaces an earlier backup with the new one.
     ///
-    /// SQLite would play the earlier one's log and journal into the new one, so they go first.
+    /// The log and the journal of the earlier backup are deleted first, because SQLite would play them into
+    /// the new one.
     private func publishBackup(_ backup: String) throws(SQLError) {
         try SQLError.ofFile(backup, "The backup could not be put in its place") { _ in
             for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }

@@ -1,27 +1,29 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-/// One call of `migrateStaged`, under its lock: a copy, the migration of it, the checks.
+/// One call of `migrateStaged`, under its lock: it copies the store, migrates the copy and checks it.
 ///
-/// `StagedMigration+Replacing` puts it in the store's place.
+/// `StagedMigration+Replacing` writes the copy back into the store.
 struct StagedMigration {
     typealias Progress = (SQLiteStore.Progress) -> SQLiteStore.Answer
     typealias Body = (SQLiteConnection) throws -> Void
 
     let files: StoreFiles
-    /// Where the old store stays, if it does.
+    /// The path of the backup, if one is made.
     let backup: String?
     let check: SQLiteStore.Check
     /// True if the virtual tables of the copy are checked, too.
     var checksVirtualTables = false
     let lockTimeout: Duration
-    /// Called in the moment in which the store has no lock, so that a test can write there.
+    /// Called while the store isn't locked for a moment, so that a test can write to it then.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
-    /// Some megabytes: often enough for a progress bar, and too seldom to cost anything.
+    /// A few megabytes: enough steps for a progress bar, and too few to cost time.
     static var pagesPerStep: Int32 { 1_024 }
 
-    /// Opens a file, with commits that survive a power failure; the connection is ours alone, so that nothing is set back.
+    /// Opens a file, with commits that survive a power failure.
+    ///
+    /// The settings stay, because nobody else uses the connection.
     func open(_ path: String, _ access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: path, access, lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
@@ -29,7 +31,7 @@ struct StagedMigration {
         return db
     }
 
-    /// Makes a copy of the store, as private as the store is.
+    /// Copies the store to a file with the same permissions.
     func copyStore(
         to path: String,
         _ phase: SQLiteStore.Progress.Phase,
@@ -39,7 +41,7 @@ struct StagedMigration {
             try Platform.makeFile($0, like: Platform.status(files.store))
         }
         let db = try open(path, .writing)
-        // The connection that has the write lock cannot be a source (sqlite3_backup_step, SQLITE_BUSY).
+        // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
         let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
         defer { reader.close() }
         let copying = try SQLiteConnection.Backup(from: reader, to: db)
@@ -49,7 +51,7 @@ struct StagedMigration {
         return db
     }
 
-    /// Ends everything where the caller or its task wants that.
+    /// Passes the progress to the caller, and throws if the caller or its task wants to end.
     func report(_ state: SQLiteStore.Progress, _ progress: Progress) throws(SQLError) {
         let answer = progress(state)
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
@@ -72,7 +74,7 @@ struct StagedMigration {
         try telling(.migrating, on: copy, pages, progress) { () throws(SQLError) in
             do { try body(copy) } catch {
                 let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-                // A migrator's commits were in the copy.
+                // A migrator committed to the copy, which is deleted.
                 throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
             }
         }
@@ -115,9 +117,9 @@ struct StagedMigration {
         return db
     }
 
-    /// Tells some times a second how much of the copy was read, while statements of `body` run.
+    /// Reports a few times a second how much of the copy was read, while statements of `body` run.
     ///
-    /// It throws where the answer was to end, also where `body` took the error of its statement for nothing.
+    /// If the answer was to end, it throws, even if `body` ignored the error of its statement.
     private func telling(
         _ phase: SQLiteStore.Progress.Phase,
         on copy: SQLiteConnection,
@@ -137,9 +139,10 @@ struct StagedMigration {
         if isStopped { throw Self.stopped }
     }
 
-    /// Learns what other connections wrote to the copy, and that none is still at it.
+    /// Makes `copy` see what other connections wrote to it, and throws if one of them is still in a
+    /// transaction.
     ///
-    /// A connection sees the writes of others once it begins a transaction.
+    /// A connection sees the writes of others when it begins a transaction.
     private func lookAtWrites(of copy: SQLiteConnection) throws(SQLError) {
         do throws(SQLError) {
             try copy.query("BEGIN IMMEDIATE")
@@ -155,9 +158,10 @@ struct StagedMigration {
         SQLError(code, "\(message). The store was not replaced").with { $0.path = files.store }
     }
 
-    /// Refuses a copy that SQLite can't write into the store.
+    /// Throws if SQLite can't write the copy into the store.
     func checkPageSize(of copy: SQLiteConnection, _ live: SQLiteConnection) throws(SQLError) {
-        // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY (sqlite3_backup_step).
+        // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY
+        // (sqlite3_backup_step).
         let (size, pageSize) = (try copy.query("PRAGMA page_size"), try live.query("PRAGMA page_size"))
         if size == pageSize { return }
         if try live.query("PRAGMA journal_mode") != [["wal"]] { return }

@@ -13,14 +13,16 @@ struct SQLSchema {
     /// In the order in which they were created, so that each can be created again.
     let objects: [SchemaObject]
 
-    /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their rows.
+    /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their
+    /// rows.
     init(of db: some SQLConnection) throws {
         let all = try SchemaObject.all(of: db)
         let shadowTables = try ShadowTables(among: all, attachingTo: db)
         objects = all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) }
     }
 
-    /// The differences from the schema of a new database, without these tables and what belongs to them.
+    /// The differences from the schema of a new database, without these tables, their indexes and their
+    /// triggers.
     func differences(from new: SQLSchema, leavingOut tables: [SQLName]) -> [Difference] {
         var differences = [Difference]()
         func add(_ text: String, of table: SQLName? = nil) {
@@ -81,7 +83,7 @@ extension SchemaObject {
     }
 }
 
-/// The schema of a release as a script, as it makes an empty database, with its ledger.
+/// The schema of a release with its ledger, as a script that creates them in an empty database.
 struct SQLSchemaRecord {
     let script: String
 
@@ -93,7 +95,7 @@ struct SQLSchemaRecord {
         script = text
     }
 
-    /// Writes down a database: the schema, and the rows that the migrations made.
+    /// Records the schema of a database, and the rows that the migrations inserted.
     init(of db: some SQLConnection, release: String, ledger: String) throws {
         var script = """
             -- The schema of \(release), as its migrations made it in an empty database. Don't edit what stands here.
@@ -101,11 +103,11 @@ struct SQLSchemaRecord {
 
             """
         let schema = try SQLSchema(of: db)
-        // A semicolon behind a comment would be part of it.
+        // A semicolon after a comment would be part of the comment.
         for sql in schema.objects.compactMap(\.sql) { script += sql + (sql.contains("--") ? "\n;\n" : ";\n") }
-        // A virtual table may only show the rows of another one.
+        // A virtual table may only show the rows of another table.
         for table in schema.objects where table.kind == .table && !table.isVirtual {
-            // The time at which a migration was applied would make each record another one.
+            // The time at which a migration was applied would differ in each record.
             let left = table.name == SQLName(ledger) ? "applied_at" : ""
             let columns = try db.query(
                 "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0 AND name <> ? ORDER BY cid",
@@ -119,21 +121,21 @@ struct SQLSchemaRecord {
         self.script = script
     }
 
-    /// Makes the recorded database in an empty one.
+    /// Creates the recorded database in an empty one.
     func make(in db: some SQLConnection) throws {
-        // Rows stand in the order of their tables, and not in that of the references between them.
+        // The rows are in the order of their tables. So a row can come before the one that it refers to.
         let hasForeignKeys = try db.query("PRAGMA foreign_keys") == [[1]]
         if hasForeignKeys { try db.query("PRAGMA foreign_keys = OFF") }
         try db.execute(script: script)
         if hasForeignKeys { try db.query("PRAGMA foreign_keys = ON") }
     }
 
-    /// A value as a script can have it.
+    /// A value as a literal in a script.
     private static func literal(_ value: SQLValue) -> String {
         switch value {
         case .real(let number) where number.isInfinite: return number < 0 ? "-9e999" : "9e999"
         case .text(let text) where text.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\r") }:
-            // A script is cut at a zero byte, and a checkout may change line ends.
+            // A script ends at a zero byte, and a checkout may change line ends.
             return "CAST(\(SQLValue.blob(Array(text.utf8))) AS TEXT)"
         default: return "\(value)"
         }

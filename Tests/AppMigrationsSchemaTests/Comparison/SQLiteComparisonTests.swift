@@ -5,6 +5,11 @@ import Testing
 struct SQLiteComparisonTests {
     private static let notes = "CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT, changed_at REAL)"
 
+    private static let contentWithFunction =
+        "CREATE TABLE c(a CHECK (abs(a))); CREATE TABLE f_stat(a); CREATE VIRTUAL TABLE f USING fts4(content=c);"
+    private static let callsFunction =
+        "PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = replace(sql, 'abs', 'app') WHERE name = 'c'"
+
     /// Makes a database of each script and compares the second with the first.
     private func difference(_ expected: String, _ found: String, ignoring names: [String] = []) throws
         -> String?
@@ -112,6 +117,12 @@ struct SQLiteComparisonTests {
                 "CREATE TABLE f_content(a); CREATE VIRTUAL TABLE f USING fts5(a, content='f_content')",
                 "CREATE TABLE f_content(a, b); CREATE VIRTUAL TABLE f USING fts5(a, content='f_content')",
                 "has a different table f_content: …TE TABLE f_content(a, b) and not …TE TABLE f_content(a)"
+            ),
+            // The index takes its columns from a table whose statement can't be run without a function of the app.
+            (
+                Self.contentWithFunction + "INSERT INTO f_stat VALUES (1), (2);" + Self.callsFunction,
+                Self.contentWithFunction + "INSERT INTO f_stat VALUES (1);" + Self.callsFunction,
+                "lacks a row of f_stat: (a 2)"
             ),
             // A long text is shown from a little before the place.
             (

@@ -96,6 +96,14 @@ extension SchemaPair {
             ["drop the view notes_content", "create the view notes_content"]
         ),
         SchemaPair(
+            "a view as the content of an index that takes its columns from the view",
+            "CREATE TABLE t(body); CREATE VIEW f_content AS SELECT body FROM t; CREATE TABLE f_stat(a);"
+                + "CREATE VIRTUAL TABLE f USING fts4(content=f_content, matchinfo=fts3)",
+            "CREATE TABLE t(body); CREATE VIEW f_content AS SELECT body FROM t; CREATE TABLE f_stat(a, b);"
+                + "CREATE VIRTUAL TABLE f USING fts4(content=f_content, matchinfo=fts3)",
+            ["add the column b to the table f_stat"]
+        ),
+        SchemaPair(
             "a table of the app with a trigger on a shadow table",
             "CREATE VIRTUAL TABLE f USING fts5(a); CREATE TABLE log(a)",
             """

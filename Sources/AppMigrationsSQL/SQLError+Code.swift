@@ -98,6 +98,9 @@ extension SQLError {
         /// The SQL of a migration has changed since it was applied, and the migrator refuses that; no further migration was run.
         public static var changedMigration: Code { Code("changedMigration") }
 
+        /// A pending migration is below a version that was applied already, and the migrator refuses that; no migration was run.
+        public static var outOfOrder: Code { Code("outOfOrder") }
+
         /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
         /// migration left a copy that can't be put in the store's place.
         public static var migrationFailed: Code { Code("migrationFailed") }
@@ -178,6 +181,8 @@ extension SQLError.Code {
                 + " update of the app."
         case .changedMigration:
             "\(unrun) Put the former text back, and write the change as a migration after the last one."
+        case .outOfOrder:
+            "\(unrun) Give it a higher version, or let the migrator run it (outOfOrder: .reported)."
         case .foreignKeyViolation:
             "It was rolled back. Delete or fix these rows in it."
         case .ledgerUnreadable: "This change was not kept. Rename that table, or fix it by hand."

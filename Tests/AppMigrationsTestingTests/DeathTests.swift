@@ -111,6 +111,8 @@ import Testing
     }
 
     private final class Awaited: AsyncSQLConnection {
+        static var dialect: SQLDialect { .sqlite }
+
         private let db: SQLiteConnection
 
         init(_ db: SQLiteConnection) { self.db = db }

@@ -2,6 +2,8 @@ package import AppMigrationsSQLite
 
 /// An SQLite connection of another library: its errors are of its own type, and a test acts before its statements.
 package final class OtherConnection: SQLConnection {
+    package static var dialect: SQLDialect { .sqlite }
+
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
         /// The report of a server, where a test wants one.

@@ -17,9 +17,7 @@ public protocol SQLConnection {
     /// statement by itself, by ``query(_:_:)``.
     func execute(script: String) throws
 
-    /// The dialect of the database.
-    ///
-    /// Where `AppMigrationsSQLite` is imported, it is SQLite's unless said otherwise.
+    /// The dialect of the database that this type connects to.
     static var dialect: SQLDialect { get }
 
     /// The server's words for an error that a method threw; `nil`, as by default, where the error is not a server's.
@@ -44,7 +42,7 @@ extension SQLConnection {
 
 /// How a database writes what the migrator says to it, where databases differ.
 ///
-/// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds SQLite's, which a connection has there unless it says otherwise.
+/// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds `sqlite`.
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 

@@ -14,6 +14,12 @@ package protocol SQLSession {
     /// A temporary table of the same name must not hide it.
     func quoted(_ table: String) -> String
 
+    /// The clause after a table's name by which a statement reads the table itself, and none of its indexes.
+    ///
+    /// An index that lacks a row is the most common damage of an SQLite file. A ledger that was read by such an index
+    /// would run a migration twice.
+    var withoutIndex: String { get }
+
     /// The type of whole numbers with 64 bits.
     var integerType: String { get }
 
@@ -59,6 +65,9 @@ package protocol SQLSession {
 
     /// Begins the transaction of a migration, and waits until no other process is in one.
     func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError)
+
+    /// Commits, and waits until no other process keeps the database from being written.
+    func commit(_ lock: SQLLockWait) throws(SQLError)
 
     /// Takes the migrator's lock in the transaction of a caller.
     func join(_ lock: SQLLockWait) throws(SQLError)
@@ -107,6 +116,8 @@ package struct SQLLockWait {
 extension SQLSession {
     package func restoreSettings() {}
 
+    package func commit(_ lock: SQLLockWait) throws(SQLError) { try db.query("COMMIT") }
+
     package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {
         try db.query(sql, arguments)
         return false
@@ -123,7 +134,7 @@ extension SQLSession {
         try begin(lock, durably: durably)
         do throws(SQLError) {
             try body()
-            try db.query("COMMIT")
+            try commit(lock)
         } catch { throw rollingBack(after: error) }
     }
 

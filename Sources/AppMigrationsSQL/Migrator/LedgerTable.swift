@@ -85,7 +85,9 @@ package class LedgerTable {
         return hasChangedOne && !isCounted
     }
 
-    private func count() throws(SQLError) -> Int64 { try session.db.number("SELECT count(*) FROM \(table)") }
+    private func count() throws(SQLError) -> Int64 {
+        try session.db.number("SELECT count(*) FROM \(table)\(session.withoutIndex)")
+    }
 
     final func unreadable(_ message: String) -> SQLError { SQLError(.ledgerUnreadable, message) }
 

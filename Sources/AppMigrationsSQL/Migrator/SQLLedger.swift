@@ -56,8 +56,9 @@ final class SQLLedger: LedgerTable {
     // of a process as long as a statement.
     private func selectVersions() throws(SQLError) {
         var found = [Int64]()
-        // In order, SQLite reads the index of the versions alone.
-        try session.values(of: "SELECT version FROM " + (table + " ORDER BY 1")) { value throws(SQLError) in
+        // The rows are mostly in the order of their versions. To let SQLite sort them would take longer.
+        try session.values(of: "SELECT version FROM " + (table + session.withoutIndex)) {
+            value throws(SQLError) in
             let version = try version(value)
             if found.last ?? .min <= version { return found.append(version) }
             // Texts have another order than numbers.
@@ -80,14 +81,14 @@ final class SQLLedger: LedgerTable {
 
     private func selectChecksum(of version: Int64) throws(SQLError) -> String? {
         var checksum: String?
-        let sql = "SELECT checksum FROM " + (table + " WHERE version=\(version)")
+        let sql = "SELECT checksum FROM " + (table + (session.withoutIndex + " WHERE version=\(version)"))
         try session.values(of: sql) { if case .text(let text) = $0 { checksum = text } }
         return checksum
     }
 
     /// True if a version was applied; with a data version, the ledger is read only if it may have been written since it was known.
     func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
-        let sql = "SELECT 1 FROM \(table) WHERE version = \(version)"
+        let sql = "SELECT 1 FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
         guard let dataVersion else { return try !session.db.query(sql).isEmpty }
         if known != dataVersion { try readVersions() }
         known = dataVersion
@@ -135,7 +136,9 @@ final class SQLLedger: LedgerTable {
         (changed, hasOwnRow) = ([], false)
         guard columns.contains("checksum") else { return }
         // A row without a checksum could be anybody's.
-        let sql = "SELECT version, checksum FROM \(table) WHERE checksum IS NOT NULL ORDER BY version"
+        let sql = """
+            SELECT version, checksum FROM \(table)\(session.withoutIndex) WHERE checksum IS NOT NULL ORDER BY version
+            """
         for row in try session.db.query(sql) {
             let (version, then) = (try version(row[0]), try row.text(1))
             guard let step = steps.first(where: { $0.version == version }) else { continue }

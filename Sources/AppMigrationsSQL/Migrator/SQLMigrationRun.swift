@@ -75,8 +75,11 @@ final class SQLMigrationRun {
             return
         }
         try noteChanges()
+        try refuseOutOfOrder(places, in: status)
         try prepare(places)
-        try start()
+        do throws(SQLError) { try start() } catch {
+            throw error.code == .statementFailed && status.applied.isEmpty ? namingEmptyLedger(error) : error
+        }
         report.outOfOrder = report.applied.filter(status.outOfOrder.contains)
     }
 
@@ -90,6 +93,36 @@ final class SQLMigrationRun {
         throw step.located(SQLError(.changedMigration, "Its SQL has changed since it was applied"))
     }
 
+    /// Refuses a pending migration below one that was applied already, if the migrator has that rule.
+    private func refuseOutOfOrder(_ places: [Int], in status: SQLMigrationStatus) throws(SQLError) {
+        guard steps.refusesOutOfOrder, let newest = status.currentVersion else { return }
+        for place in places where steps.all[place].version < newest {
+            let message = "It is pending, and the newer version \(newest) was applied already"
+            let error = SQLError(.outOfOrder, message)
+            throw steps.all[place].located(error, blamesFile: false)
+        }
+    }
+
+    /// Adds to the error of a first migration that the database has tables, and that the ledger knows nothing of them.
+    ///
+    /// The schema was made without the migrator, or the app has deleted the rows of all tables, as at a log-out. So the first
+    /// migration meets the tables that it is to make.
+    private func namingEmptyLedger(_ error: SQLError) -> SQLError {
+        if !report.applied.isEmpty || appliedByOthers > 0 { return error }
+        let tables: SQLRows
+        do throws(SQLError) { tables = try session.db.query(session.tables) } catch { return error }
+        let others = tables.filter { row in
+            guard case .text(let name) = row.first else { return false }
+            return SQLName(name) != SQLName(steps.ledger) && !name.hasPrefix("sqlite_")
+        }
+        if others.isEmpty { return error }
+        return error.with {
+            $0.message +=
+                ". The ledger \(steps.ledger) has no rows, and the database has tables. If they are the work of migrations, record"
+                + " these with markApplied(upTo:in:correcting:)"
+        }
+    }
+
     private func prepare(_ places: [Int]) throws(SQLError) {
         for place in places {
             let step = steps.all[place]
@@ -97,6 +130,7 @@ final class SQLMigrationRun {
             var isAlone = false
             do throws(SQLError) {
                 if let script {
+                    try SQLScript(script).refuseBothDirections()
                     try session.check(script)
                     isAlone = try step.runsAlone(script)
                     if isAlone { try checkAlone(script) }

@@ -15,6 +15,13 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// The versions that the next `migrate` runs, in order.
     public let pending: [Int64]
 
+    /// The names of the pending migrations that have one, by their versions.
+    public var pendingNames: [Int64: String] {
+        var names: [Int64: String] = [:]
+        for place in places { names[steps.all[place].version] = steps.all[place].name }
+        return names
+    }
+
     /// Versions applied that this app does not have: a newer release made or changed the database.
     public let unknown: [Int64]
 
@@ -29,8 +36,20 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// closures and of a ledger that another library made, are never in it.
     public let changed: [Int64]
 
-    /// The places of the pending migrations.
+    /// The places of the pending migrations among ``steps``.
     let places: [Int]
+
+    /// The migrations of the app.
+    ///
+    /// The names of the pending ones are found only when they are asked for. To build a dictionary takes as long as the rest of an
+    /// idle check.
+    private let steps: ComparableSteps
+
+    private struct ComparableSteps: Sendable, Equatable {
+        let all: [SQLStep]
+
+        static func == (left: Self, right: Self) -> Bool { left.all.map(\.label) == right.all.map(\.label) }
+    }
 
     /// The versions of a ledger beside the migrations of an app, both in order.
     init(of ledger: SQLLedger, with steps: [SQLStep]) {
@@ -52,6 +71,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
         outOfOrder = pending.filter { $0 < versions.last ?? 0 }
         changed = ledger.changed
         self.places = places
+        self.steps = ComparableSteps(all: steps)
     }
 }
 
@@ -142,24 +162,36 @@ extension SQLMigrationReport: CustomStringConvertible {
 extension SQLMigrationStatus: CustomStringConvertible {
     /// How far the schema is, in a line.
     ///
-    /// `At version 3. Applied: 1, 2, 3. Pending: 4, 5.`
+    /// `At version 3. Applied: 1, 2, 3. Pending: 4 (folders), 5.`
     public var description: String {
         guard let currentVersion else {
             return (hasMigrationsTable ? "Nothing applied. " : "No ledger. ")
-                + Self.line([("Pending", pending)])
+                + Self.line([("Pending", pending)], names: pendingNames)
         }
-        return "At version \(currentVersion). "
-            + Self.line([
-                ("Applied", applied), ("Pending", pending), ("Out of order", outOfOrder),
-                ("Edited after it was applied", changed), ("Unknown", unknown),
-            ])
+        let position = "At version \(currentVersion). " + Self.line([("Applied", applied)])
+        let others = Self.line(
+            [
+                ("Out of order", outOfOrder), ("Edited after it was applied", changed), ("Unknown", unknown),
+            ],
+            isFirstShown: false
+        )
+        let sentences = [
+            position, pending.isEmpty ? "" : Self.line([("Pending", pending)], names: pendingNames), others,
+        ]
+        return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    /// The lists that have something; the first one always.
-    fileprivate static func line(_ lists: [(title: String, versions: [Int64])]) -> String {
+    /// A sentence for each list that isn't empty; the first list has one in every case, unless `isFirstShown` is false.
+    fileprivate static func line(
+        _ lists: [(title: String, versions: [Int64])],
+        names: [Int64: String] = [:],
+        isFirstShown: Bool = true
+    ) -> String {
         var sentences = [String]()
-        for (title, versions) in lists where sentences.isEmpty || !versions.isEmpty {
-            let list = versions.isEmpty ? "none" : versions.map(String.init).joined(separator: ", ")
+        for (title, versions) in lists where !versions.isEmpty || isFirstShown && sentences.isEmpty {
+            let labels = versions.map { version in names[version].map { "\(version) (\($0))" } ?? "\(version)"
+            }
+            let list = versions.isEmpty ? "none" : labels.joined(separator: ", ")
             sentences.append("\(title): \(list).")
         }
         return sentences.joined(separator: " ")

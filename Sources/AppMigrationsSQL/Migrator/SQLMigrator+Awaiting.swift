@@ -68,26 +68,27 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         return status
     }
 
-    /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
+    /// Records every migration up to a version as applied, without running any of them.
     ///
-    /// It is for a database whose schema another library numbered. Once there is a ledger, and at version 0, it does nothing.
+    /// Call it for a database whose schema was made without this migrator. If the database has a ledger already, or the version is 0,
+    /// the call does nothing.
     ///
     /// - Parameters:
-    ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
-    ///   - correcting: True records the versions up to this one also where there is a ledger that lacks them.
-    /// - Returns: The versions recorded.
-    /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``.
+    ///   - db: A connection that is not in a transaction.
+    ///   - correcting: True also records the versions that an existing ledger lacks.
+    /// - Returns: The versions that were recorded.
+    /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
     @discardableResult
-    public nonisolated(nonsending) func baseline(
-        _ db: Connection,
-        at version: Int64,
+    public nonisolated(nonsending) func markApplied(
+        upTo version: Int64,
+        in db: Connection,
         correcting: Bool = false
     ) async throws(SQLError) -> [Int64] {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
         var recorded = [Int64]()
         try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
-            recorded = try steps.baseline(ledger, at: version, correcting: correcting)
+            recorded = try steps.markApplied(upTo: version, in: ledger, correcting: correcting)
         }
         return recorded
     }

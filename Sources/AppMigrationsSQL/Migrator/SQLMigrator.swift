@@ -37,6 +37,17 @@ public struct SQLMigrator<Connection>: Sendable {
         case refused
     }
 
+    /// The rule for a pending migration whose version is below one that was applied already.
+    ///
+    /// Such a migration comes from a branch, for example, that was merged late.
+    public enum OutOfOrderRule: Sendable, Hashable {
+        /// It runs, and ``SQLMigrationReport/outOfOrder`` has its version.
+        case reported
+
+        /// No migration is run, and ``SQLError/Code/outOfOrder`` is thrown.
+        case refused
+    }
+
     /// Takes the migrations of an app, and runs none.
     ///
     /// - Parameters:
@@ -52,6 +63,7 @@ public struct SQLMigrator<Connection>: Sendable {
     ///     that another host runs outside of a transaction, too. A closure that sends no statement for so long, and for at least 60
     ///     seconds, loses its transaction there (`idle_in_transaction_session_timeout`): a host that was stopped lets go of its locks.
     ///   - changed: The rule for a migration that was edited after it was applied.
+    ///   - outOfOrder: The rule for a pending migration below one that was applied already.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
     public init(
@@ -59,7 +71,8 @@ public struct SQLMigrator<Connection>: Sendable {
         ledger: String = "schema_migrations",
         transactions: Transactions = .eachMigration,
         lockTimeout: Duration = .seconds(60),
-        changed: ChangedRule = .reported
+        changed: ChangedRule = .reported,
+        outOfOrder: OutOfOrderRule = .reported
     ) throws(SQLError) {
         var (all, isInOrder) = ([SQLStep](), true)
         all.reserveCapacity(migrations.count)
@@ -73,6 +86,7 @@ public struct SQLMigrator<Connection>: Sendable {
             ledger: ledger,
             isOneTransaction: transactions == .all,
             refusesChanged: changed == .refused,
+            refusesOutOfOrder: outOfOrder == .refused,
             lockTimeout: lockTimeout
         )
         try steps.check()
@@ -144,27 +158,28 @@ extension SQLMigrator where Connection: SQLConnection {
         return try steps.status(by: ledger)
     }
 
-    /// Records every migration up to a version as applied, without running one, where there is no ledger yet.
+    /// Records every migration up to a version as applied, without running any of them.
     ///
-    /// It is for a database whose schema another library numbered; an empty one would stay without tables. With the numbering of `user_version`
-    /// that is `try migrator.baseline(db, at: db.userVersion)` before every `migrate`; once there is a
-    /// ledger, and at version 0, it does nothing.
+    /// Call it for a database whose schema was made without this migrator. For a database without tables it would be wrong: none of
+    /// its tables would be made. If another library counted its migrations in `user_version`, call
+    /// `try migrator.markApplied(upTo: db.userVersion, in: db)` before every `migrate`. If the database has a ledger already, or the
+    /// version is 0, the call does nothing.
     ///
     /// - Parameters:
-    ///   - db: A connection that is not in a transaction.
     ///   - version: The version of a migration, or 0.
-    ///   - correcting: True records the versions up to this one also where there is a ledger that lacks them: the way out
-    ///     where the ledger was made at too low a number. In every start it would record a late migration that has not run.
-    /// - Returns: The versions recorded.
-    /// - Throws: ``SQLError``; a version that no migration has is ``SQLError/Code/unknownTarget``. One above all of them
-    ///   is that of a newer release, whose database the migrations of this one must not go on with.
+    ///   - db: A connection that is not in a transaction.
+    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it once, if the ledger was made with too low
+    ///     a version, or if its rows were deleted. At every start it would record a late migration that has not run.
+    /// - Returns: The versions that were recorded.
+    /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``. A version above all
+    ///   migrations belongs to a newer release: don't migrate that database.
     @discardableResult
-    public func baseline(
-        _ db: Connection,
-        at version: Int64,
+    public func markApplied(
+        upTo version: Int64,
+        in db: Connection,
         correcting: Bool = false
     ) throws(SQLError) -> [Int64] {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
-        return try steps.baseline(ledger, at: version, correcting: correcting)
+        return try steps.markApplied(upTo: version, in: ledger, correcting: correcting)
     }
 }

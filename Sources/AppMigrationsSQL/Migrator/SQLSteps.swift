@@ -10,6 +10,8 @@ struct SQLSteps: Sendable {
     let isOneTransaction: Bool
     /// True if nothing is run where one was edited after it was applied.
     let refusesChanged: Bool
+    /// True if no migration is run while one is pending below a version that was applied already.
+    let refusesOutOfOrder: Bool
     let lockTimeout: Duration
 
     /// Refuses versions and names that can't be.
@@ -36,7 +38,11 @@ struct SQLSteps: Sendable {
 
     /// Records the steps up to a version that are not recorded, and gives their versions; none in a ledger that is there, unless
     /// it is to be corrected.
-    func baseline(_ ledger: SQLLedger, at version: Int64, correcting: Bool) throws(SQLError) -> [Int64] {
+    func markApplied(
+        upTo version: Int64,
+        in ledger: SQLLedger,
+        correcting: Bool
+    ) throws(SQLError) -> [Int64] {
         var recorded = [Int64]()
         try ledger.session.waiting(lockTimeout) { () throws(SQLError) in
             try ledger.read()

@@ -46,7 +46,7 @@ package final class AppMigrationsTable: LedgerTable {
 
     func look(for version: AppVersion) throws(SQLError) -> Place {
         let expected = row(of: version)
-        let sql = "SELECT cursor, manager, version FROM \(table) WHERE \(isThisRow)"
+        let sql = "SELECT cursor, manager, version FROM \(table)\(session.withoutIndex) WHERE \(isThisRow)"
         let rows = try session.db.query(sql, expected)
         // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
         guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
@@ -74,7 +74,7 @@ package final class AppMigrationsTable: LedgerTable {
     /// Moves the row of a version to another cursor, or to its end.
     func move(_ version: AppVersion, to cursor: String?) throws(SQLError) {
         try session.db.query(
-            "UPDATE \(table) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
+            "UPDATE \(table)\(session.withoutIndex) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
             row(of: version) + [SQLValue(cursor)]
         )
         if try !isThere(version, at: cursor) { throw notKept("\(version)") }
@@ -86,13 +86,17 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Removes the rows of this manager above a version.
     func remove(after version: AppVersion) throws(SQLError) {
-        let sql = "SELECT version FROM \(table) WHERE manager = \(session.placeholder(1))"
+        let sql =
+            "SELECT version FROM \(table)\(session.withoutIndex) WHERE manager = \(session.placeholder(1))"
         for row in try session.db.query(sql, [.text(manager)]) {
             guard case .text(let text) = row.first, let found = AppVersion(text) else {
                 throw unreadable("The table \(name) has a version that can't be read: \(row)")
             }
             guard found > version else { continue }
-            try session.db.query("DELETE FROM \(table) WHERE \(isThisRow)", [.text(manager), .text(text)])
+            try session.db.query(
+                "DELETE FROM \(table)\(session.withoutIndex) WHERE \(isThisRow)",
+                [.text(manager), .text(text)]
+            )
         }
     }
 

@@ -23,6 +23,9 @@ final class PostgresSession: SQLSession {
         }
     }
 
+    // PostgreSQL has no such clause, and checks its pages.
+    var withoutIndex: String { "" }
+
     var integerType: String { "BIGINT" }
 
     /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record

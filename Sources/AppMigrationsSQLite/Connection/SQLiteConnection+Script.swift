@@ -70,6 +70,10 @@ extension SQLiteConnection {
         _ refusals: ScriptRefusals?,
         text: () -> String
     ) throws(SQLError) {
+        // Compiling a VACUUM isn't told to the authorizer.
+        if let refusals, !refusals.allowsVacuum(SQLTokens(text())), let refusal = refusals.refusal {
+            throw SQLError(.refusedStatement, refusal)
+        }
         if isBorrowed, let refusals, !refusals.allows(SQLTokens(text())), let refusal = refusals.refusal {
             throw SQLError(.refusedStatement, refusal)
         }

@@ -12,6 +12,8 @@ internal import CAppMigrationsSQLite
 /// `SQLError.Code.cancelled`; so does the wait for a lock. The connection changes no setting of the database: foreign keys and the journal
 /// mode are as SQLite has them.
 public final class SQLiteConnection: SQLConnection, Sendable {
+    public static var dialect: SQLDialect { .sqlite }
+
     // SQLITE_OPEN_FULLMUTEX makes the pointer usable from any thread; a borrowed one is used where its
     // owner allows.
     package nonisolated(unsafe) let handle: OpaquePointer

@@ -21,6 +21,23 @@ extension SQLiteSession {
     // of the caller from that one.
     private func beginWriting() throws(SQLError) { try db.undo("BEGIN IMMEDIATE") }
 
+    /// Commits.
+    ///
+    /// With a rollback journal, a commit waits until every reader has ended its transaction ("File Locking And Concurrency").
+    package func commit(_ lock: SQLLockWait) throws(SQLError) {
+        if let beforeWaiting = lock.beforeWaiting {
+            var failure: SQLError?
+            try waiting(.zero) { () throws(SQLError) in
+                do throws(SQLError) { try db.query("COMMIT") } catch { failure = error }
+            }
+            guard let failure else { return }
+            // After any other error SQLite has ended the transaction, or the caller has to.
+            if failure.code != .busy { throw failure }
+            try beforeWaiting()
+        }
+        try self.lock(limit: lock.limit) { () throws(SQLError) in try db.query("COMMIT") }
+    }
+
     /// SQLite's lock comes with the first statement that writes.
     package func join(_ lock: SQLLockWait) throws(SQLError) {
         if try !isInTransaction() {

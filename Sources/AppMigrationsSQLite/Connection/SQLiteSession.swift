@@ -16,6 +16,9 @@ package struct SQLiteSession: SQLSession {
 
     package func quoted(_ table: String) -> String { "main." + table.quoted(with: "\"") }
 
+    // "The NOT INDEXED clause" ("The INDEXED BY Clause").
+    package var withoutIndex: String { " NOT INDEXED" }
+
     package var integerType: String { "INTEGER" }
 
     package func columns(of table: String) throws(SQLError) -> SQLRows {
@@ -146,12 +149,4 @@ package struct SQLiteSession: SQLSession {
 extension SQLDialect {
     /// The dialect of SQLite 3.
     public static var sqlite: SQLDialect { SQLDialect("sqlite") { SQLiteSession($0) } }
-}
-
-extension SQLConnection {
-    public static var dialect: SQLDialect { .sqlite }
-}
-
-extension AsyncSQLConnection {
-    public static var dialect: SQLDialect { .sqlite }
 }

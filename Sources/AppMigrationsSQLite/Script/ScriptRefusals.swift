@@ -23,8 +23,37 @@ final class ScriptRefusals {
     func allows(pragma name: String, hasValue: Bool) -> Bool {
         if !hasValue || Self.reading.contains(name.lowercased()) { return true }
         refusal =
-            "A script in a transaction may not set PRAGMA \(name): SQLite ignores most of them"
-            + " there. Set it on the connection before the migrator runs"
+            "A script in a transaction may not set PRAGMA \(name): " + Self.reason(against: name.lowercased())
+        return false
+    }
+
+    /// Why a script in a transaction may not set a pragma, and what to do instead ("PRAGMA Statements").
+    private static func reason(against pragma: String) -> String {
+        switch pragma {
+        case "foreign_keys":
+            "SQLite ignores it there. Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them"
+                + " before the commit"
+        case "defer_foreign_keys":
+            "it isn't needed. Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them before"
+                + " the commit"
+        case "user_version", "application_id":
+            "what counts is the ledger. If another program reads this number, set it in a migration with a closure"
+        case "legacy_alter_table", "writable_schema", "ignore_check_constraints", "recursive_triggers",
+            "case_sensitive_like", "trusted_schema":
+            "it would stay set on the connection after the migration. Use a migration with a closure, which sets it back"
+        case "journal_mode", "synchronous", "temp_store", "auto_vacuum", "page_size", "encoding":
+            "SQLite doesn't change it there. Set it on the connection before the migrator runs"
+        default:
+            "SQLite may ignore it there, or it would stay set after the migration. Set it on the connection before the migrator runs"
+        }
+    }
+
+    /// Refuses a statement that SQLite compiles in a transaction, but never runs there.
+    func allowsVacuum(_ statement: SQLTokens) -> Bool {
+        if !statement.isWord(0, "VACUUM") { return true }
+        refusal =
+            "A script in a transaction may not VACUUM: SQLite doesn't run it there. Run it on the connection, after the migrator has"
+            + " returned"
         return false
     }
 
@@ -33,6 +62,7 @@ final class ScriptRefusals {
         func name(_ index: Int) -> String {
             statement.name(statement.isSign(index + 1, ".") ? index + 2 : index)?.text ?? ""
         }
+        if !allowsVacuum(statement) { return false }
         let first = statement.tokens.isEmpty ? "" : statement.text(0).uppercased()
         switch first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":

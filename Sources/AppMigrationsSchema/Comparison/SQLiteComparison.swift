@@ -125,11 +125,18 @@ extension SQLMigrator where Connection == SQLiteConnection {
     /// The migrations run in memory. `CREATE` texts are compared as ``SchemaPlan`` does, and the tables of ledgers are left out.
     /// `ALTER TABLE` adds columns at the end, so write the target in the order in which the migrations leave them.
     ///
-    /// - Parameter target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
-    /// - Returns: A sentence for each object that differs; none where both agree.
-    /// - Throws: `SQLError` of a migration or of the target.
-    public func schemaDifferences(from target: String) throws(SQLError) -> [String] {
-        try schemaDifferences(from: target, in: SQLiteConnection(path: ":memory:"))
+    /// - Parameters:
+    ///   - target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection, before statements run there, as for
+    ///     ``SchemaPlan/init(from:to:hints:preparing:)``.
+    /// - Returns: A sentence for each object that differs; none if both agree.
+    /// - Throws: `SQLError` of a migration, of the target or of `prepare`.
+    public func schemaDifferences(
+        from target: String,
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
+    ) throws(SQLError) -> [String] {
+        let db = try ConnectionPreparation(prepare).makeDatabase()
+        return try schemaDifferences(from: target, in: db, preparing: prepare)
     }
 }
 
@@ -139,12 +146,21 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Parameters:
     ///   - target: Statements that make the whole schema in an empty database.
     ///   - db: A connection to an empty SQLite database, in which the migrations run and stay.
-    /// - Returns: A sentence for each object that differs; none where both agree.
-    /// - Throws: `SQLError` of a migration or of the target.
-    public func schemaDifferences(from target: String, in db: Connection) throws(SQLError) -> [String] {
-        let wanted = try SchemaSnapshot.made(by: target).schema
+    ///   - prepare: Called with the `sqlite3 *` of each private connection, before the target runs there.
+    /// - Returns: A sentence for each object that differs; none if both agree.
+    /// - Throws: `SQLError` of a migration, of the target or of `prepare`.
+    public func schemaDifferences(
+        from target: String,
+        in db: Connection,
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
+    ) throws(SQLError) -> [String] {
+        let preparation = ConnectionPreparation(prepare)
+        let wanted = try SchemaSnapshot.made(by: target, preparing: preparation).schema
         try migrate(db)
-        let made = try SchemaSnapshot(of: db).leavingAlone(what: wanted, ledger: ledger)
+        let made = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(
+            what: wanted,
+            ledger: ledger
+        )
         return made.differences(from: wanted).map { difference in
             let name = difference.name
             switch difference {

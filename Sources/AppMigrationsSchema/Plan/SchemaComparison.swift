@@ -1,16 +1,19 @@
 internal import AppMigrationsSQLite
 
-/// The differences between a schema and its target, the hints that matter, and the questions they leave open.
+/// The differences between a database's schema and its target, and the questions that the hints leave open.
 struct SchemaComparison {
     let start: SchemaSnapshot
     let target: SchemaSnapshot
-    /// The tables that get another name.
+    /// The tables to rename, in an order in which each new name is free.
     private(set) var renamedTables = [SchemaRenames.Rename]()
-    /// The tables that both have and that differ, by the target's name.
+    /// The tables that exist in both schemas and differ.
     private(set) var tables = [TableChange]()
-    /// The tables that the target does not have, or has under the same name as something else.
+    /// The tables to drop.
+    ///
+    /// The target doesn't have them, or has a virtual table or a table in the place of the other kind.
     private(set) var droppedTables = [SQLName]()
     private(set) var questions = [SchemaPlan.Question]()
+    /// The names of the columns that the target's tables don't have any more.
     private(set) var gone = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
@@ -29,7 +32,7 @@ struct SchemaComparison {
         targetDatabase = to.db
         start = from.schema
         target = to.schema
-        let renames = try Self.renames(start, target, hints)
+        let renames = try Self.renames(from: start, to: target, hints: hints)
         renamedTables = renames.pending.map {
             (start[.table, $0]?.name ?? $0, target[.table, $1]?.name ?? $1)
         }
@@ -40,7 +43,7 @@ struct SchemaComparison {
             guard let wanted = target[.table, name] else {
                 droppedTables.append(object.name)
                 if !renames.gone.contains(object.name), !hints.allowsDrop(of: object.name) {
-                    questions.append(try question(whereGoes: object.name, from.db, to.db))
+                    questions.append(try question(aboutMissing: object.name, from.db))
                 }
                 continue
             }
@@ -50,15 +53,16 @@ struct SchemaComparison {
             }
             if renamed == nil, form.areSame(object, wanted) { continue }
             if statements.0.kind == .virtualTable || statements.1.kind == .virtualTable {
-                try replace(object, statements.0.kind, from.db)
+                try replace(object, ofKind: statements.0.kind, from.db)
                 continue
             }
             var change = try TableChange(
                 from: (object, TableShape(of: statements.0, in: "main", from.db)),
                 to: (wanted, TableShape(of: statements.1, in: "main", to.db)),
-                hints
+                hints: hints
             )
-            try change.askWhereGone(try reads(of: &change, from.db), hints) { column throws(SQLError) in
+            let reads = try reads(of: &change, from.db)
+            try change.askAboutUnusedColumns(reads: reads, hints: hints) { column throws(SQLError) in
                 let sql = "SELECT count(\(column.quoted)) FROM main.\(object.name.quoted)"
                 return try from.db.number(sql)
             }
@@ -69,9 +73,9 @@ struct SchemaComparison {
     }
 
     static func renames(
-        _ start: SchemaSnapshot,
-        _ target: SchemaSnapshot,
-        _ hints: SchemaPlan.Hints
+        from start: SchemaSnapshot,
+        to target: SchemaSnapshot,
+        hints: SchemaPlan.Hints
     ) throws(SQLError) -> SchemaRenames {
         let asked = hints.renamedTables.map { (old: SQLName($0.key), new: SQLName($0.value)) }
         return try SchemaRenames(
@@ -84,7 +88,8 @@ struct SchemaComparison {
         }
     }
 
-    /// The tables that the expressions of a change read, in the schema once its tables are renamed.
+    /// Decides which hints of a change are used, and returns what their expressions read after the tables are
+    /// renamed.
     private func reads(
         of change: inout TableChange,
         _ db: some SQLConnection
@@ -101,12 +106,15 @@ struct SchemaComparison {
             preparing: preparation
         )
         let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
-        func givesNone(_ answer: TableChange.Answer, without column: SQLName?, _ reads: ExpressionReads)
-            throws(SQLError) -> Bool
-        {
-            // SQLite numbers the rows that a key has no value for.
+        /// True if the hint returns NULL for a row without a value in `column`.
+        func returnsNull(
+            _ answer: TableChange.Answer,
+            without column: SQLName?,
+            reading reads: ExpressionReads
+        ) throws(SQLError) -> Bool {
+            // A row without a value for its INTEGER PRIMARY KEY gets a number from SQLite.
             if answer.needed == nil || keys.contains(answer.column) { return false }
-            return try probe.isNull(answer.expression, without: column, reads, db)
+            return try probe.isNull(answer.expression, without: column, reading: reads, on: db)
         }
         for var answer in change.answers {
             if answer.isOwnName {
@@ -114,20 +122,24 @@ struct SchemaComparison {
                 continue
             }
             let source = change.source(of: answer.column)?.name
-            // A new column has no value of its own that it could keep.
-            var mayBeEmpty = source != nil
-            var found = try probe.answer(answer.expression, db)
-            if case .complaint = found, let named = change.naming(answer),
-                case .reads(let more) = try probe.answer(named.expression, db)
+            // The expression of a new column can't read the column, unless it was written for a later
+            // release.
+            var mayBeNull = source != nil
+            var found = try probe.answer(about: answer.expression, on: db)
+            if case .complaint = found, let named = change.usingTargetNames(answer),
+                case .reads(let more) = try probe.answer(about: named.expression, on: db)
             {
-                // Where nothing is asked, the hint is for a later release, and the new column gets its default.
+                // If nothing is asked about the column, the hint is for a later release, and the column gets
+                // its default.
                 if answer.questions.isEmpty { continue }
-                (answer, mayBeEmpty, found) = (named, true, .reads(more))
+                answer = named
+                mayBeNull = true
+                found = .reads(more)
             }
             switch found {
             case .reads(let more):
-                let isEmpty = mayBeEmpty ? try givesNone(answer, without: source, more) : false
-                reads.formUnion(change.use(answer, reading: more, isEmpty: isEmpty))
+                let isNull = mayBeNull ? try returnsNull(answer, without: source, reading: more) : false
+                reads.formUnion(change.use(answer, reading: more, isNull: isNull))
             case .complaint(let complaint):
                 let error = Self.contradiction(
                     "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
@@ -139,7 +151,9 @@ struct SchemaComparison {
         return reads
     }
 
-    /// Refuses to rename what a full-text index draws on and names in its own text.
+    /// Refuses to rename a table or a column that a full-text index is filled from.
+    ///
+    /// The arguments of the index name it, and a rename leaves them as they are.
     func refuseBlindIndexes(_ db: some SQLConnection) throws(SQLError) {
         let objects = try SchemaObject.all(of: db)
         if !objects.contains(where: \.isVirtual) { return }
@@ -154,7 +168,7 @@ struct SchemaComparison {
                 without: start.shadowTables,
                 preparing: preparation
             )
-            guard let found = try probe.virtualTable(readingAnyOf: Set(columns), but: droppedTables) else {
+            guard let found = try probe.virtualTable(readingAnyOf: Set(columns), except: droppedTables) else {
                 continue
             }
             let name =
@@ -168,29 +182,33 @@ struct SchemaComparison {
         }
     }
 
-    /// The tables that one which the target lacks may have become: first those new ones that have its columns.
+    /// The question about a table that the target doesn't have: whether it is renamed or dropped.
+    ///
+    /// Its first candidates are new tables with the same columns.
     private func question(
-        whereGoes table: SQLName,
-        _ db: some SQLConnection,
-        _ wanted: SQLiteConnection
+        aboutMissing table: SQLName,
+        _ db: some SQLConnection
     ) throws(SQLError) -> SchemaPlan.Question {
-        func columns(of table: SQLName, _ db: some SQLConnection) throws(SQLError) -> Set<SQLName> {
+        func columns(of table: SQLName, on db: some SQLConnection) throws(SQLError) -> Set<SQLName> {
             let sql = "SELECT name FROM pragma_table_info(\(SQLValue.text(table.text)))"
             return Set(try db.texts(sql).map { SQLName($0) })
         }
         var mine = Set<SQLName>()
         var rowCount: Int64?
         do throws(SQLError) {
-            mine = try columns(of: table, db)
+            mine = try columns(of: table, on: db)
             rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
         } catch {
-            // A virtual table may be damaged, or need a module that this connection lacks. It can be dropped all the same.
+            // A virtual table may be damaged, or need a module that this connection lacks. It can be dropped
+            // all the same.
             if error.code == .cancelled || start[.table, table]?.isVirtual != true { throw error }
         }
-        var (alike, others, copied) = ([SQLName](), [SQLName](), [SQLName]())
+        var alike = [SQLName]()
+        var others = [SQLName]()
+        var copied = [SQLName]()
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
-            let theirs = try columns(of: object.name, wanted)
+            let theirs = try columns(of: object.name, on: targetDatabase)
             let isCopy = table.text.hasPrefix("\(object.name.text)_") && !theirs.isDisjoint(with: mine)
             switch (isNew: start[.table, object.name] == nil, isAlike: isCopy || theirs == mine) {
             case (true, true): alike.append(object.name)
@@ -208,15 +226,16 @@ struct SchemaComparison {
         return question
     }
 
+    /// Drops a table to create it again, which loses the rows that it keeps itself.
     private mutating func replace(
         _ table: SchemaObject,
-        _ kind: CreateStatement.Kind,
+        ofKind kind: CreateStatement.Kind,
         _ db: some SQLConnection
     ) throws(SQLError) {
         droppedTables.append(table.name)
         if hints.allowsDrop(of: table.name) { return }
         var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
-        // A virtual table may need a module that this connection lacks.
+        // The rows of a virtual table aren't counted, because this connection may lack its module.
         if kind == .virtualTable {
             question.contentTables = try contentTables(of: table).map(\.text)
             question.fillingTables = try fillingTables(of: table.name).map(\.text)
@@ -239,6 +258,7 @@ struct SchemaComparison {
         return try FullTextIndex.contentTables(of: index, in: targetDatabase, schema: target)
     }
 
+    /// The error for hints that contradict the target, or one another.
     static func contradiction(_ message: String) -> SQLError {
         SQLError(.refusedSchemaChange, "\(message). Nothing was changed. Correct the hints")
     }

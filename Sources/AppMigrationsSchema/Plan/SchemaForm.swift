@@ -1,15 +1,15 @@
 internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
-/// Brings the texts of two schemas into one form, to tell whether they mean the same.
+/// Brings `CREATE` statements of two schemas into one form, to compare them.
 ///
-/// It is careful in one direction: what it does not understand differs. A name keeps the case in which it
-/// is written, since the names of result columns do; other words of a table or an index, such as
-/// types, and keywords everywhere do not.
+/// Two statements that mean the same may have different forms, but never the other way round. A name keeps
+/// its case, because the names of result columns have it. Keywords lose their case, and so do other words of
+/// a table or an index, such as types.
 struct SchemaForm {
-    /// The names of tables, columns and the like, to the last byte.
+    /// The names of objects and columns, as they are written.
     private let names: Set<ArraySlice<UInt8>>
-    /// The names that are keywords as well, in small letters.
+    /// Those of the names that are keywords, in small letters.
     private let keywords: Set<ArraySlice<UInt8>>
 
     init(_ first: SchemaSnapshot, _ second: SchemaSnapshot) {
@@ -33,11 +33,11 @@ struct SchemaForm {
     func areSame(_ first: SchemaObject, _ second: SchemaObject) -> Bool {
         if first.isWritten(like: second) { return true }
         guard let sql = first.sql, let text = second.sql, first.kind == second.kind else { return false }
-        return form(of: sql, first.kind) == form(of: text, second.kind)
+        return form(of: sql, ofKind: first.kind) == form(of: text, ofKind: second.kind)
     }
 
-    /// The tokens of a statement, each in the one way to write it, with zero bytes between them.
-    private func form(of sql: String, _ kind: SchemaObject.Kind) -> [UInt8] {
+    /// The tokens of a statement, written in one way, with zero bytes between them.
+    private func form(of sql: String, ofKind kind: SchemaObject.Kind) -> [UInt8] {
         let tokens = SQLTokens(sql)
         var form = [UInt8]()
         form.reserveCapacity(tokens.count + tokens.tokens.count)
@@ -51,17 +51,17 @@ struct SchemaForm {
                 // Only messages show the name of a constraint, so its capitals don't count, either.
                 form += (tokens.name(index)?.key ?? Array(text))
             case .text, .other: form += text
-            case .word where kind == .view && isNamed(index, tokens): form += text
-            case .word: add(text, isQuoted: false, kind, to: &form)
+            case .word where kind == .view && isNamed(index, in: tokens): form += text
+            case .word: add(text, isQuoted: false, ofKind: kind, to: &form)
             case .quoted, .name:
                 let name = tokens.name(index).map { ArraySlice($0.text.utf8) } ?? text
-                if kind == .view, isNamed(index, tokens) {
+                if kind == .view, isNamed(index, in: tokens) {
                     form += name
-                } else if token.kind == .quoted, !names.contains(name), !isAlwaysName(index, tokens) {
+                } else if token.kind == .quoted, !names.contains(name), !isAlwaysName(index, in: tokens) {
                     // In double quotes it may be a text.
                     form += text
                 } else {
-                    add(name, isQuoted: true, kind, to: &form)
+                    add(name, isQuoted: true, ofKind: kind, to: &form)
                 }
             }
             form.append(0)
@@ -69,8 +69,9 @@ struct SchemaForm {
         return form
     }
 
-    /// True if SQLite's grammar allows only a name at this place, so that double quotes can't be those of a text.
-    private func isAlwaysName(_ index: Int, _ tokens: SQLTokens) -> Bool {
+    /// True if SQLite's grammar allows only a name at this place, so that double quotes can't be those of a
+    /// text.
+    private func isAlwaysName(_ index: Int, in tokens: SQLTokens) -> Bool {
         if tokens.isSign(index + 1, ".") || tokens.isSign(index + 1, "(") { return true }
         if index == 0 { return false }
         let words: [StaticString] = ["COLLATE", "REFERENCES", "AS"]
@@ -83,8 +84,8 @@ struct SchemaForm {
         return start > 2 && tokens.isSign(start - 1, "(") && tokens.isWord(start - 3, "REFERENCES")
     }
 
-    /// True if a word of a view gives a column of its result a name, which may be a keyword: `SELECT id AS key`.
-    private func isNamed(_ index: Int, _ tokens: SQLTokens) -> Bool {
+    /// True for the name of a view's result column, which may be a keyword: `SELECT id AS key`.
+    private func isNamed(_ index: Int, in tokens: SQLTokens) -> Bool {
         let body = tokens.isSign(3, "(") ? tokens.end(ofParenthesisAt: 3) ?? 3 : 3
         return index > body ? index > body + 1 && tokens.isWord(index - 1, "AS") : index > 3
     }
@@ -92,7 +93,7 @@ struct SchemaForm {
     private func add(
         _ word: ArraySlice<UInt8>,
         isQuoted: Bool,
-        _ kind: SchemaObject.Kind,
+        ofKind kind: SchemaObject.Kind,
         to form: inout [UInt8]
     ) {
         let start = form.count
@@ -100,7 +101,7 @@ struct SchemaForm {
         let isKeyword = SQLName.isKeyword(form[start...])
         if isKeyword, !isQuoted {
             guard keywords.contains(form[start...]) else { return }
-            // The word may be the keyword or the name.
+            // The word may be the keyword or the name, so it keeps its case.
             form.removeSubrange(start...)
             form += word
             return
@@ -110,14 +111,15 @@ struct SchemaForm {
             if isKeyword { form.append(UInt8(ascii: "`")) }
             form += word
         } else {
-            // The mark keeps a type from being taken for a name in small letters.
+            // The mark tells a type from a name in small letters.
             form.append(UInt8(ascii: "~"))
         }
     }
 }
 
 extension SQLName {
-    /// True for a word in small letters that SQLite's grammar has for itself ("SQLite Keywords"), or takes for more than a name.
+    /// True for a keyword in small letters ("SQLite Keywords"), or another word that SQLite treats as more
+    /// than a name.
     static func isKeyword(_ word: ArraySlice<UInt8>) -> Bool {
         let isOfGrammar = word.withUnsafeBytes { bytes in
             let text = bytes.bindMemory(to: CChar.self)
@@ -126,7 +128,7 @@ extension SQLName {
         return isOfGrammar || ["rowid", "stored", "strict"].contains { word.elementsEqual($0.utf8) }
     }
 
-    /// True if small letters of ASCII stand in it, in any case.
+    /// True if the name contains ASCII letters, given in small letters, in any case.
     func contains(_ letters: StaticString) -> Bool {
         let count = letters.utf8CodeUnitCount
         return key.indices.dropLast(count - 1).contains { start in
@@ -134,10 +136,12 @@ extension SQLName {
         }
     }
 
-    /// The name as text, in backticks, which never stand for a string where there is no such column.
+    /// The name in backticks.
+    ///
+    /// SQLite never treats it as a text, not even if there is no such column.
     var alwaysName: String { text.quoted(with: "`") }
 
-    /// The name as a person writes it in SQL: without quotes where it needs none.
+    /// The name as a person writes it in SQL: in quotes only if it needs them.
     var written: String {
         let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
         let isWord = key.allSatisfy(SQLTokens.isOfWord) && !key.contains(UInt8(ascii: "$"))

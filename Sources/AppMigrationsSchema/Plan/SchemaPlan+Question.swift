@@ -12,16 +12,16 @@ extension SchemaPlan {
 
             private init(_ name: StaticString) { description = name.description }
 
-            /// The target has no such table: it was renamed, or it goes.
+            /// The target has no such table: it was renamed, or it is dropped.
             public static var droppedTable: Kind { Kind("droppedTable") }
 
-            /// The target's table has no such column: it was renamed, or it goes.
+            /// The target's table has no such column: it was renamed, or it is dropped.
             public static var droppedColumn: Kind { Kind("droppedColumn") }
 
             /// A virtual table can be changed only by making it again, without the rows that it keeps itself.
             public static var replacedTable: Kind { Kind("replacedTable") }
 
-            /// A column becomes a generated one, so that its values go.
+            /// A column becomes a generated one, so that its values are lost.
             public static var generatedColumn: Kind { Kind("generatedColumn") }
 
             /// A new column is `NOT NULL`, and has no default.
@@ -37,19 +37,24 @@ extension SchemaPlan {
         /// The kind of question.
         public let kind: Kind
 
-        /// The table's name in the target, or in the database where the target has none.
+        /// The table's name in the target, or in the database if the target doesn't have it.
         public let table: String
 
-        /// The column, where the question is about one.
+        /// The column, if the question is about one.
         public let column: String?
 
-        /// The tables or columns of the target that it may have been renamed to, first tables that are like it.
+        /// The tables or columns of the target that it may have been renamed to, first tables that are like
+        /// it.
         public let candidates: [String]
 
-        /// How many rows the table has, or have a value in the column, where the question is whether it goes.
+        /// The number of rows in a table that may be dropped, or of rows with a value in such a column.
+        ///
+        /// `nil` for other questions, and for an index whose rows are those of another table.
         public internal(set) var rowCount: Int64?
 
-        /// Tables that both have and that are like it: somebody's code may have left it behind as a copy, `note_bak` of `note`.
+        /// Similar tables that both schemas have.
+        ///
+        /// The table may be a copy that somebody's code left, such as `note_bak` of `note`.
         var alike = [String]()
 
         /// The tables that hold the rows of a full-text index, which has none of its own then.
@@ -58,7 +63,7 @@ extension SchemaPlan {
         /// The tables from which the plan fills the table that it makes again.
         var fillingTables = [String]()
 
-        /// An expression that answers it, in terms of the columns as they were.
+        /// An expression that answers it, with the old names of columns.
         private var example: String?
 
         /// True if the example is the column's own name, which answers for rows that all have a value.
@@ -81,7 +86,8 @@ extension SchemaPlan {
             self.example = example
         }
 
-        /// The question where a hint gives an expression that doesn't answer it, with another one that does where there is one.
+        /// The question for a hint with an expression that doesn't answer it, with an example of one that
+        /// does.
         func refusing(_ expression: String, example: String? = nil) -> Self {
             var question = self
             question.refused = expression
@@ -169,7 +175,7 @@ extension SchemaPlan.Question {
         return "\"\(String(scalars))\""
     }
 
-    /// The rows that have a value in a column, as a part of a sentence; empty for none.
+    /// The number of rows with a value in the column, as a part of a sentence; empty if there are none.
     private var values: String {
         guard let rowCount, rowCount > 0 else { return "" }
         return ", which has a value in \(rowCount == 1 ? "1 row" : "\(rowCount) rows")"

@@ -1,46 +1,47 @@
 public import AppMigrationsSQLite
 
-/// The way to make a database have the schema of an app, found by comparing the two.
+/// The steps that give a database the schema of an app, found by comparing the two.
 ///
-/// The target is the SQL that makes the schema in an empty database. Nothing that could lose or change what
-/// users have is guessed: it becomes one of the ``questions``, all of them at once, and a plan with open
-/// questions does nothing. ``Hints`` answer them.
+/// The target is the SQL that makes the schema in an empty database. A plan never guesses whether a change
+/// may lose or alter your users' data. It asks, with all ``questions`` at once, and does nothing while one is
+/// open. ``Hints`` answer them.
 ///
-/// Two statements are the same when they differ in blanks, comments, quotes and the case of
-/// keywords only. What is not the same is added as a column where SQLite takes it, and else rebuilt.
+/// Two statements are the same if they differ only in blanks, comments, quotes and the case of keywords. If a
+/// table differs, its new columns are added if SQLite can do that, and otherwise the table is rebuilt.
 ///
 /// The guide <doc:LettingTheSchemaBeInferred> shows how.
 public struct SchemaPlan: Sendable {
     /// The steps, in order; empty when the database has the target's schema, or questions are open.
     public let steps: [Step]
 
-    /// Decisions that are a person's; empty when ``apply(_:progress:)`` can run.
+    /// The decisions that you have to make; empty when ``apply(_:progress:)`` can run.
     public let questions: [Question]
 
     /// The schema that the plan was made for.
     let start: SchemaSnapshot
     let target: SchemaSnapshot
-    /// The columns that go with it.
+    /// The names of the columns that the target's tables don't have any more.
     let gone: Set<SQLName>
     private let preparation: ConnectionPreparation
 
     /// Compares a database with a schema, and changes nothing.
     ///
-    /// The target is run in a private database in memory. If the schema needs functions, collations, tokenizers or modules
-    /// of your app, register them there as on your own connection.
+    /// The target is run in a private database in memory. If the schema needs functions, collations,
+    /// tokenizers or modules of your app, register them there as on your own connection.
     ///
-    /// The tables of this library's ledgers, SQLite's own and those of virtual tables are left alone unless the target
-    /// makes them.
+    /// The tables of this library's ledgers, SQLite's own and those of virtual tables are left alone unless
+    /// the target makes them.
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite, of this library or another.
     ///   - targetSQL: Statements that make the whole schema in an empty database.
     ///   - hints: The answers to questions, also to those of a database that has been changed already.
-    ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a schema is read or
-    ///     made there. ``apply(_:progress:)`` opens some, too. It must not keep the pointer. `db` is your own connection, and
-    ///     is not passed to it.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a
+    ///     schema is read or made there. ``apply(_:progress:)`` opens some, too. It must not keep the
+    ///     pointer. `db` is your own connection, and is not passed to it.
     /// - Throws: `SQLError`: what SQLite says of the target, with line and column;
-    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target, and for an error of `prepare`.
+    ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target, and for an error of
+    ///   `prepare`.
     public init(
         from db: some SQLConnection,
         to targetSQL: String,
@@ -60,8 +61,8 @@ public struct SchemaPlan: Sendable {
         let wanted: SQLiteConnection
         (target, wanted) = try SchemaSnapshot.made(by: targetSQL, preparing: preparation)
         start = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
-        // Hints that contradict one another are told also where nothing is left to do.
-        _ = try SchemaComparison.renames(start, target, hints)
+        // Hints that contradict one another are an error also if there is nothing left to do.
+        _ = try SchemaComparison.renames(from: start, to: target, hints: hints)
         if start.differences(from: target).isEmpty {
             (steps, questions, gone) = ([], [], [])
             return
@@ -82,17 +83,18 @@ public struct SchemaPlan: Sendable {
         }
     }
 
-    /// Does all of it in one transaction, or in a savepoint of the caller's.
+    /// Runs all steps in one transaction, or in a savepoint inside of your transaction.
     ///
     /// As with ``TableRebuild``, foreign keys are turned off before and on again afterwards, and must be off
     /// already inside a transaction. A plan without steps does nothing.
     ///
     /// - Parameters:
     ///   - db: The connection that the plan was made from, or another one to the same database.
-    ///   - progress: Called before each step. A rebuild takes long, and so does filling a full-text index. Cancel the task to end the plan.
+    ///   - progress: Called before each step. A rebuild takes long, and so does filling a full-text index.
+    ///     Cancel the task to end the plan.
     /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
-    ///   `SQLError.Code.refusedSchemaChange` when the schema is another one by now, or would not become
-    ///   the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
+    ///   `SQLError.Code.refusedSchemaChange` if the schema was changed since the plan was made, or would not
+    ///   become the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
     public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
         do throws(SQLError) { try change(db, progress) } catch { throw db.naming(error) }
     }
@@ -141,12 +143,12 @@ extension SchemaPlan {
 
         /// The statements of the step, each with a semicolon and a line end.
         ///
-        /// They are what ``SchemaPlan/apply(_:progress:)`` runs for the step, for a reader or a shell: the copy of a rebuild, the
-        /// indexes and triggers that are made again, and the text of each `CREATE` statement. ``SchemaPlan/sql`` has the
-        /// whole script, and says what `apply` does besides.
+        /// They are what ``SchemaPlan/apply(_:progress:)`` runs for the step, for a reader or a shell: the
+        /// copy of a rebuild, the indexes and triggers that are made again, and the text of each `CREATE`
+        /// statement. ``SchemaPlan/sql`` has the whole script, and says what `apply` does besides.
         ///
-        /// It is a comment if the copy of a table can't be shown, because the schema needs something of your app that
-        /// `preparing:` doesn't register, or because the step will fail.
+        /// It is a comment if the copy of a table can't be shown, because the schema needs something of your
+        /// app that `preparing:` doesn't register, or because the step will fail.
         public internal(set) var sql = ""
 
         let action: Action
@@ -155,7 +157,8 @@ extension SchemaPlan {
             case statement(String)
             /// An ALTER that also rewrites what refers to the renamed table or column.
             case renaming(String)
-            /// An ALTER that leaves what refers to the table as it is, because something broken prevents the other one.
+            /// An ALTER that leaves what refers to the table as it is, because something broken prevents the
+            /// other one.
             case renamingAlone(String)
             case rebuild(TableRebuild)
         }
@@ -168,7 +171,7 @@ extension SchemaPlan {
 }
 
 extension SchemaPlan.Step {
-    /// True if the table's rows are copied, which takes a time that grows with them.
+    /// True if the step copies the rows of a table, which takes longer the more there are.
     public var isRebuild: Bool {
         if case .rebuild = action { true } else { false }
     }
@@ -190,17 +193,20 @@ extension SchemaPlan.Step {
 }
 
 extension SchemaPlan {
-    /// The plan as a script for a reader, or for a shell; empty if there is nothing to do, or a question is open.
+    /// The plan as a script for a reader, or for a shell; empty if there is nothing to do, or a question is
+    /// open.
     ///
-    /// It has the statements of all steps in one transaction, each step after a comment with its description. In a shell that
-    /// ends at the first error, such as `sqlite3 -bail`, it does to a database with the same schema what ``apply(_:progress:)``
-    /// does. `apply` also:
+    /// It has the statements of all steps in one transaction, each step after a comment with its description.
+    /// In a shell that ends at the first error, such as `sqlite3 -bail`, it does to a database with the same
+    /// schema what ``apply(_:progress:)`` does. `apply` also:
     ///
     /// - compares the schema with the one that the plan was made for, and the result with the target
     /// - refuses a value that the new schema can't keep, before rows are copied
-    /// - counts the rows of a table whose columns are given values, and runs `ANALYZE` for a rebuilt table if the app uses it
+    /// - counts the rows of a table whose columns are given values, and runs `ANALYZE` for a rebuilt table if
+    ///   the app uses it
     /// - makes temporary triggers again
-    /// - compiles every view and trigger, and looks for rows that refer to a missing row, if foreign keys are on
+    /// - compiles every view and trigger, and looks for rows that refer to a missing row, if foreign keys are
+    ///   on
     /// - leaves foreign keys and `legacy_alter_table` as they were; the script turns both off
     public var sql: String {
         if steps.isEmpty { return "" }
@@ -223,7 +229,7 @@ extension SchemaPlan: CustomStringConvertible {
 }
 
 extension SchemaPlan {
-    /// How far ``apply(_:progress:)`` is, told before each step.
+    /// The progress of ``apply(_:progress:)``, reported before each step.
     public struct Progress: Sendable {
         /// The step that is about to run.
         public let step: Step

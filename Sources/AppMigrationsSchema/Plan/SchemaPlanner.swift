@@ -1,11 +1,11 @@
 internal import AppMigrationsSQLite
 
-/// Finds the steps of a plan without open questions, trying them out on a scratch copy.
+/// Finds the steps of a plan without open questions, and tries some of them in a copy of the schema.
 struct SchemaPlanner {
     private let comparison: SchemaComparison
     private let scratch: ScratchSchema
     private var steps = [SchemaPlan.Step]()
-    /// The schema as the steps so far would leave it.
+    /// The schema after the renames that are planned so far.
     private var now: SchemaSnapshot
 
     private var target: SchemaSnapshot { comparison.target }
@@ -21,10 +21,10 @@ struct SchemaPlanner {
         )
     }
 
-    /// All steps, in an order in which nothing that is needed is missing, each with its SQL.
+    /// All steps, each with its SQL, in an order in which each finds what it needs.
     mutating func allSteps() throws(SQLError) -> [SchemaPlan.Step] {
         var steps = try stepsInOrder()
-        // Only the SQL of a rebuild has to be found out.
+        // Only a rebuild has to be tried to know its SQL.
         if !steps.contains(where: \.isRebuild) {
             for index in steps.indices { steps[index].sql = StepScript.sql(withoutRebuild: steps[index]) }
             return steps
@@ -41,14 +41,14 @@ struct SchemaPlanner {
         try renameTables()
         let renamed = try renameColumns()
         let form = SchemaForm(now, target)
-        let isStale = stale(form)
+        let isStale = stale(comparedBy: form)
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in now.objects where object.kind == kind && isStale(object) {
                 if isDroppedWithTable(object) || waits(object) { continue }
                 drop(object)
             }
         }
-        // A table that an expression reads stays until the rebuilds are done.
+        // A table that an expression reads is dropped after the rebuilds.
         let replaced = comparison.droppedTables.filter { target[.table, $0] != nil && !isRead($0) }
         for table in replaced { add("drop the table \(table)", "DROP TABLE main.\(table.quoted)") }
         let missing = target.objects.filter { object in
@@ -57,16 +57,20 @@ struct SchemaPlanner {
         }
         let missingTables = missing.filter { !$0.isVirtual }
         for table in missingTables where !isRead(table.name) { try create(table) }
-        for change in changes { try make(change, renamed[change.new.name] ?? [], form) }
-        // After the rebuilds, whose expressions may read them.
+        for change in changes {
+            try make(change, renamed: renamed[change.new.name] ?? [], comparedBy: form)
+        }
+        // These views are dropped after the rebuilds, whose expressions may read them.
         for view in now.objects where view.kind == .view && isStale(view) && waits(view) { drop(view) }
         for table in comparison.droppedTables where !replaced.contains(table) {
             add("drop the table \(table)", "DROP TABLE main.\(table.quoted)")
         }
         for table in missingTables where isRead(table.name) { try create(table) }
-        let missingIndexes = target.objects.filter { $0.kind == .index && isMissing($0, isStale) }
+        let missingIndexes = target.objects.filter { $0.kind == .index && isMissing($0, or: isStale) }
         for index in missingIndexes where !isOnShadowTable(index) { try create(index) }
-        for view in target.objects where view.kind == .view && isMissing(view, isStale) { try create(view) }
+        for view in target.objects where view.kind == .view && isMissing(view, or: isStale) {
+            try create(view)
+        }
         // A full-text index takes its columns and its words from tables and views, which are complete now.
         for table in missing where table.isVirtual { try create(table) }
         for index in missingIndexes where isOnShadowTable(index) { try create(index) }
@@ -74,21 +78,21 @@ struct SchemaPlanner {
             if try comparison.fillingTables(of: table.name).isEmpty { continue }
             add("fill the full-text index \(table.name)", FullTextIndex.filling(table.name))
         }
-        for trigger in target.objects where trigger.kind == .trigger && isMissing(trigger, isStale) {
+        for trigger in target.objects where trigger.kind == .trigger && isMissing(trigger, or: isStale) {
             try create(trigger)
         }
         return steps
     }
 
     /// True if an object of the target has to be created, because it doesn't exist or is dropped before.
-    private func isMissing(_ object: SchemaObject, _ isStale: (SchemaObject) -> Bool) -> Bool {
+    private func isMissing(_ object: SchemaObject, or isStale: (SchemaObject) -> Bool) -> Bool {
         now[object.kind, object.name].map(isStale) ?? true
     }
 
     /// True for an index on a table that the module of a virtual table creates.
     private func isOnShadowTable(_ index: SchemaObject) -> Bool { target[.table, index.table] == nil }
 
-    /// The changes in an order in which each expression reads other tables as they were.
+    /// The changes in an order in which each expression finds the other tables unchanged.
     private func changesInOrder() throws(SQLError) -> [TableChange] {
         var left = comparison.tables
         var changes = [TableChange]()
@@ -112,7 +116,8 @@ struct SchemaPlanner {
     /// True if an expression for a table may read a table or a view.
     private func isRead(_ name: SQLName) -> Bool { comparison.tables.contains { $0.reads.mayRead(name) } }
 
-    /// True if an object belongs to a table that is dropped, or to a shadow table that a virtual table takes with it.
+    /// True if an object belongs to a table that is dropped, or to a shadow table that a virtual table takes
+    /// with it.
     private func isDroppedWithTable(_ object: SchemaObject) -> Bool {
         comparison.droppedTables.contains(now.shadowTables.owner(of: object.table) ?? object.table)
     }
@@ -126,14 +131,16 @@ struct SchemaPlanner {
             let words = "rename the table \(old) to \(new)"
             let isFollowed = try scratch.rename(old, to: new)
             steps.append(.init(words, isFollowed ? .renaming(sql) : .renamingAlone(sql)))
-            now = try scratch.snapshot(instead: now)
+            now = try scratch.snapshot(orIfNotCopied: now)
         }
     }
 
-    /// Renames what SQLite can; gives the old names by the table's name.
+    /// Renames the columns that SQLite can rename.
+    ///
+    /// - Returns: The old names of these columns, by the table's name in the target.
     private mutating func renameColumns() throws(SQLError) -> [SQLName: Set<SQLName>] {
         var done = [SQLName: Set<SQLName>]()
-        // The expressions of the hints use the old names, also those for other tables.
+        // Expressions use the old names of columns, also the expressions for other tables.
         for change in comparison.tables where change.values.isEmpty && !isRead(change.new.name) {
             for (old, new) in change.renamed {
                 let table = change.new.name
@@ -143,14 +150,16 @@ struct SchemaPlanner {
                     .init("rename the column \(old) of the table \(table) to \(new)", .renaming(sql))
                 )
                 done[table, default: []].insert(old)
-                now = try scratch.snapshot(instead: now)
+                now = try scratch.snapshot(orIfNotCopied: now)
             }
         }
         return done
     }
 
-    /// Tells the indexes, views and triggers that are not in the target as they are.
-    private func stale(_ form: SchemaForm) -> (SchemaObject) -> Bool {
+    /// Returns a closure that tells whether an index, a view or a trigger has to be dropped.
+    ///
+    /// It has if the target doesn't have it as it is, or if its table or view is dropped.
+    private func stale(comparedBy form: SchemaForm) -> (SchemaObject) -> Bool {
         let (now, target) = (now, target)
         let isDroppedWithTable = isDroppedWithTable
         func differs(_ object: SchemaObject) -> Bool {
@@ -158,21 +167,22 @@ struct SchemaPlanner {
         }
         return { object in
             if differs(object) || isDroppedWithTable(object) { return true }
-            // A trigger goes with its view.
+            // A view is dropped with its triggers.
             return object.kind == .trigger && now[.view, object.table].map(differs) == true
         }
     }
 
+    /// Adds the columns of a table, or rebuilds it.
     private mutating func make(
         _ change: TableChange,
-        _ renamed: Set<SQLName>,
-        _ form: SchemaForm
+        renamed: Set<SQLName>,
+        comparedBy form: SchemaForm
     ) throws(SQLError) {
         let name = change.new.name
         guard let wanted = target[.table, name] else { return }
         if change.values.isEmpty, let mine = now[.table, name] {
             if form.areSame(mine, wanted) { return }
-            if let added = try scratch.adding(change, as: wanted, form) {
+            if let added = try scratch.adding(change, as: wanted, comparedBy: form) {
                 steps += added
                 return
             }

@@ -1,14 +1,14 @@
 internal import AppMigrationsSQLite
 
-/// A copy of a schema, to find out what `ALTER TABLE` does there.
+/// A copy of a schema in memory, to find out what `ALTER TABLE` can do.
 ///
-/// Each table that changes has one row, since SQLite takes some new columns only where there is none
-/// ("ALTER TABLE ADD COLUMN"). A schema that cannot be copied, because it needs a function or a module of
-/// the app, accepts nothing: its tables are rebuilt.
+/// Each table that changes has one row, because SQLite adds some columns only to a table without rows ("ALTER
+/// TABLE ADD COLUMN"). If the schema can't be copied, because it needs a function or a module of the app, no
+/// statement is accepted here. Then the tables are rebuilt.
 struct ScratchSchema {
     private var copy: SchemaCopy
     private let preparation: ConnectionPreparation
-    /// The tables that could not get a row.
+    /// The tables into which no row could be inserted.
     private var unfilled = Set<SQLName>()
 
     init(
@@ -18,7 +18,7 @@ struct ScratchSchema {
     ) throws(SQLError) {
         self.preparation = preparation
         copy = try SchemaCopy(preparing: preparation)
-        // A row is made of any values; what they must satisfy is not the question.
+        // The row has arbitrary values, which needn't satisfy a CHECK.
         try copy.db.query("PRAGMA ignore_check_constraints = ON")
         try copy.make([.table, .view], of: schema.objects)
         for table in tables where try copy.failure(of: Self.filling(table)) != nil {
@@ -30,7 +30,7 @@ struct ScratchSchema {
     private static func filling(_ table: TableShape) -> String {
         let columns = table.columns.filter { !$0.isGenerated }
         let values = columns.map { column in
-            // An index may read each of them as JSON.
+            // Each of these values is valid JSON, because an index may read it as JSON.
             switch table.affinity(of: column) {
             case .number, .real: "1"
             case .text: "'1'"
@@ -41,13 +41,13 @@ struct ScratchSchema {
         return "INSERT INTO main.\(table.name.quoted)(\(names)) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    /// Runs a statement, and says whether SQLite took it.
+    /// Runs a statement, and returns whether SQLite accepted it.
     func accepts(_ sql: String) throws(SQLError) -> Bool {
         if copy.obstacle != nil { return false }
         return try copy.failure(of: sql) == nil
     }
 
-    /// Renames a table, and says whether what refers to it followed.
+    /// Renames a table, and returns whether views, triggers and references follow.
     func rename(_ table: SQLName, to new: SQLName) throws(SQLError) -> Bool {
         do throws(SQLError) {
             if let obstacle = copy.obstacle { throw obstacle }
@@ -61,14 +61,14 @@ struct ScratchSchema {
         }
     }
 
-    /// The schema as it is here now; `former` where it could not be copied.
-    func snapshot(instead former: SchemaSnapshot) throws(SQLError) -> SchemaSnapshot {
+    /// The schema of the copy now; `former` if the schema couldn't be copied.
+    func snapshot(orIfNotCopied former: SchemaSnapshot) throws(SQLError) -> SchemaSnapshot {
         copy.obstacle == nil ? try SchemaSnapshot(of: copy.db, preparing: preparation) : former
     }
 
-    /// True if a new column has a value that the column would have converted, or refused.
+    /// True if a new column has a value that an UPDATE would convert or refuse.
     ///
-    /// ALTER gives the rows that are there a default as it is written, and a statement that writes the value converts it.
+    /// ALTER TABLE gives existing rows the default without converting it to the column's type.
     private func hasUnconverted(_ columns: [SQLName], of table: SQLName) throws(SQLError) -> Bool {
         if columns.isEmpty { return false }
         let names = columns.map(\.quoted)
@@ -81,11 +81,11 @@ struct ScratchSchema {
         }
     }
 
-    /// The steps that add the columns of a change, where the table is then the target's.
+    /// The steps that add the new columns of a table; `nil` if it would not become the target's.
     func adding(
         _ change: TableChange,
         as wanted: SchemaObject,
-        _ form: SchemaForm
+        comparedBy form: SchemaForm
     ) throws(SQLError) -> [SchemaPlan.Step]? {
         let added = change.addedColumns
         if copy.obstacle != nil || unfilled.contains(change.old.name) || added.isEmpty { return nil }

@@ -3,7 +3,7 @@ internal import AppMigrationsSQLite
 /// Finds the SQL of a plan's steps, by running them one after the other in a copy of the schema without rows.
 struct StepScript {
     private var copy: SchemaCopy
-    /// The reason why the copy isn't as the database would be by now.
+    /// The reason why the copy no longer has the schema that the database would have.
     private var failure: SQLError?
 
     init(of schema: SchemaSnapshot, preparing preparation: ConnectionPreparation) throws(SQLError) {

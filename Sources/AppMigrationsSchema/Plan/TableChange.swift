@@ -1,43 +1,45 @@
 internal import AppMigrationsSQLite
 
-/// How the columns of a table come to be those of the target.
+/// The change of a table that exists in both schemas: where the columns of the new table get their values
+/// from.
 struct TableChange {
     let old: TableShape
     let new: TableShape
     /// The statement that makes the new table.
     let createTable: String
-    /// The columns that get another name and were not given a value.
+    /// The columns to rename.
     private(set) var renamed = [SchemaRenames.Rename]()
-    /// The columns that would have got a name that may go.
+    /// The columns that the hints rename to a name that they also allow to drop.
     private var renamedAway = Set<SQLName>()
-    /// The expressions of the hints for columns that are new or change, before it is known what they read.
+    /// The hints with expressions for columns that are new or change, before it is known what these read.
     private(set) var answers = [Answer]()
-    /// The expressions that are used.
+    /// The expressions that are used for columns of the new table.
     private(set) var values = [(column: SQLName, expression: String)]()
-    /// The tables that they read.
+    /// What these expressions read.
     private(set) var reads = ExpressionReads()
     private(set) var questions = [SchemaPlan.Question]()
 
-    /// A hint for a column, and what would be asked without it.
+    /// The hint for a column, and the questions that it has to answer.
     struct Answer {
         let column: SQLName
         /// The hint as it is written.
         let hint: String
-        /// The hint in terms of names that the table has.
+        /// The hint in terms of names that the database has.
         var expression: String
         let questions: [SchemaPlan.Question]
 
-        /// True if the hint is the column's own name, which means that its values are kept: a row that can't keep its value is
-        /// an error when the plan is applied.
+        /// True if the hint is the column's own name.
+        ///
+        /// That means to keep the values, and to fail if a row can't keep its value.
         var isOwnName = false
 
-        /// The question that only an expression answers which has a value for every row.
+        /// The question that needs an expression with a value for every row.
         var needed: SchemaPlan.Question? {
             questions.first { $0.kind == .emptyValues || $0.kind == .missingValue }
         }
     }
 
-    /// The columns whose names the table does not have any more.
+    /// The names of columns that the new table doesn't have.
     var goneColumns: Set<SQLName> { old.names.subtracting(new.names) }
 
     /// The columns that are new.
@@ -46,7 +48,7 @@ struct TableChange {
     init(
         from: (object: SchemaObject, shape: TableShape),
         to: (object: SchemaObject, shape: TableShape),
-        _ hints: SchemaPlan.Hints
+        hints: SchemaPlan.Hints
     ) throws(SQLError) {
         old = from.shape
         new = to.shape
@@ -61,32 +63,35 @@ struct TableChange {
                 "The hints rename the column \(before) of the table \(to.shape.name) to \(after), \(reason)"
             )
         }
-        (renamed, renamedAway) = (renames.pending, renames.gone)
+        renamed = renames.pending
+        renamedAway = renames.gone
         for column in new.columns where !column.isGenerated {
             if hints.allowsDrop(of: column.name, in: new.name) {
                 throw SchemaComparison.contradiction(
                     "The hints drop the column \(column.name) of the table \(new.name), and the target has it"
                 )
             }
-            ask(for: column, hints)
+            ask(about: column, hints: hints)
         }
     }
 
-    /// Asks about the columns that nothing uses, once it is known what the expressions read.
-    mutating func askWhereGone(
-        _ reads: ExpressionReads,
-        _ hints: SchemaPlan.Hints,
-        values: (SQLName) throws(SQLError) -> Int64
+    /// Asks about the old columns that neither the new table nor an expression uses.
+    ///
+    /// `countValues` returns the number of rows with a value in a column.
+    mutating func askAboutUnusedColumns(
+        reads: ExpressionReads,
+        hints: SchemaPlan.Hints,
+        countValues: (SQLName) throws(SQLError) -> Int64
     ) throws(SQLError) {
         self.reads = reads
         for column in old.columns where !column.isGenerated && !reads.columns.contains(column.name) {
-            guard var question = whereGone(column, hints) else { continue }
-            question.rowCount = try values(column.name)
+            guard var question = question(aboutUnused: column, hints: hints) else { continue }
+            question.rowCount = try countValues(column.name)
             questions.append(question)
         }
     }
 
-    /// The old column whose values a new one keeps.
+    /// The old column whose values a column of the new table keeps; `nil` for a new column.
     func source(of column: SQLName) -> TableShape.Column? {
         if let rename = renamed.first(where: { $0.new == column }) { return old[rename.old] }
         return renamed.contains { $0.old == column } ? nil : old[column]
@@ -105,13 +110,14 @@ struct TableChange {
 
     /// Uses the hint for a column, whose expression reads `reads`.
     ///
-    /// It may be the one that filled the column when it was new, and people have changed values since. So an expression that
-    /// doesn't read the column gives a value to the rows without one, and says nothing about a conversion. It may also be one
-    /// that only said how values are converted, and gives rows without a value none.
+    /// The hint may be an old one. If it filled the column when that was new, users have changed values
+    /// since. So an expression that doesn't read the column is only used for rows without a value, and says
+    /// nothing about a conversion. If it only said how values are converted, it returns NULL for a row
+    /// without a value, and can't make the column NOT NULL.
     ///
-    /// - Returns: The columns that the used ones read.
-    mutating func use(_ answer: Answer, reading reads: ExpressionReads, isEmpty: Bool) -> ExpressionReads {
-        if isEmpty, let needed = answer.needed, let column = new[answer.column] {
+    /// - Returns: The columns and tables that are read.
+    mutating func use(_ answer: Answer, reading reads: ExpressionReads, isNull: Bool) -> ExpressionReads {
+        if isNull, let needed = answer.needed, let column = new[answer.column] {
             let tokens = SQLTokens(answer.hint)
             // A comment at its end would swallow what follows.
             let end = tokens.tokens.last?.range.upperBound ?? 0
@@ -134,9 +140,12 @@ struct TableChange {
         return kept
     }
 
-    /// The hint for a column with the names that the target has and the table doesn't have yet, for an expression that was written
-    /// for a later release: that of a renamed column, and its own, which is NULL; `nil` where there are none.
-    func naming(_ answer: Answer) -> Answer? {
+    /// The hint for an expression that was written for a later release, with names that only the target has.
+    ///
+    /// Those are the new names of renamed columns. The column's own name, if it is new, is NULL.
+    ///
+    /// - Returns: The hint, `nil` if the target has no such names.
+    func usingTargetNames(_ answer: Answer) -> Answer? {
         var names = renamed.filter { old[$0.new] == nil }.map {
             "\(new.name.quoted).\($0.old.quoted) AS \($0.new.quoted)"
         }
@@ -150,7 +159,8 @@ struct TableChange {
         return named
     }
 
-    private mutating func ask(for column: TableShape.Column, _ hints: SchemaPlan.Hints) {
+    /// Asks what becomes of the values of a column of the new table, or notes the hint that may answer.
+    private mutating func ask(about column: TableShape.Column, hints: SchemaPlan.Hints) {
         var kinds = [SchemaPlan.Question.Kind]()
         var example: String?
         var keepsValues = false
@@ -161,11 +171,12 @@ struct TableChange {
             if isFilled { kinds.append(.emptyValues) }
             if new.canChange(source, of: old, into: column) { kinds.append(.convertedValues) }
             if kinds.isEmpty { return }
-            // Where it is a new column for an older release, that one has no value for it either.
+            // For an older release it may be a new column, whose rows have no value either. One hint should
+            // answer for both.
             let isNeeded = isFilled || column.isNotNull && !column.hasDefault
             let filling = isNeeded ? new.filling(column, from: source.name.written) : nil
             keepsValues = filling == nil && !isKey
-            // SQLite numbers the rows that a key has no value for.
+            // A row without a value for its INTEGER PRIMARY KEY gets a number from SQLite.
             example = filling ?? (isKey && isFilled ? nil : source.name.written)
         } else if column.isNotNull, !column.hasDefault, !isKey {
             kinds.append(.missingValue)
@@ -184,8 +195,9 @@ struct TableChange {
         }
     }
 
-    /// True if an expression is nothing but the name of a column that has values: the name that it has in the table or, if that
-    /// is renamed, in the target.
+    /// True if an expression is nothing but the name of the column, which exists in the database.
+    ///
+    /// If the column is renamed, the old and the new name mean the same.
     private func isOwnName(_ expression: String, of column: SQLName) -> Bool {
         guard let source = source(of: column)?.name else { return false }
         let tokens = SQLTokens(expression)
@@ -197,7 +209,10 @@ struct TableChange {
         return name == source || name == column && old[column] == nil
     }
 
-    private func whereGone(_ column: TableShape.Column, _ hints: SchemaPlan.Hints) -> SchemaPlan.Question? {
+    /// The question whether an unused column is renamed or dropped; `nil` if the hints answer it.
+    private func question(aboutUnused column: TableShape.Column, hints: SchemaPlan.Hints) -> SchemaPlan
+        .Question?
+    {
         let name = column.name
         if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return nil }
         if hints.allowsDrop(of: name, in: new.name) { return nil }
@@ -206,7 +221,9 @@ struct TableChange {
         return .init(.droppedColumn, new.name, name, candidates: candidates.map(\.name))
     }
 
-    /// The rebuild that makes the change, once columns that `done` names have been renamed.
+    /// The rebuild that makes the change, after some columns have been renamed by ALTER TABLE.
+    ///
+    /// `done` has the old names of these.
     func rebuild(done: Set<SQLName>) -> TableRebuild {
         var expressions = [String: String]()
         for (before, after) in renamed where !done.contains(before) {

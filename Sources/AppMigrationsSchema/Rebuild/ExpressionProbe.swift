@@ -1,12 +1,14 @@
 internal import AppMigrationsSQLite
 
-/// The tables that SQLite reads to evaluate an expression for the rows of a table.
+/// What SQLite reads to evaluate an expression for the rows of a table.
 struct ExpressionReads {
-    /// The columns of the row that the expression belongs to, without which it doesn't compile.
+    /// The columns of the row itself.
     var columns = Set<SQLName>()
-    /// The tables and views that it reads besides, the row's own table among them.
+    /// The tables and views that a subquery reads.
+    ///
+    /// The row's own table can be one of them.
     var tables = Set<SQLName>()
-    /// True if SQLite could be asked: otherwise a function of the app may read any table, the row's own among them.
+    /// False if the expression calls a function that isn't registered here, so that it may read any table.
     var isComplete = true
 
     var isOfItsRowAlone: Bool { tables.isEmpty && isComplete }
@@ -20,11 +22,12 @@ struct ExpressionReads {
     }
 }
 
-/// A copy of a schema in memory, in which SQLite is asked what expressions and virtual tables read.
+/// Asks SQLite what expressions and virtual tables read, in a copy of the schema in memory.
 ///
-/// The row of an expression comes from a table with a name of its own there, so that what a subquery reads of the same
-/// table is told apart. A connection of another library keeps the authorizer of its owner, which a copy does without; but
-/// what only that connection knows, such as a function of the app, cannot be compiled here.
+/// The row of an expression comes from a table with a name of its own. So it differs from what a subquery
+/// reads of the same table. A connection of another library can't be asked, because it has its owner's
+/// authorizer. The copy has none, but it can't compile what only that connection knows, such as a function of
+/// the app.
 struct ExpressionProbe {
     private var copy: SchemaCopy
     private let table: TableShape
@@ -35,7 +38,7 @@ struct ExpressionProbe {
 
     enum Answer {
         case reads(ExpressionReads)
-        /// It doesn't compile, or would with a name in double quotes that SQLite takes for a text.
+        /// It doesn't compile, or has a name in double quotes that SQLite would treat as a text.
         case complaint(String)
     }
 
@@ -52,8 +55,8 @@ struct ExpressionProbe {
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
         copy = try SchemaCopy(preparing: preparation)
-        // A module creates its shadow tables itself, and fails if they exist. After a VACUUM, they come before the
-        // virtual table.
+        // A module creates its shadow tables itself, and fails if they exist. After a VACUUM, they come
+        // before the virtual table.
         let own = objects.filter { $0.kind != .table || shadowTables.owner(of: $0.name) == nil }
         try copy.make([.table, .view], of: own)
         for (old, new) in renames { _ = try copy.rename(old, to: new) }
@@ -67,27 +70,30 @@ struct ExpressionProbe {
 
     private var db: SQLiteConnection { copy.db }
 
-    /// The tables that an expression reads; `source` is the connection whose table it is for.
-    func answer(_ expression: String, _ source: some SQLConnection) throws(SQLError) -> Answer {
+    /// What an expression reads for the rows of the table, which is on the connection `source`.
+    func answer(about expression: String, on source: some SQLConnection) throws(SQLError) -> Answer {
         let names = SQLTokens(expression).inBackticks
         if let reads = try reads(names) { return .reads(reads) }
         let isOwn = (source as? SQLiteConnection)?.isBorrowed == false
         let compilesHere = try reads(expression) != nil
         let (judge, table): (any SQLConnection, String) =
             isOwn || compilesHere ? (db, row) : (source, self.table.name.quoted)
-        guard let complaint = try judge.complaint(about: select(names, table)) else {
-            let columns = try columns(of: names, on: judge, table)
+        guard let complaint = try judge.complaint(about: select(names, from: table)) else {
+            let columns = try columns(of: names, in: table, on: judge)
             return .reads(ExpressionReads(columns: columns, isComplete: false))
         }
-        guard let failure = try judge.complaint(about: select(expression, table)) else {
+        guard let failure = try judge.complaint(about: select(expression, from: table)) else {
             let words = "has a name in double quotes that SQLite would treat as a text"
             return .complaint("\(words): \(complaint)")
         }
         return .complaint("does not compile: \(failure)")
     }
 
-    /// The columns without which an expression does not compile; none where it does not with a row of its own either.
-    private func columns(of expression: String, on db: some SQLConnection, _ table: String)
+    /// The columns without which an expression doesn't compile, for an expression that compiles only on the
+    /// app's connection.
+    ///
+    /// None if it doesn't compile for a subquery in the place of the table.
+    private func columns(of expression: String, in table: String, on db: some SQLConnection)
         throws(SQLError) -> Set<SQLName>
     {
         let all = self.table.columns.map(\.name)
@@ -103,14 +109,14 @@ struct ExpressionProbe {
         return read
     }
 
-    /// True if an expression gives NULL to a row without a value in a column, whatever stands in its other columns.
+    /// True if an expression returns NULL for a row that has NULL in a column, and 1 in all others.
     func isNull(
         _ expression: String,
         without column: SQLName?,
-        _ reads: ExpressionReads,
-        _ source: some SQLConnection
+        reading reads: ExpressionReads,
+        on source: some SQLConnection
     ) throws(SQLError) -> Bool {
-        // The tables that it reads are empty here.
+        // The copies of the tables that it reads are empty, so its result here says nothing.
         if !reads.tables.isEmpty { return false }
         let values = table.columns.map { "\($0.name == column ? "NULL" : "1") AS \($0.name.quoted)" }
         let row = "(SELECT \(values.joined(separator: ", "))) AS \(name.quoted)"
@@ -118,22 +124,24 @@ struct ExpressionProbe {
         do throws(SQLError) {
             return try connection.number("SELECT (\(expression)\n) IS NULL FROM \(row)") == 1
         } catch  where error.code == .statementFailed {
-            // The expression takes no such values.
+            // The expression has no result for such values.
             return false
         }
     }
 
-    /// The line end closes a comment that the expression may end with.
-    private func select(_ expression: String, _ table: String) -> String {
+    /// The query for an expression.
+    ///
+    /// The line end closes a comment at the end of the expression.
+    private func select(_ expression: String, from table: String) -> String {
         "SELECT (\(expression)\n) FROM main.\(table) AS \(name.quoted)"
     }
 
-    /// `nil` where the expression does not compile here.
+    /// What an expression reads; `nil` if it doesn't compile in the copy.
     private func reads(_ expression: String) throws(SQLError) -> ExpressionReads? {
         var reads = ExpressionReads()
         let all: [(table: SQLName, column: SQLName)]
         do throws(SQLError) {
-            all = try db.reads { () throws(SQLError) in _ = try db.prepare(select(expression, row)) }
+            all = try db.reads { () throws(SQLError) in _ = try db.prepare(select(expression, from: row)) }
         } catch  where error.code == .statementFailed { return nil }
         for (table, column) in all {
             if table == SQLName(row) {
@@ -145,14 +153,15 @@ struct ExpressionProbe {
         return reads
     }
 
-    /// The first virtual table that takes its values from one of these columns, with the column.
+    /// The first virtual table that reads one of these columns of the table, with the column.
     ///
-    /// A full-text index with the option `content` does. SQLite compiles how it reads them when its rows are asked for.
-    func virtualTable(readingAnyOf columns: Set<SQLName>, but others: [SQLName] = []) throws(SQLError) -> (
+    /// A full-text index with the option `content` does. SQLite compiles its query when the rows of the index
+    /// are read.
+    func virtualTable(readingAnyOf columns: Set<SQLName>, except others: [SQLName] = []) throws(SQLError) -> (
         name: SQLName, column: SQLName
     )? {
         for virtual in virtualTables where !others.contains(virtual) {
-            // An error is no answer: the table may need something that only the app's connection has.
+            // The query may fail, because the table needs something that only the app's connection has.
             let all = try db.reads { () throws(SQLError) in
                 _ = try copy.failure(of: "SELECT * FROM main.\(virtual.quoted) LIMIT 1")
             }
@@ -164,9 +173,10 @@ struct ExpressionProbe {
 }
 
 extension SQLConnection {
-    /// SQLite's words for a statement that it cannot compile.
+    /// SQLite's message for a statement that it can't compile; `nil` if it can.
     ///
-    /// `EXPLAIN` alone would give values of the statement as if they were texts, which another library may refuse to read.
+    /// A connection of another library runs `EXPLAIN QUERY PLAN`. The rows of `EXPLAIN` have values of the
+    /// statement as texts, which the library may refuse to read.
     func complaint(about sql: String) throws(SQLError) -> String? {
         do throws(SQLError) {
             if let db = self as? SQLiteConnection {

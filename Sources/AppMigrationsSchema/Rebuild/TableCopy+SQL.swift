@@ -3,8 +3,8 @@ internal import AppMigrationsSQLite
 extension TableCopy {
     /// The statements of ``run(_:)`` for a person to read, or for a shell.
     ///
-    /// They depend on the schema alone and not on rows. What depends on rows is left out: the count of the rows and `ANALYZE`.
-    /// Temporary triggers are those of a connection, so they are left out, too.
+    /// They depend on the schema alone and not on rows. What depends on rows is left out: the count of the
+    /// rows and `ANALYZE`. Temporary triggers are those of a connection, so they are left out, too.
     ///
     /// - Parameters:
     ///   - stash: The name of the table that has the old rows.

@@ -1,25 +1,29 @@
 internal import AppMigrationsSQLite
 
-/// The work of a ``TableRebuild`` on one database, found out and checked before anything is changed.
+/// A ``TableRebuild`` for one database, checked before anything is changed.
 struct TableCopy {
     let rebuild: TableRebuild
     /// The name as it is stored.
     let table: SQLName
     let old: TableShape
     let new: TableShape
-    /// The columns to fill, each with where its value comes from.
+    /// The columns to fill, each with the expression for its value.
     let fillings: [Filling]
-    /// The indexes and triggers to make again, in their order.
+    /// The indexes and triggers to create again, in their order.
     let indexes: [SchemaObject]
     let triggers: [SchemaObject]
-    /// The triggers that are dropped, which include those that aren't made again.
+    /// The triggers to drop.
+    ///
+    /// Those that the rebuild drops for good are among them.
     let belongingTriggers: [SchemaObject]
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
     let gone: Set<SQLName>
     /// The tables that the expressions read.
     let reads: ExpressionReads
-    /// True if the app uses `ANALYZE`: what it found out about the table goes with the old one.
+    /// True if the app uses `ANALYZE`.
+    ///
+    /// Its statistics of the table are lost with the old table.
     private let isAnalyzed: Bool
 
     struct Filling {
@@ -39,7 +43,7 @@ struct TableCopy {
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
-        // A column's name is the column: an object of the same name is not meant.
+        // A name that is also a column's means the column.
         let dropped = Set(rebuild.dropping).subtracting(old.columns.map(\.name))
         let belonging = (objects + inTemp).filter {
             $0.table == object.name && $0.sql != nil && !dropped.contains($0.name)
@@ -63,7 +67,7 @@ struct TableCopy {
                 preparing: preparation
             )
             for (column, expression) in rebuild.values {
-                switch try probe.answer(expression, db) {
+                switch try probe.answer(about: expression, on: db) {
                 case .reads(let more): reads.formUnion(more)
                 case .complaint(let complaint):
                     throw rebuild.refusal("The value for \(column) \(complaint)", "Correct values:")
@@ -81,7 +85,8 @@ struct TableCopy {
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
-        // A row for each row, unless an expression says otherwise; counting reads an index from end to end.
+        // Only an aggregate function in an expression changes the number of rows. Counting reads a whole
+        // index.
         let count =
             rebuild.values.isEmpty ? nil : try db.number("SELECT count(*) FROM main.\(table.quoted)")
         let highest = try highestNumber(db)
@@ -90,7 +95,7 @@ struct TableCopy {
             try db.rows("DROP TRIGGER \(trigger.qualifiedName)")
         }
         let copied = try copy(db)
-        // After the copy, since an expression may read them.
+        // An expression may read these views, so they are dropped after the copy.
         for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
         if let count, copied != count {
             throw rebuild.refusal(
@@ -107,10 +112,12 @@ struct TableCopy {
         if isAnalyzed { try analyze(db) }
     }
 
-    /// Without it the queries of an app may become slower by far until `ANALYZE` is run again.
+    /// Runs `ANALYZE`.
+    ///
+    /// Without statistics, some queries would be far slower until the app does.
     private func analyze(_ db: some SQLConnection) throws(SQLError) {
         let limit = try db.number("PRAGMA analysis_limit")
-        // The first thousand rows of each index say enough ("PRAGMA analysis_limit").
+        // Some thousand rows of each index are enough for statistics ("PRAGMA analysis_limit").
         try db.rows("PRAGMA analysis_limit = 1000")
         do throws(SQLError) { try db.rows("ANALYZE main.\(new.name.quoted)") } catch {
             try db.rows("PRAGMA analysis_limit = \(limit)")
@@ -119,13 +126,13 @@ struct TableCopy {
         try db.rows("PRAGMA analysis_limit = \(limit)")
     }
 
-    /// Moves the rows into the new table; how many they were.
+    /// Copies the rows into the new table, and returns how many there are.
     private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let stash = SchemaObject.unusedName(among: objects)
         let isMovedAside = try moveAside(to: stash, db)
         if isMovedAside {
-            // Their names are free then, and the rows get their pages.
+            // That frees the names for the new indexes, and the pages for the rows.
             for index in indexes { try db.rows("DROP INDEX \(index.qualifiedName)") }
         } else {
             for statement in copying(to: stash) { try db.rows(statement) }
@@ -134,10 +141,10 @@ struct TableCopy {
         try db.rows(rebuild.createTable)
         do throws(SQLError) { try db.rows(filling(from: stash, isMovedAside: isMovedAside)) } catch {
             if error.code != .statementFailed { throw error }
-            throw try naming(rowOf: error, selection(from: stash, isMovedAside: isMovedAside), db)
+            throw try naming(rowOf: error, from: stash, isMovedAside: isMovedAside, db)
         }
         let count = try db.number("SELECT changes()")
-        // In pages of the old table it would note the same.
+        // Before the old table is dropped: SQLite would write its pages to the journal if an index used them.
         for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         try db.rows("DROP TABLE main.\(stash)")
         return count
@@ -162,8 +169,8 @@ struct TableCopy {
 
     /// The statement that fills the new table.
     ///
-    /// "OR FAIL" overrides the `ON CONFLICT` clauses of the new table, which would leave rows out or delete others ("The ON
-    /// CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
+    /// "OR FAIL" overrides the `ON CONFLICT` clauses of the new table, which would leave rows out or delete
+    /// others ("The ON CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
     func filling(from stash: String, isMovedAside: Bool) -> String {
         let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
         return
@@ -176,49 +183,75 @@ struct TableCopy {
             : "\(waitingColumns) FROM main.\(stash) ORDER BY rowid"
     }
 
-    /// Names in an error of the copy the row that the new table doesn't take.
+    /// Names in an error of the copy the row that the new table refuses.
     ///
-    /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the SQL statement that
-    /// failed" (The ON CONFLICT Clause). So the next row of the same query is the one.
-    private func naming(rowOf error: SQLError, _ selection: String, _ db: some SQLConnection) throws(SQLError)
-        -> SQLError
-    {
+    /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the
+    /// SQL statement that failed" (The ON CONFLICT Clause). So it is the next row of the same query. Only the
+    /// key is added to that query, because with other expressions SQLite may read the rows in another order.
+    private func naming(
+        rowOf error: SQLError,
+        from stash: String,
+        isMovedAside: Bool,
+        _ db: some SQLConnection
+    ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
+        let next = "LIMIT 1 OFFSET \(copied)"
+        // SQLite takes the rows before it back for some errors. Then that row fails no second time.
+        guard try fails(filling(from: stash, isMovedAside: isMovedAside) + " " + next, as: error, db) else {
+            return error
+        }
+        let keys = isMovedAside ? old.keyNames : []
+        let columns = (keys + [selection(from: stash, isMovedAside: isMovedAside)]).joined(separator: ", ")
         let row: [SQLValue]?
         do throws(SQLError) {
-            row = try db.rows("SELECT \(selection) LIMIT 1 OFFSET \(copied)").first
+            row = try db.rows("SELECT \(columns) \(next)").first
         } catch let failure {
-            // An expression has no value for that row.
-            if failure.code == .statementFailed { return error }
-            throw failure
+            if failure.code == .cancelled { throw failure }
+            // An expression fails for that row, or the connection can't read one of its values.
+            return error
         }
-        guard let row else { return error }
+        guard let row, let key = key(of: row, isMovedAside: isMovedAside) else { return error }
+        return error.with { $0.message += " in the row with \(key)" }
+    }
+
+    /// True if a statement fails with the same message as before.
+    private func fails(_ sql: String, as error: SQLError, _ db: some SQLConnection) throws(SQLError) -> Bool {
+        do throws(SQLError) { try db.rows(sql) } catch let failure {
+            if failure.code == .cancelled { throw failure }
+            return failure.message == error.message
+        }
+        return false
+    }
+
+    /// A row's key in words: that of the old table, if that is known, and otherwise that of the new table.
+    private func key(of row: [SQLValue], isMovedAside: Bool) -> String? {
+        if isMovedAside, !old.keyNames.isEmpty { return old.description(ofKey: old.keyNames, values: row) }
         let columns = fillings.map { SQLTokens($0.column).name(0) }
         for names in [new.keyNames, new.primaryKeyNames] {
             let places = names.compactMap { key in columns.firstIndex(of: SQLTokens(key).name(0)) }
             if places.isEmpty || places.count < names.count { continue }
-            let key = new.description(ofKey: names, values: places.map { row[$0] })
-            return error.with { $0.message += " in the row with \(key)" }
+            return new.description(ofKey: names, values: places.map { row[$0] })
         }
-        return error
+        return nil
     }
 
-    /// Gives the old table another name, unless its rows have to be read under its own.
+    /// Gives the old table another name, unless its rows have to be read under its own name.
     func moveAside(to stash: String, _ db: some SQLConnection) throws(SQLError) -> Bool {
-        // Once the table is renamed, its name is the new table's for a subquery or a view.
+        // A subquery or a view would read the new table under this name.
         if !reads.isOfItsRowAlone { return false }
         do throws(SQLError) {
             try db.rows(renaming(to: stash))
             return true
         } catch  where error.code == .statementFailed {
-            // A CHECK or an index that names the table does not compile under another name.
+            // A CHECK or an index that contains the table's name doesn't compile under another name.
             return false
         }
     }
 
-    /// The highest number that an `AUTOINCREMENT` column ever had ("SQLite Autoincrement"), -1 where there is none.
+    /// The highest number that an `AUTOINCREMENT` column ever had ("SQLite Autoincrement"); -1 if the table
+    /// has none.
     ///
-    /// Without it, the numbers of rows that were deleted would be given away again.
+    /// Without it, new rows would get the numbers of deleted rows.
     private func highestNumber(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let kept = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
         if try db.number(kept) == 0 { return -1 }

@@ -148,7 +148,7 @@ extension TableRebuild {
         }
     }
 
-    /// The old column whose values a new one keeps without an expression.
+    /// The old column whose values a column of the new table keeps without an expression.
     func kept(_ column: TableShape.Column, _ old: TableShape) -> TableShape.Column? {
         let isOther = column.isGenerated || fresh.contains(column.name)
         return isOther || values.contains { $0.column == column.name } ? nil : old[column.name]
@@ -160,7 +160,7 @@ struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.
     let gone: Set<SQLName>
-    /// The first index of the old table that SQLite does not compile for the new one.
+    /// The first index of the old table that doesn't compile for the new one.
     var broken: (index: SchemaObject, complaint: String)?
 }
 
@@ -181,7 +181,7 @@ extension TableRebuild {
             var trial = TableTrial(shape: shape, gone: old.names.subtracting(shape.names))
             for index in indexes where trial.broken == nil && !trial.gone.isEmpty {
                 let statement = try index.statement()
-                // In double quotes, a column that goes would become a text without a word.
+                // SQLite would treat a dropped column in double quotes as a text, without an error.
                 let doubtful = statement.doubtful(trial.gone)
                 let text = statement.text(naming: "temp.app_migrations_trial", replacing: doubtful)
                 trial.broken = try db.complaint(about: text).map { (index, $0) }

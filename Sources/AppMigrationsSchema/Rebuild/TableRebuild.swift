@@ -2,10 +2,10 @@ public import AppMigrationsSQLite
 
 /// Rebuilds a table with its rows, for what `ALTER TABLE` cannot do.
 ///
-/// Nothing that belongs to the table is lost on the way: the columns that both tables have are copied with
-/// their row ids; indexes, triggers, the counter of `AUTOINCREMENT` and the statistics of `ANALYZE` are
-/// there afterwards; rows of other tables that refer to it stay as they are. All of it happens in one
-/// transaction, or in a savepoint of the caller's.
+/// Nothing that belongs to the table is lost. The columns that both tables have are copied with their row
+/// ids. Indexes, triggers, the counter of `AUTOINCREMENT` and the statistics of `ANALYZE` are kept. Rows of
+/// other tables that refer to the table stay as they are. All of it happens in one transaction, or in a
+/// savepoint of your transaction.
 ///
 /// ```sql
 /// CREATE TABLE t_AppUser (
@@ -21,22 +21,23 @@ public struct TableRebuild: Sendable {
     let createTable: String
     let values: [(column: SQLName, expression: String)]
     let dropping: [SQLName]
-    /// The new columns with the name of an old one, whose values another column keeps.
+    /// The new columns that have the name of an old column, but not its values: another column keeps those.
     var fresh = Set<SQLName>()
 
-    /// Describes what a table is to become; nothing is read or checked before ``run(_:)``.
+    /// Describes the new table; nothing is read or checked before ``run(_:preparing:)``.
     ///
     /// - Parameters:
     ///   - table: The table's name, in any case of ASCII letters.
     ///   - createTable: The `CREATE TABLE` statement of the new table, under the same name. It is run
     ///     word for word.
-    ///   - values: For columns of the new table, the SQL expression that gives their value, in terms of the
-    ///     old columns and of all tables as they were. A column that is not here keeps the value of the old column of the
-    ///     same name, or gets its default. A column whose new type can change values has to be here: its name alone
-    ///     takes SQLite's own conversion.
-    ///   - dropping: The names of the columns that are to go, and of the indexes, triggers and views that are; a
-    ///     name that is a column's is the column, and one of nothing is ignored. A column of the old table that nothing
-    ///     uses, and an index of it, are refused unless they are named here.
+    ///   - values: SQL expressions for the values of columns of the new table. They use the old columns, and
+    ///     read all tables as they were. A column without an expression keeps the value of the old column of
+    ///     the same name, or gets its default. A column whose new type can change values needs an expression:
+    ///     its name alone means SQLite's own conversion.
+    ///   - dropping: The names of columns, indexes, triggers and views to drop. A name that is also a
+    ///     column's means the column, and a name of nothing is ignored. A column of the old table that is
+    ///     neither in the new one nor in an expression, and an index of it, are refused unless they are named
+    ///     here.
     public init(
         _ table: String,
         as createTable: String,
@@ -57,16 +58,16 @@ public struct TableRebuild: Sendable {
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite, of this library or another.
-    ///   - prepare: Called with the `sqlite3 *` of each private connection, in which SQLite is asked what expressions and
-    ///     virtual tables read. Register there the functions, collations, tokenizers and modules of your app, as for
-    ///     ``SchemaPlan/init(from:to:hints:preparing:)``. Without a tokenizer it isn't found out that a full-text index would no
-    ///     longer fit the table.
-    /// - Throws: `SQLError`, after which the table and the connection's settings are as they were, unless it says that
-    ///   the change is committed and only a setting could not be set back:
-    ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found
-    ///   before a row is copied; `SQLError.Code.brokenObject` for a view or a trigger that would no longer
-    ///   compile, `SQLError.Code.foreignKeyViolation` for rows that would refer to none, and what SQLite says
-    ///   of a row that the new table does not take.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection, in which SQLite is asked what
+    ///     expressions and virtual tables read. Register there the functions, collations, tokenizers and
+    ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``. Without a tokenizer it
+    ///     isn't noticed that a full-text index would no longer fit the table.
+    /// - Throws: `SQLError`, after which the table and the connection's settings are as they were, unless it
+    ///   says that the change is committed and only a setting could not be set back:
+    ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found before a
+    ///   row is copied; `SQLError.Code.brokenObject` for a view or a trigger that would no longer compile,
+    ///   `SQLError.Code.foreignKeyViolation` for rows that would refer to a missing row, and SQLite's error
+    ///   for a row that the new table refuses.
     public func run(
         _ db: some SQLConnection,
         preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
@@ -82,10 +83,10 @@ public struct TableRebuild: Sendable {
         } catch { throw db.naming(located(error)) }
     }
 
-    /// Says in an error which table it is about, and that it is as it was, unless the error says what became of it.
+    /// Adds to an error the table's name and that nothing was changed, unless the error says more.
     func located(_ error: SQLError) -> SQLError {
         error.with {
-            // They would be places in statements that the caller does not see.
+            // The line and the column would be places in statements that the caller doesn't see.
             ($0.line, $0.column) = (nil, nil)
             $0.message = "Rebuilding the table \(table): \($0.message)"
             if $0.outcome == nil, $0.code != .transactionEnded, !$0.message.contains("Nothing was changed") {
@@ -100,7 +101,9 @@ public struct TableRebuild: Sendable {
 }
 
 extension TableRebuild {
-    /// Where the value of each column of the new table comes from; one that is not there gets its default.
+    /// The expressions for the columns of the new table.
+    ///
+    /// A column without one gets its default.
     func fillings(_ old: TableShape, _ new: TableShape) throws(SQLError) -> [TableCopy.Filling] {
         try checkValues(old, new)
         var fillings = [TableCopy.Filling]()
@@ -124,7 +127,7 @@ extension TableRebuild {
             if name == new.rowIDAlias { isRowIDGiven = true }
             fillings.append(TableCopy.Filling(column: name.quoted, expression: expression))
         }
-        // Other tables may hold row ids, and a new INTEGER PRIMARY KEY takes them over.
+        // Other tables may refer to row ids, and a new INTEGER PRIMARY KEY takes them over.
         if !isRowIDGiven, let target = new.rowIDName, let source = old.rowIDName {
             fillings.insert(TableCopy.Filling(column: target, expression: source), at: 0)
         }
@@ -134,7 +137,8 @@ extension TableRebuild {
         return fillings
     }
 
-    /// How SQLite's authorizer calls the row ids, where rows get others; `nil` where they keep theirs.
+    /// The name that SQLite's authorizer uses for the row ids, if rows get new ones; `nil` if they keep
+    /// theirs.
     func changedRowID(_ old: TableShape, _ new: TableShape, _ fillings: [TableCopy.Filling]) -> SQLName? {
         guard let source = old.rowIDAlias ?? old.rowIDName.map({ SQLName($0) }) else { return nil }
         let isKept = fillings.contains { filling in

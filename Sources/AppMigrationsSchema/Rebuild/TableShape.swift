@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// The columns of a table and what its rows are found by.
+/// The columns of a table, and the key of its rows.
 struct TableShape {
     struct Column {
         let name: SQLName
@@ -16,10 +16,10 @@ struct TableShape {
     let isWithoutRowID: Bool
     let isStrict: Bool
     let hasAutoincrement: Bool
-    /// The column that is another name of the rowid ("ROWIDs and the INTEGER PRIMARY KEY").
+    /// The column that is an alias of the rowid ("ROWIDs and the INTEGER PRIMARY KEY").
     let rowIDAlias: SQLName?
 
-    /// Reads a table of a schema; `statement` is what made it.
+    /// Reads a table of a schema, which `statement` created.
     init(of statement: CreateStatement, in schema: String, _ db: some SQLConnection) throws(SQLError) {
         name = statement.name
         let list = try db.rows("PRAGMA \(schema).table_list(\(name.quoted))")
@@ -28,7 +28,7 @@ struct TableShape {
         }
         (isWithoutRowID, isStrict) = (row[4].number == 1, row[5].number == 1)
         hasAutoincrement = statement.hasAutoincrement
-        // As generated, 2 is virtual and 3 is stored ("PRAGMA table_xinfo").
+        // Of the generated columns, 2 is virtual and 3 is stored ("PRAGMA table_xinfo").
         let sql = """
             SELECT name, type, "notnull" <> 0, coalesce(dflt_value <> 'NULL' COLLATE NOCASE, 0), pk <> 0, hidden IN (2, 3)
             FROM pragma_table_xinfo(?, ?)
@@ -43,14 +43,15 @@ struct TableShape {
                 isGenerated: row[5].number == 1
             )
         }
-        // "INTEGER PRIMARY KEY DESC" is none, for reasons of history; an index of its own gives it away.
+        // "INTEGER PRIMARY KEY DESC" is no alias, because of a bug in early versions. SQLite gives such a key
+        // an index.
         let key = columns.filter { $0.isInPrimaryKey }
         let isAlias = key.count == 1 && SQLName(key[0].type) == SQLName("INTEGER") && !isWithoutRowID
         let hasIndex = try db.rows("PRAGMA \(schema).index_list(\(name.quoted))").contains { $0[3] == "pk" }
         rowIDAlias = isAlias && !hasIndex ? key[0].name : nil
     }
 
-    /// A name that reads and writes the rowid; `nil` where there is none or columns hide all three.
+    /// A name that reads and writes the rowid; `nil` if the table has none, or columns with all three names.
     var rowIDName: String? {
         if isWithoutRowID { return nil }
         if let rowIDAlias { return rowIDAlias.quoted }
@@ -85,18 +86,18 @@ extension TableShape {
     /// INTEGER and NUMERIC store the same.
     enum Affinity { case number, real, text, none }
 
-    /// True if values of a column of another table can become others in a column of this one, or be refused.
+    /// True if a column of this table can change or refuse values of a column of another table.
     func canChange(_ source: Column, of other: TableShape, into column: Column) -> Bool {
         let (before, after) = (other.affinity(of: source), affinity(of: column))
-        // Without an affinity every value stays as it is, but BLOB in a STRICT table takes no other.
+        // Without an affinity, every value is kept. But a BLOB column of a STRICT table refuses other types.
         let takesAll = after == .none && !(isStrict && SQLName(column.type) == SQLName("BLOB"))
-        // Any other table holds whatever came, but a row id is an integer.
+        // A table that isn't STRICT may hold values of any type, except in its rowid.
         let mayHoldOthers = isStrict && !other.isStrict && source.name != other.rowIDAlias
         return !takesAll && (before != after || mayHoldOthers)
     }
 
     func affinity(of column: Column) -> Affinity {
-        // Capitals of ASCII only: the rules of Unicode would take "ınt" for an integer.
+        // Only ASCII capitals count. With the rules of Unicode, "ınt" would be an integer.
         let type = SQLName(column.type)
         // "ANY in STRICT tables preserves exactly what is inserted" (STRICT Tables).
         if isStrict, type == SQLName("ANY") { return .none }
@@ -107,12 +108,11 @@ extension TableShape {
         return .number
     }
 
-    /// An expression that keeps the values of a column of another table, as well as SQLite can.
+    /// An expression that takes the values of a column from `source`, and gives a value to rows without one.
     ///
-    /// The values come from `source`, the column's name there or an expression.
+    /// `source` is the name of a column of another table, or an expression.
     ///
-    /// - Returns: The expression; `nil` where rows without a value need values of
-    ///   which each is another.
+    /// - Returns: The expression; `nil` for a key, of which each row needs a value of its own.
     func filling(_ column: Column, from source: String) -> String? {
         if column.name == rowIDAlias || column.isInPrimaryKey { return nil }
         let value =

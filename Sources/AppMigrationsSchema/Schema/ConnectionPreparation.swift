@@ -1,8 +1,10 @@
 internal import AppMigrationsSQLite
 
-/// The caller's closure that registers an app's functions, collations, modules and tokenizers on a connection.
+/// The caller's closure that registers an app's functions, collations, modules and tokenizers on a
+/// connection.
 ///
-/// A plan asks SQLite about schemas in private databases in memory, which know nothing of the app before that.
+/// A plan asks SQLite about schemas in private databases in memory, which know nothing of the app before
+/// that.
 struct ConnectionPreparation: Sendable {
     private let prepare: @Sendable (OpaquePointer) throws -> Void
 
@@ -26,8 +28,9 @@ struct ConnectionPreparation: Sendable {
 
     /// An empty database in memory on a prepared connection.
     ///
-    /// A plan is applied with foreign keys off, so they are off here, too. Some builds of SQLite turn them on for each new
-    /// connection (SQLITE_DEFAULT_FOREIGN_KEYS), and then a rename rewrites references that the plan would leave alone.
+    /// A plan is applied with foreign keys off, so they are off here, too. Some builds of SQLite turn them on
+    /// for each new connection (SQLITE_DEFAULT_FOREIGN_KEYS), and then a rename rewrites references that the
+    /// plan would leave alone.
     func makeDatabase() throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: ":memory:")
         try register(on: db)
@@ -38,7 +41,8 @@ struct ConnectionPreparation: Sendable {
 }
 
 extension SQLError {
-    /// The advice for an error of a private database that lacks what an app registers; `nil` for any other error.
+    /// The advice for an error of a private database that lacks what an app registers; `nil` for any other
+    /// error.
     var registrationAdvice: String? { Self.registrationAdvice(for: message) }
 
     /// The advice for SQLite's message that a function, a collation, a module or a tokenizer is missing.

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// A `CREATE` statement: what it makes, its name, and where its parts stand.
+/// A `CREATE` statement, and the places of its parts.
 struct CreateStatement {
     enum Kind: String {
         case table = "TABLE"
@@ -13,13 +13,13 @@ struct CreateStatement {
     let tokens: SQLTokens
     let kind: Kind
     let isTemporary: Bool
-    /// The schema before the name, as in `main.notes`.
+    /// The schema that is written before the name, as in `main.notes`.
     let schema: SQLName?
     let name: SQLName
     /// The index of the token after the name.
     let afterName: Int
 
-    /// Reads a statement; `nil` for one that creates none of the kinds.
+    /// Reads a statement; `nil` if it creates nothing of these kinds.
     init?(_ text: String) {
         tokens = SQLTokens(text)
         guard tokens.isWord(0, "CREATE") else { return nil }
@@ -50,7 +50,7 @@ struct CreateStatement {
         afterName = index + 1
     }
 
-    /// This statement with another name, its schema included, as it is to be written.
+    /// This statement with another name, which is in quotes if it needs them and may begin with a schema.
     func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
         let end = tokens.tokens[afterName - 1].range.upperBound
         var text = "CREATE \(kind.rawValue) \(name)"
@@ -63,14 +63,17 @@ struct CreateStatement {
         return text + tokens.text(in: offset..<tokens.count)
     }
 
-    /// This statement in a schema, without which SQLite stores it.
+    /// This statement for an object of a schema.
     ///
-    /// An index or a trigger without one would go to a temporary table of the same name, where there is one.
+    /// SQLite stores it without the schema.
+    ///
+    /// Without one, an index or a trigger would be made for a temporary table, if there is one of the same
+    /// name.
     func text(in schema: String) -> String { text(naming: "\(schema).\(tokens.text(afterName - 1))") }
 
-    /// The places of names in double quotes that are one of `names`, and the same in backticks.
+    /// The places of those names that are written in double quotes, each with the name in backticks.
     ///
-    /// SQLite takes a name in double quotes for a text where there is no such column ("Double-quoted String
+    /// SQLite treats a name in double quotes as a text if there is no such column ("Double-quoted String
     /// Literals Are Accepted").
     func doubtful(_ names: Set<SQLName>) -> [(range: Range<Int>, text: String)] {
         var places = [(range: Range<Int>, text: String)]()
@@ -82,7 +85,7 @@ struct CreateStatement {
         return places
     }
 
-    /// The event of a trigger, and the columns it is limited to.
+    /// The event of a trigger, and the columns after `UPDATE OF`.
     var event: (name: String, columns: [SQLName])? {
         var index = afterName
         while index < tokens.tokens.count, !tokens.isWord(index, "ON") {
@@ -102,16 +105,17 @@ struct CreateStatement {
         return nil
     }
 
-    /// The index of the opening parenthesis of a table's columns; `nil` for `AS SELECT`.
+    /// The index of the parenthesis before a table's columns; `nil` for `CREATE TABLE … AS SELECT`.
     var openingParenthesis: Int? { tokens.isSign(afterName, "(") ? afterName : nil }
 
     var hasAutoincrement: Bool { tokens.tokens.indices.contains { tokens.isWord($0, "AUTOINCREMENT") } }
 
+    /// True if another statement follows this one.
     var isFollowed: Bool {
         tokens.tokens.indices.dropLast().contains { tokens.isSign($0, ";") && !tokens.isSign($0 + 1, ";") }
     }
 
-    /// The parts between the commas of a table's columns and constraints, as ranges of tokens.
+    /// The definitions of a table's columns and constraints, as ranges of tokens.
     var items: [Range<Int>] {
         guard let open = openingParenthesis, let end = tokens.end(ofParenthesisAt: open) else { return [] }
         var items = [Range<Int>]()
@@ -128,7 +132,7 @@ struct CreateStatement {
         return items
     }
 
-    /// The text of a column's definition; `nil` where the table has no such column.
+    /// The text of a column's definition; `nil` if the table has no such column.
     func definition(of column: SQLName) -> String? {
         let keywords: [StaticString] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"]
         for item in items where !item.isEmpty && tokens.name(item.lowerBound) == column {
@@ -141,10 +145,10 @@ struct CreateStatement {
 }
 
 extension SQLTokens {
-    /// The text with every name in double quotes in backticks.
+    /// The text, in which each name in double quotes is in backticks instead.
     ///
-    /// SQLite takes a name in double quotes for a text where there is no such column ("Double-quoted String
-    /// Literals Are Accepted"), and never one in backticks.
+    /// SQLite treats a name in double quotes as a text if there is no such column ("Double-quoted String
+    /// Literals Are Accepted"), and never does so with a name in backticks.
     var inBackticks: String {
         var text = ""
         var offset = 0
@@ -156,7 +160,7 @@ extension SQLTokens {
         return text + self.text(in: offset..<count)
     }
 
-    /// The index after the closing parenthesis that belongs to the opening one at `index`; `nil` without one.
+    /// The index after the parenthesis that closes the one at `index`; `nil` if none does.
     func end(ofParenthesisAt index: Int) -> Int? {
         var depth = 0
         for position in index..<tokens.count {

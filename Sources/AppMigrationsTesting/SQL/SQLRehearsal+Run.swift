@@ -83,7 +83,7 @@ extension SQLRehearsal {
             if tables.isEmpty { return "" }
             return
                 " The record of \(release) has tables, and its ledger \(migrator.ledger) no version. What the release had run is"
-                + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that reads it."
+                + " missing there: the ledger's rows, or a PRAGMA user_version and the markApplied in preparing: that reads it."
         }
 
         /// Adds findings about the ledger of the release, also where the lines are gone from the lock.

@@ -62,7 +62,7 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     ///
     /// - Parameters:
     ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
-    ///   - prepare: The app's own work on its database before it calls `migrate`: a `baseline(_:at:)` for schemas that
+    ///   - prepare: The app's own work on its database before it calls `migrate`: a `markApplied(upTo:in:)` for schemas that
     ///     another library numbered.
     /// - Returns: The report, with a row for a new database and one for each release.
     /// - Throws: The errors of `open` and of files. The error of a migration is a finding instead.

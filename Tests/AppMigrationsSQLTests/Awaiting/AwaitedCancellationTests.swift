@@ -13,6 +13,8 @@ import Testing
 
     /// A connection whose answers to some statements are lost: it fails when they are done.
     private final class Late: AsyncSQLConnection, @unchecked Sendable {
+        static var dialect: SQLDialect { .sqlite }
+
         let db: SQLiteConnection
         var before: (String) throws -> Void = { _ in }
         var after: (String) throws -> Void = { _ in }

@@ -135,8 +135,8 @@ import Testing
     @Test func `a baseline is recorded, and nothing runs`() async throws {
         let migrator = try AwaitedMigrator(SQLMigration.numbered(["SELECT nothing", "CREATE TABLE b(x)"]))
         let db = AwaitedConnection(try memory())
-        #expect(try await migrator.baseline(db, at: 1) == [1])
-        #expect(try await migrator.baseline(db, at: 2) == [])
+        #expect(try await migrator.markApplied(upTo: 1, in: db) == [1])
+        #expect(try await migrator.markApplied(upTo: 2, in: db) == [])
         #expect(try await migrator.migrate(db).applied == [2])
     }
 }

@@ -34,10 +34,12 @@ import Testing
             let connection = AwaitedConnection(db)
             for error in [
                 try sqlError { try migrator.migrate(db) }, try sqlError { try migrator.status(db) },
-                try sqlError { try migrator.baseline(db, at: 1) },
+                try sqlError { try migrator.markApplied(upTo: 1, in: db) },
                 await sqlError { () async throws(SQLError) in try await awaited.migrate(connection) },
                 await sqlError { () async throws(SQLError) in try await awaited.status(connection) },
-                await sqlError { () async throws(SQLError) in try await awaited.baseline(connection, at: 1) },
+                await sqlError { () async throws(SQLError) in
+                    try await awaited.markApplied(upTo: 1, in: connection)
+                },
             ] {
                 #expect(
                     error?.description

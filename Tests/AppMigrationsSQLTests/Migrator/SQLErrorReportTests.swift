@@ -72,11 +72,11 @@ import Testing
     @Test func `a status tells how far the schema is`() throws {
         let db = try memory()
         let all = try Migrator([first, second, third])
-        #expect("\(try all.status(db))" == "No ledger. Pending: 1, 2, 3.")
+        #expect("\(try all.status(db))" == "No ledger. Pending: 1 (tables), 2, 3.")
         try all.migrate(db, to: 1)
         #expect("\(try all.status(db))" == "At version 1. Applied: 1. Pending: 2, 3.")
         try db.query("DELETE FROM schema_migrations")
-        #expect("\(try all.status(db))" == "Nothing applied. Pending: 1, 2, 3.")
+        #expect("\(try all.status(db))" == "Nothing applied. Pending: 1 (tables), 2, 3.")
     }
 
     @Test func `a migration is its version with the name, or its file`() throws {

@@ -118,9 +118,9 @@ import Testing
         let db = try memory()
         try db.execute(script: "CREATE TABLE t1(x); CREATE TABLE t2(x); PRAGMA user_version = 2")
         let migrator = try Migrator(migrations(1, 2, 3))
-        #expect(try migrator.baseline(db, at: db.userVersion) == [1, 2])
+        #expect(try migrator.markApplied(upTo: db.userVersion, in: db) == [1, 2])
         #expect(try migrator.migrate(db).applied == [3])
-        #expect(try migrator.baseline(db, at: db.userVersion) == [])
+        #expect(try migrator.markApplied(upTo: db.userVersion, in: db) == [])
         #expect(try migrator.status(db).changed == [])
     }
 
@@ -128,22 +128,22 @@ import Testing
         let db = try memory()
         try db.execute(script: "CREATE TABLE t1(x); CREATE TABLE t2(x)")
         let migrator = try Migrator(migrations(1, 2, 3))
-        #expect(try migrator.baseline(db, at: 1) == [1])
+        #expect(try migrator.markApplied(upTo: 1, in: db) == [1])
         #expect(try sqlError { try migrator.migrate(db) }.version == 2)
-        #expect(try migrator.baseline(db, at: 2, correcting: true) == [2])
+        #expect(try migrator.markApplied(upTo: 2, in: db, correcting: true) == [2])
         #expect(try migrator.migrate(db).applied == [3])
     }
 
     @Test func `a database without a numbering is a new one`() throws {
         let db = try memory()
         let migrator = try Migrator(migrations(1))
-        #expect(try migrator.baseline(db, at: db.userVersion) == [])
+        #expect(try migrator.markApplied(upTo: db.userVersion, in: db) == [])
         #expect(try migrator.migrate(db).applied == [1])
     }
 
     @Test func `a numbering that no migration has is refused`() throws {
         let db = try memory()
-        let error = try sqlError { try Migrator(migrations(1)).baseline(db, at: 2) }
+        let error = try sqlError { try Migrator(migrations(1)).markApplied(upTo: 2, in: db) }
         #expect(error.code == .unknownTarget)
         #expect(error.description.hasSuffix("belongs to a newer release, and needs an update of the app."))
         #expect(try db.query("SELECT * FROM sqlite_master").isEmpty)

@@ -80,3 +80,43 @@ import Testing
         #expect(waits == 1)
     }
 }
+
+/// With a rollback journal a commit waits for the readers.
+extension SQLMigratorWaitingTests {
+    @Test(arguments: [false, true])
+    func `a reader that keeps a commit waiting is told of, once for each commit`(isOther: Bool) throws {
+        let path = folder + "/db"
+        let db = try SQLiteConnection(path: path)
+        try db.query("CREATE TABLE t(x)")
+        let reader = try SQLiteConnection(path: path)
+        try reader.query("BEGIN")
+        try reader.query("SELECT * FROM t")
+        var waits = 0
+        let endReading = {
+            waits += 1
+            #expect(throws: Never.self) { try reader.query("COMMIT") }
+        }
+        if isOther {
+            let migration = SQLMigration<OtherConnection>(version: 1, sql: "CREATE TABLE a(x)")
+            try SQLMigrator([migration]).migrate(OtherConnection(db), waiting: endReading)
+        } else {
+            try Migrator([Migration(version: 1, sql: "CREATE TABLE a(x)")]).migrate(db, waiting: endReading)
+        }
+        #expect(waits == 1)
+        #expect(try tables(in: db) == ["a", "t"])
+    }
+
+    @Test func `a reader that never ends lets the migration fail, and nothing of it stays`() throws {
+        let path = folder + "/db"
+        let db = try SQLiteConnection(path: path)
+        try db.query("CREATE TABLE t(x)")
+        let reader = try SQLiteConnection(path: path)
+        try reader.query("BEGIN")
+        try reader.query("SELECT * FROM t")
+        let migration = Migration(version: 1, sql: "CREATE TABLE a(x)")
+        let error = try sqlError { try Migrator([migration], lockTimeout: .inVain).migrate(db) }
+        #expect(error.code == .busy)
+        try reader.query("COMMIT")
+        #expect(try tables(in: db) == ["t"])
+    }
+}

@@ -2,6 +2,8 @@ import AppMigrationsSQLite
 
 /// An SQLite connection whose statements are awaited, one at a time; a test acts before them.
 final class AwaitedConnection: AsyncSQLConnection {
+    static var dialect: SQLDialect { .sqlite }
+
     let db: SQLiteConnection
     let before: (String) throws -> Void
     private(set) var isClosed = false

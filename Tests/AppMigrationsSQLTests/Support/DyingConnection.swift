@@ -3,6 +3,8 @@ import Foundation
 
 /// A connection whose process dies once so many statements that begin in one way are done.
 final class DyingConnection: SQLConnection {
+    static var dialect: SQLDialect { .sqlite }
+
     private let db: SQLiteConnection
     private let statement: String
     private var left: Int

@@ -101,7 +101,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             kept: [["a", 1.5, .blob([0])], ["b", 2.0, nil]],
             wrong: "('c', 1, 'text')",
             complaint:
-                "cannot store TEXT value in BLOB column t.b in the row with k 'c'. The table and its rows are as they were"
+                "cannot store TEXT value in BLOB column t.b in the row with rowid 3. The table and its rows are as they were"
         ),
         StricterTable(
             from: "a TEXT",
@@ -187,6 +187,36 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
         #expect(plan.questions == [])
         let error = try refused(db) { try plan.apply(db) }
         #expect(error.description.hasPrefix("Rebuilding the table t: \(table.complaint)"), "\(error)")
+    }
+
+    @Test func `the row is named in whatever order SQLite reads the rows`() throws {
+        // The index of UNIQUE has all columns that are read, so that SQLite reads the rows in its order.
+        let db = try database(
+            "CREATE TABLE t(a TEXT UNIQUE); INSERT INTO t VALUES ('9'), ('x'), ('1'), ('5'), ('3')"
+        )
+        let strict = TableRebuild("t", as: "CREATE TABLE t(a INTEGER) STRICT", values: ["a": "a"])
+        let error = try refused(db) { try strict.run(db) }
+        #expect(error.message.contains("column t.a in the row with rowid 2."), "\(error)")
+        // Under the table's own name, the rows are copied twice.
+        let named = try database(
+            "CREATE TABLE t(k TEXT PRIMARY KEY, a, CHECK (t.a <> 7)) WITHOUT ROWID; INSERT INTO t VALUES ('k', 'x')"
+        )
+        let twice = TableRebuild(
+            "t",
+            as: "CREATE TABLE t(k TEXT PRIMARY KEY, a INT) STRICT, WITHOUT ROWID",
+            values: ["a": "a", "k": "k"]
+        )
+        let other = try refused(named) { try twice.run(named) }
+        #expect(other.message.contains("column t.a in the row with k 'k'."), "\(other)")
+    }
+
+    @Test func `a row for which an expression fails has SQLite's error alone`() throws {
+        let db = try database("CREATE TABLE t(a); INSERT INTO t VALUES ('{}'), ('no JSON')")
+        let rebuild = TableRebuild("t", as: "CREATE TABLE t(a, b)", values: ["b": "json(a)"])
+        let error = try refused(db) { try rebuild.run(db) }
+        #expect(
+            error.message == "Rebuilding the table t: malformed JSON. The table and its rows are as they were"
+        )
     }
 
     @Test(arguments: [

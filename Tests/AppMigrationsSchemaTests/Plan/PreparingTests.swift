@@ -235,6 +235,23 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect("\(after)" == "same: the store has the target's schema")
     }
 
+    @Test func `migrations are compared with a target on prepared connections`() throws {
+        let schema = """
+            CREATE TABLE t(a TEXT COLLATE unicase); CREATE INDEX i ON t(app_same(a));
+            CREATE VIRTUAL TABLE f USING fts5(a, content='t', tokenize='app_tok')
+            """
+        let migrator = try SQLiteMigrator(SQLiteMigration.numbered([schema]))
+        #expect(try migrator.schemaDifferences(from: schema, preparing: AppRegistrations.register) == [])
+        let db = try AppRegistrations.database("")
+        let more = try migrator.schemaDifferences(
+            from: "\(schema); CREATE TABLE u(a COLLATE unicase)",
+            in: db,
+            preparing: AppRegistrations.register
+        )
+        #expect(more == ["The migrations make no table u."])
+        #expect(try sqlError { try migrator.schemaDifferences(from: schema) }.description.contains("unicase"))
+    }
+
     @Test func `a prepared connection tells a table of the app from a shadow table`() throws {
         let index = "CREATE VIRTUAL TABLE f USING fts5(a, content='f_content', tokenize='app_tok');"
         let db = try AppRegistrations.database("CREATE TABLE f_content(a); \(index)")

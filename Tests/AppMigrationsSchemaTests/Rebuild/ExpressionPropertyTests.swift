@@ -82,7 +82,7 @@ private struct RandomExpression {
             without: shadowTables,
             preparing: .none
         )
-        guard case .reads(let reads) = try probe.answer(expression, db) else {
+        guard case .reads(let reads) = try probe.answer(about: expression, on: db) else {
             Issue.record("SQLite does not compile \(expression)")
             return
         }

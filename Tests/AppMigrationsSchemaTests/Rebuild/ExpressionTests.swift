@@ -174,6 +174,8 @@ import Testing
 
 /// A connection with a function of its own, which reads the table.
 private struct WithFunction: SQLConnection {
+    static var dialect: SQLDialect { .sqlite }
+
     let db: SQLiteConnection
 
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {

@@ -125,6 +125,8 @@ import Testing
 
 /// A connection that has no more than the protocol asks for, and gives numbers as texts of digits, as libpq does.
 struct Foreign: SQLConnection {
+    static var dialect: SQLDialect { .sqlite }
+
     let db: SQLiteConnection
 
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {

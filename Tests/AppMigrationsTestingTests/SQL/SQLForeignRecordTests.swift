@@ -69,7 +69,9 @@ import Testing
     @Test func `a schema gets the number that sModel left`() throws {
         try makeLibrary(folder, ledger: "PRAGMA user_version = 2")
         try shell(schemaWithNumber, in: folder)
-        let report = try report(folder) { db, migrator in try migrator.baseline(db, at: db.userVersion) }
+        let report = try report(folder) { db, migrator in
+            try migrator.markApplied(upTo: db.userVersion, in: db)
+        }
         try report.requireClean()
         #expect(report.runs.map(\.ran) == [["1", "2", "3"], ["3"]])
     }
@@ -85,7 +87,7 @@ import Testing
         try makeLibrary(folder, ledger: "\(tracker) PRAGMA user_version = 2")
         try shell(schemaWithNumber, in: folder)
         func report(ignoring tables: [String]) throws -> RehearsalReport {
-            try self.report(folder, ignoring: tables) { try $1.baseline($0, at: $0.userVersion) }
+            try self.report(folder, ignoring: tables) { try $1.markApplied(upTo: $0.userVersion, in: $0) }
         }
         let found = try report(ignoring: []).findings
         #expect(found.map(\.kind) == [.startsDiffer, .startsDiffer, .startsDiffer])
@@ -117,7 +119,7 @@ import Testing
         #expect(
             report.findings.last?.description.hasSuffix(
                 " The record of 1.0 has tables, and its ledger schema_migrations no version. What the release had run is"
-                    + " missing there: the ledger's rows, or a PRAGMA user_version and the baseline in preparing: that"
+                    + " missing there: the ledger's rows, or a PRAGMA user_version and the markApplied in preparing: that"
                     + " reads it."
             ) == hasTables
         )

@@ -199,7 +199,9 @@ import Testing
         )
         #expect(try rehearsal.run(opening: memory).findings.map(\.kind) == [.failed])
         let migrator = try SQLiteMigrator([first, second])
-        let report = try rehearsal.run(opening: memory) { try migrator.baseline($0, at: $0.userVersion) }
+        let report = try rehearsal.run(opening: memory) {
+            try migrator.markApplied(upTo: $0.userVersion, in: $0)
+        }
         #expect(report.isClean)
         #expect(report.runs.map(\.ran) == [["1", "2"], ["2"], []])
     }

@@ -16,6 +16,8 @@ func migrate(_ writer: any DatabaseWriter, with migrator: SQLMigrator<Database>)
 
 /// GRDB's connection with GRDB's own way to run a script, which refuses nothing.
 struct PlainDatabase: SQLConnection {
+    static var dialect: SQLDialect { .sqlite }
+
     let db: Database
 
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] { try db.query(sql, arguments) }

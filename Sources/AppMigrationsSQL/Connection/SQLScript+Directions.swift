@@ -1,0 +1,63 @@
+extension SQLScript {
+    /// Refuses a script that also has the statements which undo it.
+    ///
+    /// The files of goose, dbmate, sql-migrate and others have both directions, and a comment begins each. For a database these are
+    /// comments, so that it would run both: the table is made and dropped.
+    func refuseBothDirections() throws(SQLError) {
+        // Reading the tokens of a script takes longer than all else that is done with it before it runs.
+        if !["down", "undo", "below"].contains(where: containsIgnoringCase) { return }
+        var tokens = SQLTokens(unread: self)
+        while let (kind, range) = tokens.next() {
+            if kind != nil { continue }
+            var start = range.lowerBound
+            for line in bytes[range].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+                let text = String(decoding: line, as: UTF8.self)
+                if Self.beginsUndoing(text) {
+                    let marker = text.trimmingBlanks
+                    throw error(
+                        .invalidScript,
+                        "The comment \"\(marker)\" begins the statements that undo the migration, and all statements of a script are"
+                            + " run. Remove the comment and what follows it: there is no way down",
+                        at: start
+                    )
+                }
+                start += line.count + 1
+            }
+        }
+    }
+
+    /// True if the text contains a word of lowercase letters, in any case.
+    private func containsIgnoringCase(_ word: String) -> Bool {
+        let letters = Array(word.utf8)
+        return bytes.indices.dropLast(letters.count).contains { start in
+            letters.indices.allSatisfy { bytes[start + $0] | 0x20 == letters[$0] }
+        }
+    }
+
+    /// True for the comment by which a tool's files begin the way down.
+    ///
+    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig and MyBatis Migrations.
+    private static func beginsUndoing(_ comment: String) -> Bool {
+        let text = comment.lowercased()
+        guard text.contains("--") else { return false }
+        let words = text.split { $0 == "-" || $0.isWhitespace }.map(String.init)
+        switch words.first {
+        case "+goose", "+migrate", "+micrate", "rambler": return words.dropFirst().first == "down"
+        case "migrate:down", "//@undo", "@undo": return true
+        case "====", "=====": return words.dropFirst().first == "down"
+        case "create": return words == ["create", "above", "/", "drop", "below"]
+        case "//": return words.dropFirst().first == "@undo"
+        default: return false
+        }
+    }
+}
+
+extension String {
+    /// The text without blanks at its ends.
+    fileprivate var trimmingBlanks: String {
+        var text = self[...]
+        while text.first?.isWhitespace == true { text.removeFirst() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

@@ -26,11 +26,15 @@ import Testing
         #expect(try #require(fractions.last) > 0.6)
         for event in events {
             let note = try #require(event.note)
+            // A file system that clones files needs no time for the large one, so a later event may not name it.
             #expect(note.hasPrefix("copying \(folder)"), "\(note)")
+            #expect(
+                FileManager.default.fileExists(atPath: String(note.dropFirst("copying ".count))),
+                "\(note)"
+            )
             #expect(event.version == AppVersion("1.1") && event.attempt == 1)
             #expect(event.previousVersion == AppVersion("1.0") && event.isCopying)
         }
-        #expect(events.contains { $0.note == "copying \(folder)/large" })
     }
 
     @Test

@@ -96,7 +96,7 @@ import Testing
             let path = try #require(told.lines.first)
             #expect(told.lines.count == 1)
             let top = folder.isEmpty ? "folder/made" : "folder/inner"
-            if path == other.file(top + ".replaced-1") {
+            if path == (try other.resolved(top + ".replaced-1")) {
                 #expect(isUnnameable)
                 #expect(other.exists(top + ".replaced-1/" + state))
                 try other.remove(top + ".replaced-1")

@@ -42,7 +42,8 @@ import Testing
         let before = try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted()
         let error = try #require(throws: MigrationError.self) { try library("1.1", in: scratch.file(state)) }
         #expect(error.code == .protectionFailed)
-        let reason = "without \(scratch.file(former)), which would be restored to \(scratch.file(place));"
+        let (old, new) = (try scratch.resolved(former), try scratch.resolved(place))
+        let reason = "without \(old), which would be restored to \(new);"
         #expect(error.description.contains(reason), "\(error)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: scratch.path).sorted() == before)
     }
@@ -118,7 +119,7 @@ import Testing
         #expect(try v2.read(replaced) == "half")
         #expect(told.lines.count == 1)
         let reason =
-            "was moved or copied from \(scratch.file("v1/state")). Protected files were restored at the new place, where they"
+            "was moved or copied from \(try scratch.resolved("v1/state")). Protected files were restored at the new place, where they"
         #expect(told.lines.first?.contains(reason) == true, "\(told.lines)")
         #expect(told.lines.first?.contains("They are kept at \(v2.file(kept)). This library") == true)
         // The next restore there is an ordinary one.

@@ -88,6 +88,7 @@ import Testing
         await #expect(processExitsWith: .success) {
             let scratch = try TemporaryDirectory()
             try scratch.write("old", to: "closed/data/file")
+            for name in ["closed", "closed/data"] { try scratch.setMode(0o755, of: name) }
             try scratch.setMode(0o666, of: "closed/data/file")
             try scratch.becomeNobody(but: "closed", "closed/data", "closed/data/file")
             let error = try scratch.manager(upgradingTo: "1.1").refusal(

@@ -23,10 +23,11 @@ final class Ghost {
         var deathsInClosures = 0
         /// The attempts, by version, whose processes died while they copied files.
         var copyingDeaths: [String: Set<Int>] = [:]
-        /// The managers whose last attempt was cancelled before its closure began.
+        /// The managers whose last attempt has ended, and whose copies aren't removed yet.
         ///
-        /// That is saved before the copies are removed, so a process that dies in between didn't die while it copied.
-        var cancelled: Set<String> = []
+        /// The end of an attempt is saved before its copies are removed, so a process that dies in between didn't die while it
+        /// copied.
+        var endedWithCopies: Set<String> = []
         /// The scenario's own counts.
         var notes: [String: Int] = [:]
         /// True once the scenario has removed the state, or lowered its mark.
@@ -73,7 +74,7 @@ final class Ghost {
                 hash &+= Machine.mix(Self.hash(version), UInt64(bitPattern: Int64(attempt)) ^ 1 << 43)
             }
         }
-        for manager in knowledge.cancelled { hash &+= Machine.mix(Self.hash(manager), 1 << 44) }
+        for manager in knowledge.endedWithCopies { hash &+= Machine.mix(Self.hash(manager), 1 << 44) }
         for version in knowledge.returned { hash &+= Machine.mix(Self.hash(version), 1 << 40) }
         for (note, count) in knowledge.notes {
             hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
@@ -124,10 +125,11 @@ final class Ghost {
             }
         }
         sight.launched = facts.launched
-        if facts.interrupted != nil {
-            knowledge.cancelled.remove(sight.manager)
-        } else if let interrupted = sight.interrupted, !facts.history.contains(interrupted) {
-            knowledge.cancelled.insert(sight.manager)
+        let list = Self.folder + "/" + sight.manager + ".migrations.snapshot/list"
+        if facts.interrupted != nil || Machine.system.disk.find(list) == nil {
+            knowledge.endedWithCopies.remove(sight.manager)
+        } else if sight.interrupted != nil {
+            knowledge.endedWithCopies.insert(sight.manager)
         }
         sight.interrupted = facts.interrupted
         for version in versions where AppVersion(version).map({ $0 <= facts.lastRun }) ?? false {
@@ -258,7 +260,7 @@ extension Ghost {
         for manager in managers {
             let path = Self.folder + "/" + manager + ".migrations."
             guard Machine.system.disk.find(path + "snapshot/list") != nil, let facts = facts(of: manager),
-                facts.isCopying || (facts.interrupted == nil && !knowledge.cancelled.contains(manager)),
+                facts.isCopying || (facts.interrupted == nil && !knowledge.endedWithCopies.contains(manager)),
                 let lock = Machine.system.disk.find(path + "lock"), !Machine.system.isHeld(lock),
                 let version = versions.first(where: { AppVersion($0).map { $0 > facts.lastRun } ?? false })
             else { continue }

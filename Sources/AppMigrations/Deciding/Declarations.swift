@@ -9,7 +9,7 @@ package struct Declarations {
     package struct Declaration: Sendable {
         package let version: AppVersion
 
-        /// Zero if the declaration doesn't limit older apps.
+        /// The oldest version of the app that can use the data afterwards; zero if every version can.
         package let minimumAppVersion: AppVersion
 
         /// True if it also runs below the last-run version, once.
@@ -49,9 +49,9 @@ package struct Declarations {
     /// The version that was declared last.
     private var previous = AppVersion.zero
 
-    /// Versions up to this one have run.
+    /// A declaration of this version or an earlier one returns at once, because it has already run.
     ///
-    /// Zero turns the shortcut off.
+    /// Zero turns this shortcut off.
     private var shortcutLimit = AppVersion.zero
 
     private var location: StateLocation { rules.location }
@@ -176,11 +176,12 @@ extension Declarations {
     /// Keeps the whole state, which a version declared out of order needs.
     package mutating func keepWholeState(_ state: MigrationState) { self.state = state }
 
-    /// Ends a declaration of a read-only manager, which can't run it.
+    /// Finishes a declaration of a read-only manager: it succeeds if there is nothing to run, and throws if
+    /// the version is pending.
     ///
     /// It decides by the state as it is now, because another process may have run the version. The limit of
-    /// attempts isn't checked: without the lock, an attempt that is under way can't be told from one whose
-    /// process died.
+    /// attempts isn't checked, because without the lock a running attempt looks the same as one whose process
+    /// died.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly` if the version is pending.
     package mutating func endReadOnly(

@@ -130,10 +130,11 @@ extension FileLock {
         }
     }
 
-    /// Takes the lock if it is free now, without waiting for a closure; `nil` if it isn't.
+    /// Takes the lock if it is free now; `nil` if another process holds it.
     ///
-    /// If only the list of copies is locked, this tries again for a while: when a process dies, its
-    /// descriptors are closed one after the other.
+    /// This doesn't wait until that process's closure ends. But if only the list of the copies is still
+    /// locked, it tries again for a while: the kernel closes the descriptors of a dead process one after the
+    /// other, so the lock of the list may be released a little later.
     static func takeIfFree(at location: StateLocation, tries: Int = 200) throws(MigrationError) -> FileLock? {
         for _ in 1...tries {
             let lock = try FileLock.open(at: location)

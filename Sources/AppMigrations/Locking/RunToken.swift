@@ -5,7 +5,7 @@
 /// The token is bound to the task, or to the thread if there is no task. It ends with the closure: an
 /// unstructured `Task` that outlives the closure inherits a token that no longer counts.
 package final class RunToken: Sendable {
-    /// The tokens of the code that calls, the innermost first.
+    /// The tokens of the calling code, the innermost first.
     ///
     /// Bind a token's ``openTokens`` and nothing else. A task that outlives one plan and begins the next
     /// would otherwise keep a growing chain of ended tokens alive.
@@ -28,7 +28,7 @@ package final class RunToken: Sendable {
 
     package func end() { isOpen.withLock { $0 = false } }
 
-    /// This token, and those of the code that calls which have not ended.
+    /// This token, and the tokens of the calling code that have not ended.
     package var openTokens: [RunToken] { [self] + Self.currentOpenTokens }
 
     private static var currentOpenTokens: [RunToken] { current.filter { $0.isOpen.withLock { $0 } } }

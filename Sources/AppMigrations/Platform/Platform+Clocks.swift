@@ -25,7 +25,7 @@ extension Platform {
     ///
     /// So a wait doesn't end because the lid of a laptop was closed.
     ///
-    /// Two clocks can't be set by anyone and stop during sleep: `CLOCK_MONOTONIC` on Linux
+    /// The clocks that nobody can set, and that stop during sleep, are: `CLOCK_MONOTONIC` on Linux
     /// (clock_gettime(2)), and `CLOCK_UPTIME_RAW` on Apple's systems (clock_gettime(3)).
     package static var awake: Duration {
         #if canImport(Darwin)

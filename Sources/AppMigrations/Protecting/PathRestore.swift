@@ -2,13 +2,14 @@
 ///
 /// The folder contains:
 /// ```text
-/// entries-<count>   an empty file, with the number of copied entries in its name; it is renamed to `begun`
-///                   before the first copy is moved out
+/// entries-<count>   an empty file, with the number of copied entries in its name
+/// begun             the same file, which is renamed before the restore moves the first copy out
 /// item              the copy of the file or folder at the path; `item-wal`, `item-shm` and `item-journal` are
 ///                   the copies of the files that SQLite keeps next to a database
 /// absent            an empty file: nothing existed at the path; `absent-wal` and so on say the same of the
 ///                   files that SQLite keeps next to a database
-/// replaced-<n>      an item that the restore replaced, or a copy that was copied to another file system
+/// replaced-<n>      an item that was at the path before the restore, or a copy that is no longer needed
+///                   because its contents were copied to another file system
 /// item.entries      `item`, renamed if the protected folder can't be moved; its entries are restored one by
 ///                   one
 /// model             an empty folder with the owner, permissions, extended attributes and times of the
@@ -296,8 +297,9 @@ struct PathRestore {
                 }
             }
             try FileTree.synchronize(pieces.map(\.place), by: flush)
-            // Changes on two file systems can reach the disk in either order. So the names of the new files
-            // are synced before their copies are moved to `replaced-<n>`, which marks them as restored.
+            // Changes on two file systems can reach the disk in either order. So the folder of the new files
+            // is synced first. Only then are the copies moved to `replaced-<n>`, which marks them as
+            // restored.
             try synchronizeIfPresent(folder)
         }
     }

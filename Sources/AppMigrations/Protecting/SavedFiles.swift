@@ -239,7 +239,9 @@ struct SavedFiles {
             try count + FileTree(at: copies + "/item" + companion).entries.count
         }
         if try !Platform.exists(at: "\(copies)/entries-\(count)") {
-            throw copiesMissing("files of the copy of \(place) were removed from \(copies), or added to it")
+            throw copiesMissing(
+                "the copy of \(place) in \(copies) is incomplete or has more files than it had"
+            )
         }
     }
 

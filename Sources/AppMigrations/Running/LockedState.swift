@@ -75,9 +75,10 @@ extension LockedState {
         try confirmLock()
         guard let document = new.documentToSave else { throw tooLargeError() }
         do throws(SystemCallError) {
-            // The directory must be durable before a first state in it counts. Another process may have made
-            // it, and may have died before it synced the name. The path isn't resolved: if it contains a
-            // link, this library didn't make the folder that the link leads to.
+            // Before the first state is saved, the directory and all folders above it are synced, so that a
+            // power failure can't remove them. Another process may have created the directory, and may have
+            // died before it synced it. Links in the path aren't resolved: this library didn't create the
+            // folder that a link leads to.
             if state == nil {
                 try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
             }

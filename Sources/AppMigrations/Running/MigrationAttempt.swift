@@ -55,11 +55,11 @@ final class MigrationAttempt {
         locked.send(event(.started))
     }
 
-    /// Saves that the attempt copies files, and then copies them durably.
+    /// Copies the protected files, and syncs the copies to disk.
     ///
-    /// A process that dies while it copies is counted like one that dies in the closure. So the limit of
-    /// attempts ends a crash loop there too. This first save has no minimum app version, because nothing of
-    /// the data has changed yet.
+    /// Before that, it saves a state which says that copying has begun. So a process that dies while it
+    /// copies is counted like one that dies in the closure, and the limit of attempts also ends this crash
+    /// loop. That state has no new minimum app version, because the app's data hasn't changed yet.
     private func copyFiles(at paths: [String]) throws(MigrationError) {
         let protected: ProtectedPaths
         do {

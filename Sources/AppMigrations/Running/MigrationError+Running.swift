@@ -32,8 +32,8 @@ extension MigrationError {
             made inside it or next to it.
             """,
             advice: """
-                In a plan, use the manager that is handed in. Elsewhere declare the version after the other one, not inside it, \
-                and await the call in asynchronous code.
+                In a plan, use the manager that its closure gets. Elsewhere, declare this version after the other declaration has \
+                returned, not inside its closure. In asynchronous code, await each declaration.
                 """
         )
     }

@@ -78,7 +78,7 @@ struct MigrationRun: ~Copyable {
         self.attempt = attempt
     }
 
-    /// Records that the closure returned, or restores the files that it protects if it threw.
+    /// Records a closure that returned, or restores the protected files of one that threw.
     func finish(
         _ attempt: MigrationAttempt,
         closureError: (any Error)?,

@@ -50,9 +50,9 @@ package final class UpgradeRules: Sendable {
     /// Throws if a migration below `upgradesFrom` may still have to run, because this app no longer declares
     /// such migrations.
     ///
-    /// A last-run version of zero is accepted in one case: the migrations of this app build all data from
-    /// nothing. That is certain only if the release that made the state had the same `upgradesFrom`, and if
-    /// no migration below it was begun.
+    /// If nothing has run yet, the state is accepted only if the app's migrations can build all data from the
+    /// start. That is so if the release that created the state already had this `upgradesFrom`, and no
+    /// migration below it was begun.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package func requireUpgradable(_ marks: StateMarks) throws(MigrationError) {

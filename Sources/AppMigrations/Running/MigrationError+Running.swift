@@ -22,7 +22,8 @@ extension MigrationError {
         return location.error(code, version: version, because: cause, isTransient: isTransient, text)
     }
 
-    /// The error of a call that would wait for itself.
+    /// The error of a call that would deadlock, because it was made inside of a closure, plan or declaration
+    /// of the same state.
     package static func nested(_ version: AppVersion?, in location: StateLocation) -> MigrationError {
         location.error(
             .nested,

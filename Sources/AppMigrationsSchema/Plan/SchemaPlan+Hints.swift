@@ -15,8 +15,8 @@ extension SchemaPlan {
         /// The expression that gives a column its value, by the column, by the table's name in the target.
         ///
         /// It uses the old names of columns and the target's names of tables, and reads the rows of each
-        /// table as they were before the plan. It is used only for a column that is new, that becomes
-        /// `NOT NULL`, or that gets a type which converts or refuses values. So an old hint changes nothing again.
+        /// table as they were before the plan. It is used only for a column that is new, that becomes `NOT
+        /// NULL`, or that gets a type which converts or refuses values. So an old hint changes nothing again.
         /// If the expression doesn't use the column itself, only rows without a value get it, and it answers
         /// no question about a conversion. An expression that uses the column and returns NULL for a row
         /// without a value, such as `trim(title)`, says how values are converted, and not what such rows get.

@@ -53,7 +53,8 @@ struct TableCopy {
         belongingTriggers = objects.filter { $0.kind == .trigger && $0.table == object.name }
         droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
         let trial = try rebuild.trial(of: rebuild.newStatement(for: table), instead: old, with: indexes, db)
-        (new, gone) = (trial.shape, trial.gone)
+        new = trial.shape
+        gone = trial.gone
         fillings = try rebuild.fillings(old, new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
@@ -198,7 +199,8 @@ struct TableCopy {
     ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
         let next = "LIMIT 1 OFFSET \(copied)"
-        // For some errors, SQLite undoes the whole statement. Then this is another row, which doesn't fail again.
+        // For some errors, SQLite undoes the whole statement. Then this is another row, which doesn't fail
+        // again.
         guard try fails(filling(from: stash, isMovedAside: isMovedAside) + " " + next, as: error, db) else {
             return error
         }

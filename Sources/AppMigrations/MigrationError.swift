@@ -182,8 +182,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// This error, for a declaration that ended before its closure was called.
     ///
-    /// The error gets the sentence that the migration was not run. `version` is `nil` if the declared text isn't
-    /// a version.
+    /// The error gets the sentence that the migration was not run. `version` is `nil` if the declared text
+    /// isn't a version.
     package func completed(declaring version: AppVersion?) -> MigrationError {
         completed(by: version.map { "Migration \($0) was not run." } ?? "It was not run.")
     }
@@ -199,8 +199,8 @@ extension MigrationError {
 
         /// A text can't be read as a version.
         ///
-        /// If the text is a declared version, that migration was not run. Migrations that were declared before
-        /// it may have run.
+        /// If the text is a declared version, that migration was not run. Migrations that were declared
+        /// before it may have run.
         public static var invalidVersion: Code { Code("invalidVersion") }
 
         /// No `currentVersion:` was given and the main bundle has no version.

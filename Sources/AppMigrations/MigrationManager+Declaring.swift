@@ -181,7 +181,7 @@ extension MigrationManager {
         }
     }
 
-    /// Closes the manager because of an error before the decision.
+    /// Closes the manager because of an error that came before it was decided whether the version runs.
     ///
     /// - Returns: The error to throw.
     private func closed(by error: MigrationError, declaring text: String) -> MigrationError {

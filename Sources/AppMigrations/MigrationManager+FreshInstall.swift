@@ -1,11 +1,11 @@
 extension MigrationManager {
-    /// Saves that a first start of a fresh install got through its declarations.
+    /// Saves that the first start of a fresh install has processed all of its declarations.
     ///
-    /// A sub-migration that is added to its release later will run then.
+    /// From then on, a sub-migration that is added to the same release runs.
     ///
     /// It is called when the manager is released. So it doesn't wait, and throws nothing. If the lock isn't
-    /// free or the save fails, the next start that gets through saves it. It restores no files, and makes no
-    /// new state if the state is gone.
+    /// free or the save fails, the next start that processes all of its declarations does this instead. It
+    /// restores no files, and makes no new state if the state is gone.
     func endFreshInstall() {
         if location.isReadOnly { return }
         do throws(MigrationError) {

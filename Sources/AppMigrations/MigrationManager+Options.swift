@@ -25,11 +25,11 @@ extension MigrationManager {
         /// declarations have to build all of it.
         public var upgradesFrom: String?
 
-        /// True if the manager is read-only: it doesn't make, save or restore anything, and runs nothing
-        /// under the lock.
+        /// True if the manager is read-only: it writes and restores nothing, takes no lock, and runs no
+        /// migration.
         ///
-        /// So it needs no right to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
-        /// ``MigrationManager/status`` and the properties work as ever. A declaration that has something to
+        /// So it needs no permission to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
+        /// ``MigrationManager/status`` and the properties work as usual. A declaration that has something to
         /// run throws the code `readOnly`. If there is no state, `firstRun:` is evaluated, and only this
         /// manager keeps the answer: a manager that may write evaluates it again.
         public var isReadOnly: Bool

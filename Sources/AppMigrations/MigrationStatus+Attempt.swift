@@ -48,7 +48,8 @@ extension MigrationStatus {
         /// True if its task was cancelled, which doesn't count as a failure.
         private var isCancelled = false
 
-        /// The lease of a fleet's host that may be at work.
+        /// If several hosts share the data (a fleet): the lease of the host that may still be running the
+        /// migration.
         ///
         /// It isn't part of ``json``.
         private var lease: Lease?

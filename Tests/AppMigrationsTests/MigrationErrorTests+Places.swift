@@ -14,7 +14,7 @@ extension MigrationErrorTests {
             .copying,
             SystemCallError.mounted("/data/disk"),
             "The files that migration 1.2 protects could not be copied in manager \"Library\" (/d/Library.migrations.json): /data/disk: Invalid "
-                + "cross-device link (rename, errno 18). The migration was not run and no file was changed. Fix that and create a new "
+                + "cross-device link (rename, errno 18). The migration was not run and no file was changed. Fix the problem and create a new "
                 + "manager."
         ),
         row(

@@ -89,8 +89,8 @@ struct MigrationErrorTests {
             .nested(version("1.2"), in: location),
             "This call would wait for itself: a closure, a plan or a declaration of manager \"Library\" "
                 + "(/d/Library.migrations.json) is under way, and the call was made inside it or next to it. In a plan, use the "
-                + "manager that is handed in. Elsewhere declare the version after the other one, not inside it, and await the call "
-                + "in asynchronous code."
+                + "manager that its closure gets. Elsewhere, declare this version after the other declaration has returned, not inside "
+                + "its closure. In asynchronous code, await each declaration."
         ),
         Row(
             .usedByNewerApp,

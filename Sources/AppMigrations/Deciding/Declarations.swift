@@ -5,14 +5,16 @@
 /// the core, a fleet uses `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`,
 /// `Guarded`, the clocks and the public types.
 package struct Declarations {
-    /// A declared version, with the oldest app that can use the data after it.
+    /// A declared version, and the oldest app that can use the data once the migration has run.
     package struct Declaration: Sendable {
         package let version: AppVersion
 
-        /// Zero if the declaration doesn't limit older apps.
+        /// The oldest version of the app that can use the data afterwards; zero if every version can.
         package let minimumAppVersion: AppVersion
 
-        /// True if it also runs below the last-run version, once.
+        /// True if the migration may run even when a higher version has already run.
+        ///
+        /// It still runs only one time.
         var isOutOfOrder = false
     }
 
@@ -28,17 +30,21 @@ package struct Declarations {
 
     package let rules: UpgradeRules
 
-    /// The marks of the state, as this manager knows them.
+    /// The version numbers that sum up the state (its marks), as this manager last read them.
     package private(set) var marks: StateMarks
 
-    /// The whole state of these marks, once a version declared out of order has needed it.
+    /// The complete state that `marks` come from.
+    ///
+    /// It is read only when a version declared out of order needs it; `nil` until then.
     package private(set) var state: MigrationState?
 
-    /// True if no declaration may take the shortcut: a plan shows each of them, and a rehearsal may
-    /// intervene.
+    /// True in a plan or a rehearsal.
+    ///
+    /// Then each declaration is examined in full: a plan needs a row for it, and a rehearsal may change what
+    /// it does.
     private var isObserved = false
 
-    /// The plan that these declarations make; `nil` once it is over.
+    /// The plan that these declarations belong to; `nil` if there is none or it has ended.
     private(set) var plan: Plan?
 
     /// The rows of the plan, which are still needed when it is over.
@@ -49,9 +55,9 @@ package struct Declarations {
     /// The version that was declared last.
     private var previous = AppVersion.zero
 
-    /// Versions up to this one have run.
+    /// A declaration of this version or an earlier one returns at once, because it has already run.
     ///
-    /// Zero turns the shortcut off.
+    /// Zero turns this shortcut off.
     private var shortcutLimit = AppVersion.zero
 
     private var location: StateLocation { rules.location }
@@ -62,7 +68,9 @@ package struct Declarations {
         refreshShortcut()
     }
 
-    /// Returns new declarations with the same knowledge, for the manager of a plan or a rehearsal.
+    /// Returns a new value with the same marks and rules and no declarations yet.
+    ///
+    /// The manager of a plan or a rehearsal uses it.
     package func observed(by plan: Plan? = nil) -> Declarations {
         var observed = Declarations(marks, under: rules)
         observed.isObserved = true
@@ -72,7 +80,7 @@ package struct Declarations {
         return observed
     }
 
-    /// True if these declarations were a first start of a fresh install, and none of them failed.
+    /// True if this manager made the first declarations of a fresh install, and none of them failed.
     ///
     /// It is false for the manager of a plan, because the end of the plan has closed it.
     var endsFreshInstall: Bool {
@@ -85,7 +93,9 @@ package struct Declarations {
         if case .closed(let first) = phase { first } else { nil }
     }
 
-    /// Declares a version that is known to have run; false if that isn't certain, and nothing was declared.
+    /// Declares a version if it is certain that it has run, and returns true.
+    ///
+    /// Otherwise declares nothing and returns false.
     ///
     /// This is the whole cost of a version that has run: reading its text, a lock and two comparisons.
     @inline(__always)
@@ -97,7 +107,10 @@ package struct Declarations {
 }
 
 extension Declarations {
-    /// Reads a declaration, and decides about it by what the manager knows; `nil` if there is nothing to run.
+    /// Parses a declaration.
+    ///
+    /// Decides from the state that the manager already has in memory whether there is something to run; `nil`
+    /// if not.
     ///
     /// The declaration is under way until ``endDeclaration()`` or ``close(_:)``. An error closes the manager,
     /// with one exception: a second declaration while one is under way throws, and the first goes on.
@@ -176,11 +189,12 @@ extension Declarations {
     /// Keeps the whole state, which a version declared out of order needs.
     package mutating func keepWholeState(_ state: MigrationState) { self.state = state }
 
-    /// Ends a declaration of a read-only manager, which can't run it.
+    /// Finishes a declaration of a read-only manager: it succeeds if there is nothing to run, and throws if
+    /// the version is pending.
     ///
     /// It decides by the state as it is now, because another process may have run the version. The limit of
-    /// attempts isn't checked: without the lock, an attempt that is under way can't be told from one whose
-    /// process died.
+    /// attempts isn't checked, because without the lock a running attempt looks the same as one whose process
+    /// died.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly` if the version is pending.
     package mutating func endReadOnly(
@@ -197,10 +211,11 @@ extension Declarations {
         endDeclaration()
     }
 
-    /// Updates what the manager knows to a newer state.
+    /// Replaces the marks and the state that this manager keeps with newer ones.
     ///
     /// A state that was reset to a lower version, or in which a newer app has recorded a migration, is
-    /// ignored. So the next declaration that was pending when the manager was made is refused.
+    /// ignored: the manager keeps its old marks. The next pending declaration compares them with the file,
+    /// and is refused.
     package mutating func update(from newer: MigrationState) {
         guard newer.marks.lastRun >= marks.lastRun, newer.marks.recorded(above: rules.appVersion) == nil
         else {
@@ -221,7 +236,7 @@ extension Declarations {
         if firstFailure == nil { phase = .closed(error) }
     }
 
-    /// Closes the manager at a version that the release which is rehearsed didn't have.
+    /// Closes the manager, because the rehearsed release doesn't have `version`.
     ///
     /// - Returns: The error to throw.
     mutating func closeForRehearsal(before version: AppVersion) -> MigrationError {
@@ -295,11 +310,14 @@ extension Declarations {
 
     /// Turns the shortcut off while the manager makes a plan.
     ///
-    /// Inside a plan, each declaration is examined, so that one of this manager instead of the plan's is
-    /// refused.
+    /// While a plan is made, the app must declare with the plan's manager. With the shortcut off, a
+    /// declaration with this manager is noticed and refused.
     package mutating func beginPlan() { shortcutLimit = .zero }
 
-    /// Ends the plan that these declarations made, or that their manager made.
+    /// Ends the plan.
+    ///
+    /// Call this on the plan's manager, which is closed, and on the manager that made the plan, which may use
+    /// the shortcut again.
     ///
     /// The manager that was passed to the plan's closure is closed. If the app kept it, it would otherwise
     /// ignore every migration without an error.

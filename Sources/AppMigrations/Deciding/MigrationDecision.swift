@@ -1,20 +1,21 @@
 /// A decision about a declared version.
 ///
-/// ``Declarations`` decides first by what the manager knows. ``MigrationRun`` has it decide again under the
-/// lock.
+/// ``Declarations`` first decides from the state in memory. ``MigrationRun`` then takes the lock, reads the
+/// state, and lets it decide again.
 package enum MigrationDecision {
-    /// The closure runs now. The value counts this attempt, and the processes of this app version that died
-    /// in it before.
+    /// The closure runs now. The value contains the number of attempts, including this one, and how often a
+    /// process of this app version died in the migration.
     case run(AttemptedMigration)
 
     case alreadyRun
 
     /// The version becomes part of a fresh install's baseline, and its closure doesn't run.
     ///
-    /// That is the same in every process of the release that made the state.
+    /// Every process of the release that created the state decides so.
     case joinsBaseline
 
-    /// The sentence for an error if a state in which nothing ran could not be saved.
+    /// The sentence to add to an error if this decision changes the state without a run, and the change
+    /// couldn't be saved.
     package func consequenceOfNotSaving(_ version: AppVersion) -> Message {
         if case .joinsBaseline = self {
             return
@@ -29,16 +30,17 @@ extension Declarations {
     ///
     /// It uses no clock, disk or lock.
     ///
-    /// The manager's own marks, ``Declarations/marks``, are those before this declaration. `marks` may be
-    /// newer.
+    /// ``Declarations/marks`` were read before this declaration. The parameter `marks` may have been read
+    /// later.
     ///
     /// - Parameters:
     ///   - declaration: The declaration.
     ///   - marks: The marks to decide by.
     ///   - previous: The version that was declared before; zero if the order was checked already.
-    ///   - hasRun: Whether a version up to the last-run version is done. Only one that is declared out of
-    ///     order can be pending there.
-    ///   - attemptLimit: The limit of deaths; `nil` if it doesn't apply.
+    ///   - hasRun: For a version that is not above the last-run version: whether it has run. It is false only
+    ///     for a version declared out of order.
+    ///   - attemptLimit: How many times the process may die in this migration before it is refused; `nil` for
+    ///     no check.
     /// - Returns: The decision.
     /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`,
     ///   `usedByNewerApp`, `managerClosed` or `attemptLimitReached`.
@@ -59,8 +61,8 @@ extension Declarations {
         if version.exceeds(current) { throw rules.newerThanAppError(version) }
         let isLate = version <= marks.lastRun && !hasRun
         if version <= ownMarks.lastRun, hasRun { return .alreadyRun }
-        // The version is pending, or was pending when this manager was made. If it was recorded since, it has
-        // run. But if a newer app has recorded more than that, this app may not go on.
+        // The version is pending, or was pending when this manager was made. If it was recorded in the
+        // meantime, it has run. But if a newer app has recorded a higher version, this app must stop.
         if let newer = newerApp(than: current, at: version, in: marks, isLate: isLate) {
             throw rules.usedByNewerAppError(version, begun: newer, in: marks)
         }
@@ -125,12 +127,13 @@ extension Declarations {
         return rules.location.error(.attemptLimitReached, version: next.version, text)
     }
 
-    /// The newer app because of which `current` may neither run a version nor treat it as run; `nil` if there
+    /// The newer app version that has already changed the data, so that this app can't go on; `nil` if there
     /// is none.
     ///
-    /// A late version is below the last-run version. So its number doesn't show whether a newer app has begun
-    /// it, but the app version of its last attempt does. It is also refused if a newer app has recorded a
-    /// version, because its closure was written for older data.
+    /// A version is late if it is declared out of order and a higher version has already run. Its number
+    /// doesn't show whether a newer app has begun it; the app version of its last attempt does. A late
+    /// version is also refused if a newer app has recorded any version, because the late closure expects
+    /// older data.
     private func newerApp(
         than current: AppVersion,
         at version: AppVersion,
@@ -164,7 +167,8 @@ extension Declarations {
 
     /// True if the declaration raises the minimum app version without a run.
     ///
-    /// It doesn't if a newer release has begun or recorded a migration: what that release said is left alone.
+    /// If a newer release has begun or recorded a migration, the minimum app version stays as that release
+    /// set it.
     func raisesMinimumAppVersion(_ declaration: Declaration, in marks: StateMarks) -> Bool {
         marks.minimumAppVersion < declaration.minimumAppVersion
             && marks.begun(above: rules.appVersion) == nil && marks.recorded(above: rules.appVersion) == nil
@@ -172,9 +176,9 @@ extension Declarations {
 }
 
 extension MigrationState {
-    /// True if a declared version up to the last-run version is done.
+    /// For a version that is not above the last-run version: true if it has run.
     ///
-    /// Only one that is declared out of order may not be.
+    /// It is always true unless the version is declared out of order.
     package func hasRun(_ declaration: Declarations.Declaration) -> Bool {
         !declaration.isOutOfOrder || hasRun(declaration.version)
     }

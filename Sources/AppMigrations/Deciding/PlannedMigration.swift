@@ -13,7 +13,9 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// How much an earlier attempt had done at its last checkpoint, from 0 to 1; `nil` if it didn't say.
     public let progress: Double?
 
-    /// Why the version would be refused; with ``Kind/refused``.
+    /// Why the version would be refused.
+    ///
+    /// Only rows of the kind ``Kind/refused`` have it.
     public let error: MigrationError?
 
     /// Makes a row for the preview or the test of a screen that shows a plan.
@@ -48,8 +50,9 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// Its closure would run.
         public static var willRun: Kind { Kind("willRun") }
 
-        /// It ran here, or counts as run because its row may be among the oldest, which the history has
-        /// dropped.
+        /// The version has run.
+        ///
+        /// Or it counts as run, because the history drops its oldest rows and may have dropped this one.
         public static var alreadyRun: Kind { Kind("alreadyRun") }
 
         /// The data was at this version, or beyond it, when the state was made or reset.
@@ -57,7 +60,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
 
         /// There is no state yet.
         ///
-        /// The first run will make it part of the baseline, because of the answer of `firstRun:`, and its
+        /// Given what `firstRun:` answers, the first run will add this version to the baseline, and its
         /// closure won't run.
         public static var noState: Kind { Kind("noState") }
 

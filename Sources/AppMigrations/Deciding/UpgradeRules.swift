@@ -41,17 +41,17 @@ package final class UpgradeRules: Sendable {
         self.upgradesFrom = oldest
     }
 
-    /// The version at which a fresh install begins.
+    /// The version that a fresh install starts with: all migrations up to it count as applied.
     ///
-    /// `upgradesFrom` can be a sub-migration of the app's own release that is no longer declared. The
-    /// baseline includes it, because a fresh install is never too old.
+    /// It is the app's version, unless `upgradesFrom` is a later sub-migration of the same release. In that
+    /// case it is `upgradesFrom`. Otherwise the fresh install would be refused as too old.
     package var freshInstallBaseline: AppVersion { max(appVersion, upgradesFrom) }
 
     /// Throws if a migration below `upgradesFrom` may still have to run, because this app no longer declares
     /// such migrations.
     ///
-    /// A last-run version of zero is accepted in one case: the migrations of this app build all data from
-    /// nothing. That is certain only if the release that made the state had the same `upgradesFrom`, and if no
+    /// If nothing has run yet, the state is accepted only if the app's migrations can build all data from the
+    /// start. That is so if the release that created the state already had this `upgradesFrom`, and no
     /// migration below it was begun.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
@@ -102,8 +102,8 @@ extension UpgradeRules {
             } else if marks.lastRun.exceeds(appVersion) {
                 "If older data was put in its place, call reset(to:) with the version of that data."
             } else if declared <= marks.lastRun {
-                // A reset to the last-run version is no way out: the declared version is below it, and would count
-                // as run.
+                // A reset to the last-run version is no way out: the declared version is below it, and would
+                // count as run.
                 """
                 Don't call reset(to: \(marks.lastRun.description.quoted)), after which migration \(declared) counts as run.
                 """

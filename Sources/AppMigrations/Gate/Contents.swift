@@ -193,8 +193,8 @@ extension MigrationGate.Contents {
 
     /// Makes an observer wait until the state changes.
     ///
-    /// `knownRevision` is the revision of the state that the observer has seen. If the state has changed since
-    /// then, the observer is resumed at once.
+    /// `knownRevision` is the revision of the state that the observer has seen. If the state has changed
+    /// since then, the observer is resumed at once.
     mutating func wait(_ observer: CheckedContinuation<Void, Never>, number: Int, knownRevision: Int) {
         let hasNewState = revision != knownRevision || isClosed
         // If the task is already cancelled, its cancellation handler may have run before the observer is in

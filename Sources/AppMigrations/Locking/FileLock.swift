@@ -2,10 +2,11 @@
 ///
 /// The kernel releases it when its process dies, so a killed process keeps no other process waiting. Two
 /// callers in one process exclude each other too, because each of them has opened the file itself. A
-/// ``LockedState`` holds the lock until its last reference is released: that of a declaration that runs, of a
-/// start that saves, or of a call such as a reset.
+/// ``LockedState`` holds the lock until the last reference to it is released. A running declaration, a
+/// manager that saves at its creation, and calls such as a reset keep such a reference.
 ///
-/// The line in the file names the holder for people. Nothing is decided by it.
+/// The lock file contains one line with the process that holds the lock. It is only for people and error
+/// messages; the code makes no decision from it.
 final class FileLock: Sendable {
     let identity: FileIdentity
 
@@ -19,7 +20,7 @@ final class FileLock: Sendable {
 
     private let wasSnapshotFound = Guarded(false)
 
-    /// True if there was a snapshot when the lock was taken.
+    /// True if copies of protected files (a snapshot) existed when the lock was taken.
     ///
     /// Only the holder of the lock makes or removes a snapshot, so the holder doesn't have to look again.
     var hasFoundSnapshot: Bool { wasSnapshotFound.withLock { $0 } }
@@ -28,7 +29,7 @@ final class FileLock: Sendable {
     private static let heldAsynchronously =
         Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
-    /// Takes the descriptor over.
+    /// Takes ownership of the descriptor.
     ///
     /// If this throws, the descriptor is closed.
     private init(_ descriptor: Int32, at location: StateLocation) throws(SystemCallError) {
@@ -89,8 +90,8 @@ extension FileLock {
         /// Another process, or another caller in this one, has the lock.
         case held
 
-        /// The lock is free. But a closure still runs under an earlier lock file that was removed from this
-        /// path, and its process holds the lock of the list of its copies.
+        /// The lock is free, but somebody removed the earlier lock file, and a closure that holds that
+        /// earlier lock is still running. We know because the list of its protected copies is still locked.
         case listHeld
 
         /// The file that was opened is no longer the one at the lock's path.
@@ -99,8 +100,8 @@ extension FileLock {
 
     /// Takes the lock if it is free.
     ///
-    /// If `isAsynchronous` is true, ``isHeldAsynchronously(_:at:)`` lets other callers in this process know
-    /// that their thread may be the one that the closure needs.
+    /// If `isAsynchronous` is true, ``isHeldAsynchronously(_:at:)`` returns true for this lock. Other callers
+    /// in this process then don't block their thread, because the closure may need it.
     func tryTake(
         at location: StateLocation,
         isAsynchronous: Bool = false
@@ -130,10 +131,11 @@ extension FileLock {
         }
     }
 
-    /// Takes the lock if it is free now, without waiting for a closure; `nil` if it isn't.
+    /// Takes the lock if it is free now; `nil` if another process holds it.
     ///
-    /// If only the list of copies is locked, this tries again for a while: when a process dies, its
-    /// descriptors are closed one after the other.
+    /// This doesn't wait until that process's closure ends. But if only the list of the copies is still
+    /// locked, it tries again for a while: the kernel closes the descriptors of a dead process one after the
+    /// other, so the lock of the list may be released a little later.
     static func takeIfFree(at location: StateLocation, tries: Int = 200) throws(MigrationError) -> FileLock? {
         for _ in 1...tries {
             let lock = try FileLock.open(at: location)

@@ -1,20 +1,20 @@
 /// Marks code of the app that runs inside a closure, a plan or an event handler of a manager.
 ///
-/// If that code ran a migration of the same state, the call would wait for itself. So it is refused.
+/// If that code ran a migration of the same state, the call would deadlock. So the call is refused.
 ///
 /// The token is bound to the task, or to the thread if there is no task. It ends with the closure: an
 /// unstructured `Task` that outlives the closure inherits a token that no longer counts.
 package final class RunToken: Sendable {
-    /// The tokens of the code that calls, the innermost first.
+    /// The tokens of the calling code, the innermost first.
     ///
-    /// Bind a token's ``openTokens`` and nothing else. A task that outlives one plan and begins the next
-    /// would otherwise keep a growing chain of ended tokens alive.
+    /// Only set this to a token's ``openTokens``, which leaves out ended tokens. Otherwise a task that starts
+    /// one plan after the other would collect more and more ended tokens.
     @TaskLocal package static var current: [RunToken] = []
 
-    /// True if a plan is running, and no closure.
+    /// True if this token marks a plan and not a closure.
     ///
-    /// A plan runs nothing. So a refusal inside it closes no manager: no later declaration could skip
-    /// anything.
+    /// A plan runs no migration. So a call that is refused inside of a plan doesn't close its manager: no
+    /// migration was missed that later ones depend on.
     package let isPlan: Bool
 
     private let location: StateLocation
@@ -28,7 +28,7 @@ package final class RunToken: Sendable {
 
     package func end() { isOpen.withLock { $0 = false } }
 
-    /// This token, and those of the code that calls which have not ended.
+    /// This token, and the tokens of the calling code that have not ended.
     package var openTokens: [RunToken] { [self] + Self.currentOpenTokens }
 
     private static var currentOpenTokens: [RunToken] { current.filter { $0.isOpen.withLock { $0 } } }
@@ -49,8 +49,8 @@ package final class RunToken: Sendable {
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {
         if self.location.name != location.name { return false }
         if FilePaths.isSame(self.location.directory, location.directory) { return true }
-        // The identity of the folder shows that two paths lead to the same state. A state in a store has no
-        // folder.
+        // The identity of the folder shows that two paths lead to the same state. A state that is kept in a
+        // database has no folder.
         guard self.location.path != nil, location.path != nil,
             let folder = try Platform.identity(ofFolder: self.location.directory)
         else { return false }
@@ -59,8 +59,8 @@ package final class RunToken: Sendable {
 
     /// Calls code of the app as if a closure of that state were running.
     ///
-    /// A handler that declared a migration of the state would wait for itself, or its own wait would call it
-    /// again.
+    /// A handler that declares a migration of this state would deadlock. Or its wait would send an event,
+    /// which calls the handler again.
     static func marking<Value>(_ location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
         let token = RunToken(location)
         defer { token.end() }

@@ -4,8 +4,8 @@ import AppMigrationsSystem
 ///
 /// A copy is a clone if the file system can make clones.
 ///
-/// A clone shares its blocks with the original. If a file system can't make clones, a copier tries it only
-/// once: a protected folder may contain ten thousand files.
+/// A clone shares its blocks with the original. If a file system can't make clones, a copier tries only once
+/// and then copies the bytes, because a protected folder may contain ten thousand files.
 final class FileCopier {
     /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
     typealias Clone = (_ original: Int32, _ copy: Int32) -> Int32

@@ -17,7 +17,7 @@ package enum FilePaths {
 
     /// The absolute path for a path that is relative to a folder.
     ///
-    /// The folder's path has its links resolved.
+    /// The links in the folder's path must already be resolved.
     static func absolute(_ relative: String, from folder: String) -> String {
         var parts = components(folder)
         for component in components(relative) {
@@ -41,7 +41,7 @@ package enum FilePaths {
 
     /// The reason to refuse a path with percent-encoding, such as `%20`.
     ///
-    /// It is `nil` if the path has none, or if the item whose name contains it exists.
+    /// It is `nil` if the path has no percent-encoding, or if an item with such a name exists.
     ///
     /// In a `URL`, the folder `Application Support` is written `Application%20Support`. As a path, that is
     /// almost always a mistake. So it is accepted only if something with that name already exists.
@@ -66,7 +66,7 @@ package enum FilePaths {
         if text.hasPrefix("file:") { return "it is a URL; pass its path(percentEncoded: false)" }
         if text.utf8.first != 0x7E { return nil }
         return """
-            only a shell replaces ~ by the home folder; pass the whole path
+            only a shell replaces ~ with the home folder; pass the whole path
             """
     }
 

@@ -14,9 +14,9 @@ struct FileSystemFlush {
 }
 
 extension FileSystemFlush {
-    /// Opens a folder, and calls `body` with the flush of its file system.
+    /// Opens a folder, and passes `body` a `FileSystemFlush` for the file system that contains it.
     ///
-    /// The flush can't be used after `body` has returned.
+    /// Don't use that value after `body` has returned, because the folder is closed then.
     static func opening<Result>(_ folder: String, _ body: (FileSystemFlush) throws -> Result) throws -> Result
     {
         let descriptor = try Platform.openDirectory(folder)

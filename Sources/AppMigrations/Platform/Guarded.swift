@@ -3,10 +3,10 @@ import AppMigrationsSystem
 /// A value behind a lock, so that only one thread at a time can access it.
 ///
 /// The standard library's `Mutex` does the same. But `Mutex` is in a dynamic library of its own. Loading that
-/// library takes as long as everything that this one does at a start, and it happens before the app's first
-/// line runs. This type uses the C library's lock instead. It is a struct of pointers, so that the runtime
-/// doesn't have to build the metadata of a generic class at a start. It accesses the value without
-/// exclusivity checks, which the lock makes unnecessary.
+/// library takes as long as everything that AppMigrations does when the app starts, and it happens before the
+/// app's first line runs. This type uses the C library's lock instead. It is a struct of pointers, so that
+/// the runtime doesn't have to build the metadata of a generic class at a start. It accesses the value
+/// without exclusivity checks, which the lock makes unnecessary.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
@@ -19,7 +19,8 @@ package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
         mutex = block.assumingMemoryBound(to: pthread_mutex_t.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)
         // On systems other than Apple's, `PTHREAD_MUTEX_INITIALIZER` is zero bytes, and the mutex need not be
-        // destroyed. Looking up the two functions at a start would take as long as skipping six versions.
+        // destroyed. Looking up `pthread_mutex_init` and `pthread_mutex_destroy` at every start of the app
+        // would take as long as checking six migrations that have already run.
         #if canImport(Darwin)
         pthread_mutex_init(mutex, nil)
         #else

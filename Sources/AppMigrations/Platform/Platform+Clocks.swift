@@ -6,7 +6,7 @@ extension Platform {
 
     /// The time in seconds since 1970.
     ///
-    /// It is within the years that a state can hold, even if the clock is wrong.
+    /// It is limited to the years that a state can store, in case the clock is wrong.
     package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
     /// The time of `ContinuousClock`.
@@ -25,8 +25,8 @@ extension Platform {
     ///
     /// So a wait doesn't end because the lid of a laptop was closed.
     ///
-    /// Two clocks that nobody can set stop during sleep: `CLOCK_MONOTONIC` on Linux (clock_gettime(2)), and
-    /// `CLOCK_UPTIME_RAW` on Apple's systems (clock_gettime(3)).
+    /// The clocks that nobody can set, and that stop during sleep, are: `CLOCK_MONOTONIC` on Linux
+    /// (clock_gettime(2)), and `CLOCK_UPTIME_RAW` on Apple's systems (clock_gettime(3)).
     package static var awake: Duration {
         #if canImport(Darwin)
         reading(CLOCK_UPTIME_RAW)

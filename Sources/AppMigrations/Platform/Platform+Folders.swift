@@ -15,8 +15,8 @@ extension Platform {
         if isRoot {
             let made = try openDirectory(path, adding: O_NOFOLLOW)
             defer { closeAfterReading(made) }
-            // The owner of the parent folder may have replaced the new folder by another one of root's. Only
-            // an empty folder can be the new one, so only an empty folder is given to that owner.
+            // The owner of the parent folder could swap the new folder for another folder that root owns. The
+            // new folder is still empty. So only an empty folder is given to that owner.
             if try nameBytes(inOpen: made, path: path).isEmpty {
                 try giveOwnership(of: made, toOwnerOf: folder)
             }

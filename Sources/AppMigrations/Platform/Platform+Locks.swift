@@ -5,7 +5,8 @@ extension Platform {
     /// Opens a lock file, and creates it if it doesn't exist.
     static func openLock(_ path: String, in folder: String) throws(SystemCallError) -> Int32 {
         while true {
-            // A file that exists already keeps its owner, because it may belong to any user.
+            // If the file already exists, its owner isn't changed: only a file that this function created may
+            // be given to the folder's owner.
             if let found = try ignoring([ENOENT], openLock(path, making: 0)) { return found }
             guard let made = try ignoring([EEXIST], openLock(path, making: O_CREAT | O_EXCL)) else {
                 continue

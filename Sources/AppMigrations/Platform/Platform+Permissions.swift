@@ -30,7 +30,8 @@ extension Platform {
 
     /// Sets the permissions of a file that was just created.
     ///
-    /// Another thread may have changed the umask, as some do for a moment around the `bind` of a socket.
+    /// This is needed because the file may have been created with the wrong permissions: another thread may
+    /// have changed the umask for a moment, for example while it binds a socket.
     ///
     /// A file system without permissions isn't an error: nothing is changed.
     static func setPermissions(ofNew made: Int32, _ permissions: UInt32) throws(SystemCallError) {

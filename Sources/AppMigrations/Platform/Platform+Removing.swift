@@ -22,14 +22,15 @@ extension Platform {
                 case .file:
                     try remove(entry, isFolder: false)
                 case .entering:
-                    // This is checked for folders alone, because a mounted file can't be removed anyway
+                    // Only folders are checked. A file on which something is mounted can't be removed anyway
                     // (unlink(2)).
                     if try isMountPoint(entry) { throw SystemCallError.mounted(entry.path) }
                     try makeWritable(entry)
                 case .leaving where failure == nil:
                     try remove(entry, isFolder: true)
                 case .leaving:
-                    // After an error in it, this folder may not be empty. That isn't a new error.
+                    // If something in this folder could not be removed, the folder isn't empty. That error
+                    // was already recorded, so this one is ignored.
                     _ = try ignoring([ENOTEMPTY, EEXIST], remove(entry, isFolder: true))
                 }
                 return true

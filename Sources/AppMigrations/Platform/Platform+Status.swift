@@ -88,8 +88,9 @@ extension Platform {
 
     /// True if something is mounted at a path.
     ///
-    /// Devices are compared only as the last resort. A Btrfs subvolume has a device of its own without being
-    /// mounted, and a folder that is bind-mounted inside its own file system has the same device.
+    /// Devices are compared only if the kernel doesn't say whether the path is a mount point. A Btrfs
+    /// subvolume has a device of its own without being mounted, and a folder that is bind-mounted inside its
+    /// own file system has the same device.
     static func isMountPoint(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
         #if os(Linux)
         if let isMounted = isMountRoot(Array(path.utf8CString), in: AT_FDCWD) { return isMounted }

@@ -36,8 +36,8 @@ extension Platform {
     ///
     /// Call this for a folder when the walk leaves it, because its descriptor is open then.
     static func synchronize(_ entry: TreeWalk.Entry) throws(SystemCallError) {
-        // A drive has one cache for everything. The top is synced last, and the flush of the cache that
-        // belongs to it covers all the files.
+        // A drive has one cache for everything. The top is synced last, and only that sync flushes the
+        // drive's cache. That covers all the files.
         let throughCache = entry.isTop
         if let descriptor = entry.descriptor {
             try synchronizeIfSupported(descriptor, path: entry.path, throughCache: throughCache)

@@ -231,7 +231,8 @@ package enum Platform {
     /// Creates a folder that only this user can access.
     static func makeDirectory(_ path: String) throws(SystemCallError) {
         _ = try retrying("mkdir", at: path) { mkdir(path, 0o700) }
-        // Another thread may have changed the umask, as some do for a moment around the `bind` of a socket.
+        // The folder may have been created with too few permissions: another thread may have changed the
+        // umask for a moment, for example while it binds a socket.
         try makeWritable(path, status: FileStatus(ofEntry: path))
     }
 }

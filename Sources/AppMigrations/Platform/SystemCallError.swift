@@ -43,7 +43,7 @@ extension SystemCallError {
 
     var isOtherFileSystem: Bool { errorNumber == EXDEV }
 
-    /// True if an error of renaming a folder may not apply to the entries in it (rename(2)).
+    /// True if a folder can't be renamed, but the entries in it possibly can (rename(2)).
     var leavesEntriesMovable: Bool { [EXDEV, EBUSY, EPERM, EACCES].contains(errorNumber) }
 
     /// This error, with `new` instead of `old` at the beginning of its path.

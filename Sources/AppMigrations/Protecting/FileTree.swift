@@ -31,8 +31,8 @@ struct FileTree {
 
     /// Lists the tree at a path.
     ///
-    /// `check` is called for each entry, and for a folder before its contents are listed. If it throws, the
-    /// listing ends with its error.
+    /// `check` is called for each entry. For a folder, it is called before the folder's contents are listed.
+    /// If `check` throws, the listing stops and this initializer throws the same error.
     init(at top: String, check: (Entry) throws -> Void = { _ in }) throws {
         if let status = try Platform.statusIfPresent(top) {
             try add(Entry(top: top, below: "", status: status), after: check)
@@ -60,7 +60,8 @@ struct FileTree {
 
     /// The amount of work that copying the tree takes, to report progress.
     ///
-    /// It is the number of bytes, and 4 KiB for each entry because an entry also takes system calls.
+    /// It is the number of bytes in all files, plus 4 KiB for each entry, because copying an entry also takes
+    /// system calls.
     ///
     /// It is a `Double`, because the sizes of several files can add up to more than `Int.max`.
     var cost: Double {
@@ -113,11 +114,12 @@ extension FileTree {
 
     /// Syncs the items at these paths, and everything in them, to disk.
     ///
-    /// `flush` reports every write error on its file system since it was opened. So open it before writing
-    /// the files. Files are synced one by one if they are on another file system, or on one where `flush`
-    /// isn't reliable.
+    /// Open `flush` before you write the files: it reports only the write errors that happen on its file
+    /// system after it was opened. Files are synced one by one if they are on another file system, or on one
+    /// where `flush` isn't reliable.
     ///
-    /// With `butDatabases`, no file on which SQLite may hold locks is opened. Only `flush` syncs such files.
+    /// If `butDatabases` is true, this function opens no file on which SQLite may hold locks. Only `flush`
+    /// syncs such files.
     static func synchronize(_ paths: [String], by flush: FileSystemFlush? = nil, butDatabases: Bool = false)
         throws(SystemCallError)
     {
@@ -174,8 +176,8 @@ extension FileTree {
 
     /// Syncs a folder and the folders above it to disk, so that the names in them are durable.
     ///
-    /// The first folder that also contains the state directory is the last one to be synced. A rename above
-    /// it moves the state together with the files.
+    /// It stops after the first folder that also contains the state directory. The folders above that one
+    /// need no sync: if one of them is renamed, the state moves together with the files.
     static func synchronizeFolders(from folder: String, upTo stateFolder: String) throws(SystemCallError) {
         var folder = folder
         while true {
@@ -183,8 +185,8 @@ extension FileTree {
                 try Platform.synchronize(folder)
             } catch {
                 // If the folder was removed, or replaced by a file, the sync of its parent folder makes that
-                // durable. If this user can't write to the folder, the closure has created and removed
-                // nothing in it.
+                // durable. If this user can't write to the folder, the migration's closure can't have created
+                // or removed anything in it. So the error doesn't matter.
                 if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
             }
             if FilePaths.contains(folder, path: stateFolder) { return }

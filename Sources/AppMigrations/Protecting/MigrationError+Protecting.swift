@@ -1,5 +1,5 @@
 extension StateLocation {
-    /// Makes the error for protected files at a path.
+    /// Makes the error `protectionFailed`, for a stage that failed at a path.
     ///
     /// `reason` says why the stage failed.
     func protectionError(
@@ -21,7 +21,7 @@ extension StateLocation {
         )
     }
 
-    /// Makes the error to throw after `error` ended the copying, restoring or abandoning of protected files.
+    /// Makes the error to throw if copying, restoring or abandoning protected files failed with `error`.
     ///
     /// An error whose code is `protectionFailed` or `cancelled` is returned as it is.
     func protectionError(
@@ -45,7 +45,7 @@ extension StateLocation {
 
     private static func reason(for error: any Error, causedBy cause: any Error, at path: String) -> Message {
         guard let call = cause as? SystemCallError else {
-            // The text of this error ends with a period. It is left out, because the sentence continues.
+            // The period at the end of this error's text is left out, because the sentence continues.
             return "\(path): \(String(String(describing: error).dropLast()))"
         }
         if call.errorNumber == Platform.notText {
@@ -60,8 +60,8 @@ extension StateLocation {
 
     /// Makes the error for files that another manager protects as well.
     ///
-    /// It is transient only while the other migration is running, because it is then enough to wait. A
-    /// pending restore of the other manager isn't done until the app creates that manager.
+    /// The error is transient only while the other migration is running, because the app then only has to
+    /// wait. A pending restore of the other manager isn't done until the app creates that manager.
     func conflictError(
         with other: StateLocation,
         over path: String,

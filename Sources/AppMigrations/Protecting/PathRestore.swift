@@ -2,13 +2,14 @@
 ///
 /// The folder contains:
 /// ```text
-/// entries-<count>   an empty file, with the number of copied entries in its name; it is renamed to `begun`
-///                   before the first copy is moved out
+/// entries-<count>   an empty file, with the number of copied entries in its name
+/// begun             the same file, which is renamed before the restore moves the first copy out
 /// item              the copy of the file or folder at the path; `item-wal`, `item-shm` and `item-journal` are
 ///                   the copies of the files that SQLite keeps next to a database
 /// absent            an empty file: nothing existed at the path; `absent-wal` and so on say the same of the
 ///                   files that SQLite keeps next to a database
-/// replaced-<n>      an item that the restore replaced, or a copy that was copied to another file system
+/// replaced-<n>      an item that was at the path before the restore, or a copy that is no longer needed
+///                   because its contents were copied to another file system
 /// item.entries      `item`, renamed if the protected folder can't be moved; its entries are restored one by
 ///                   one
 /// model             an empty folder with the owner, permissions, extended attributes and times of the
@@ -34,7 +35,7 @@ struct PathRestore {
     /// The paths to which replaced files were renamed if they must be kept and could not be moved into the
     /// snapshot.
     ///
-    /// They are next to their old paths.
+    /// The renamed files stay in the folder that they were in.
     private(set) var renamedInPlace: [String] = []
 
     /// - Parameters:
@@ -74,8 +75,8 @@ struct PathRestore {
         if try exists("/item") { try Platform.makeDirectories(FilePaths.parent(place)) }
         return try Snapshot.companions.compactMap { companion in
             if try exists("/item" + companion) { return ("/item" + companion, place + companion) }
-            // A marker that was already used (`.spent`) counts too. If a companion file exists now and didn't
-            // when the snapshot was made, it doesn't belong to the restored database.
+            // A marker that was already used (`.spent`) means the same: there was no companion file. If one
+            // exists now, it doesn't belong to the restored database and must be moved aside.
             let isAbsent = try exists("/absent" + companion) || exists("/absent\(companion).spent")
             return isAbsent ? ("/absent" + companion, place + companion) : nil
         }
@@ -106,7 +107,7 @@ struct PathRestore {
     /// - Returns: False for a protected folder that can't be moved. In that case, nothing was moved.
     private mutating func restore(_ pieces: [Piece]) throws -> Bool {
         // The current database is moved aside before its companions, and its copy is restored after theirs.
-        // So no process can open a database next to a `-wal` file that belongs to the other version.
+        // So no process can open the old database with the `-wal` file of the new one, or the reverse.
         for piece in pieces where try !moveAside(piece.place) { return false }
         try markAsBegun()
         if let first = pieces.first { try synchronizeIfPresent(FilePaths.parent(first.place), copies) }
@@ -116,7 +117,7 @@ struct PathRestore {
 
     /// Records that the restore has begun: from now on, copies may be missing because they were restored.
     ///
-    /// It renames a file, which takes no disk space. The closure may have filled the disk.
+    /// The migration's closure may have filled the disk. So this renames a file, which takes no disk space.
     private func markAsBegun() throws {
         for name in try Platform.names(in: copies) where name.hasPrefix("entries-") {
             try Platform.replace(copies + Self.begun, with: copies + "/" + name)
@@ -137,8 +138,8 @@ struct PathRestore {
                 _ = try moveAside(Array(path), path: place + "/" + Platform.readable(name))
             }
             // Once `item` is renamed to `item.entries`, the protected folder may contain entries that were
-            // already restored. So a restore that continues moves an entry aside only if its copy is still in
-            // the snapshot.
+            // already restored. So a restore that continues an interrupted one moves an entry aside only if
+            // its copy is still in the snapshot.
             try markAsBegun()
             try synchronizeIfPresent(place, copies)
             try Platform.replace(items, with: copies + "/item")
@@ -155,7 +156,8 @@ struct PathRestore {
         let others = pieces.filter { !Self.isCompanion($0.place) }
         for piece in others + companions { _ = try moveAside(piece.place) }
         try synchronizeIfPresent(place, copies)
-        // A mount point can contain thousands of entries, so they are synced together.
+        // The folder may be a mount point with thousands of entries. So they are all moved first, and then
+        // synced together.
         try move(companions)
         try move(others)
         try Platform.replace(copies + "/item.spent", with: items)
@@ -172,9 +174,9 @@ struct PathRestore {
 
     /// Moves the item at a path into the snapshot, which is removed after the restore.
     ///
-    /// If the snapshot is on another file system, the item can't be moved. It is removed right away, after it
-    /// was copied if it must be kept. That is safe, because the copy that will replace it is still in the
-    /// snapshot.
+    /// If the snapshot is on another file system, the item can't be moved. In that case, it is removed at
+    /// once. If it must be kept, it is first copied into the snapshot. That is safe, because the copy that
+    /// will replace it is still in the snapshot.
     ///
     /// `bytes` is the path as a NUL-terminated C string, which need not be UTF-8. `path` is for error
     /// messages.
@@ -295,8 +297,9 @@ struct PathRestore {
                 }
             }
             try FileTree.synchronize(pieces.map(\.place), by: flush)
-            // Changes on two file systems can reach the disk in either order. So the names of the new files
-            // are synced before their copies are marked as restored.
+            // Changes on two file systems can reach the disk in either order. So the folder of the new files
+            // is synced first. Only then are the copies moved to `replaced-<n>`, which marks them as
+            // restored.
             try synchronizeIfPresent(folder)
         }
     }

@@ -5,8 +5,9 @@
 extension ProtectedPaths {
     /// Throws an error if another manager has also listed one of these paths.
     ///
-    /// The caller must have made its own list durable before. So if two managers list the same file at the
-    /// same time, at least one of them finds the other's list. It is possible that both throw.
+    /// Before calling this, the caller must have synced its own list to disk. So if two managers list the
+    /// same file at the same time, at least one of them finds the other's list. It is possible that both
+    /// throw.
     func refuseConflict() throws {
         let ownPlaces = try paths.flatMap(Snapshot.parts).map(Place.init)
         for name in try Platform.names(in: stateFolder) {
@@ -23,10 +24,11 @@ extension ProtectedPaths {
 
     /// Throws an error if the list in another manager's snapshot contains one of these places.
     ///
-    /// The list counts in two cases: it is locked, which means that the closure is running, or that manager's
-    /// state says that a restore is pending.
+    /// The list counts in two cases. Either it is locked, which means that the other manager's closure is
+    /// running. Or the state of that manager says that a restore is pending.
     private func refuseConflict(of ownPlaces: [Place], with manager: String, snapshot: String) throws {
-        // Copies whose restore was abandoned, or whose state was lost, no longer belong to any manager.
+        // If a restore was abandoned, or the state that needed the copies was lost, the copies no longer
+        // belong to any manager.
         if try Platform.exists(at: snapshot + "/" + StateLocation.abandonedMark) { return }
         guard try Platform.exists(at: snapshot + "/list") else { return }
         let list = try SnapshotList.read(in: snapshot)
@@ -52,7 +54,7 @@ extension ProtectedPaths {
 
     /// The first listed path that contains one of these places or is inside one.
     ///
-    /// Their identities are compared too, so another name of the same item is recognized.
+    /// The identities of the items are compared too. So the same item is recognized even if it has two paths.
     private func sharedPath(in list: SnapshotList, with ownPlaces: [Place]) throws -> String? {
         for (entry, path) in zip(list.paths, list.places(from: stateFolder)) {
             if let listed = entry.identity, ownPlaces.contains(where: { $0.identities.contains(listed) }) {
@@ -68,7 +70,9 @@ extension ProtectedPaths {
         return nil
     }
 
-    /// A path, with the identities by which its item is recognized under another name.
+    /// A path, with the identities of its item and of the folders above it.
+    ///
+    /// They show whether another path leads to the same item.
     ///
     /// A file has a second name if it is below a bind mount, or if the file system ignores case.
     struct Place {

@@ -10,8 +10,8 @@ final class ProtectedPaths {
 
     /// The path of the state directory, with links resolved.
     ///
-    /// The list stores paths relative to this directory, so that they are still right if both are moved
-    /// together.
+    /// The snapshot's list stores the paths relative to this directory. So they stay correct if the directory
+    /// and the protected files are moved together.
     let stateFolder: String
 
     let location: StateLocation
@@ -34,7 +34,7 @@ final class ProtectedPaths {
                 .copying,
                 of: version,
                 at: location.directory,
-                reason: "the state directory belongs to user \(Int(owner)), and this process is root's"
+                reason: "the state directory belongs to user \(Int(owner)), and this process runs as root"
             )
         }
     }
@@ -81,7 +81,7 @@ final class ProtectedPaths {
 extension ProtectedPaths {
     /// The identities of the folders above a path, the nearest first.
     ///
-    /// The last one is the first folder that also contains the state directory.
+    /// The list ends with the nearest folder that also contains the state directory.
     ///
     /// An element is `nil` if that folder doesn't exist.
     ///
@@ -103,7 +103,7 @@ extension ProtectedPaths {
     ///
     /// It is 1 if the path is a mount point itself, 2 if the folder above it is one, and so on.
     ///
-    /// It is 0 if there is no mount point before the first folder that also contains the state directory.
+    /// It is 0 if there is no mount point below the nearest folder that also contains the state directory.
     static func mountDistance(of path: String, upTo stateFolder: String) throws(SystemCallError) -> Int {
         var place = path
         var distance = 1
@@ -215,7 +215,7 @@ extension ProtectedPaths {
         // The names of the state file, its lock file and its snapshots begin with this.
         let ownFiles = FilePaths.joined(stateFolder, name: location.name) + ".migrations."
         if FilePaths.begins(path, with: ownFiles) {
-            throw refusal(of: named, because: "it belongs to the state")
+            throw refusal(of: named, because: "this library keeps its state there")
         }
         let folder = FilePaths.parent(path)
         try refuseForeign(folder, named: named)
@@ -235,7 +235,8 @@ extension ProtectedPaths {
         let status = try Platform.status(path)
         if let status, status.kind == .directory, try !Platform.mayWrite(folder) {
             // The folder can't be moved, because this user can't write to its parent folder. So its entries
-            // are restored one by one. Its owner can make it writable for that.
+            // are restored one by one. For that, this user must be able to write to the folder. If the user
+            // owns the folder, the restore can add the permission.
             guard let error = try Platform.refusalOfWriting(path) else { return }
             if error.isDenied, Platform.isOwn(status) { return }
             throw refusal(
@@ -277,7 +278,7 @@ extension ProtectedPaths {
         if isFolder { try refuseForeign(entry.path, named: path) }
     }
 
-    /// The owner of a folder of another user, if this process runs as root; otherwise `nil`.
+    /// The owner of a folder, if this process runs as root and root doesn't own the folder; otherwise `nil`.
     ///
     /// Root must not change files in such a folder. Its owner could put a link there and redirect root's
     /// changes to other files.
@@ -290,7 +291,7 @@ extension ProtectedPaths {
         guard let owner = try foreignOwner(of: folder) else { return }
         throw refusal(
             of: named,
-            because: "\(folder) belongs to user \(Int(owner)), and this process is root's"
+            because: "\(folder) belongs to user \(Int(owner)), and this process runs as root"
         )
     }
 }

@@ -4,13 +4,13 @@
 enum ProtectionStage {
     /// Checking and copying the files, before the closure runs.
     case copying
-    /// Checking the files, if another manager is protecting them at this moment.
+    /// Checking the files, if a running migration of another manager protects the same files.
     case conflicting
     case restoring
     /// Looking for the copies that a pending restore needs.
     case findingCopies
-    /// Saving that the files are as they were before the migration: they were restored, or its closure never
-    /// began.
+    /// Saving a state that says that the files are as they were before the migration: they were restored, or
+    /// its closure never began.
     case savingUnchanged
     case abandoning
     /// Removing copies that are no longer needed.
@@ -43,7 +43,7 @@ extension ProtectionStage {
     var consequence: Message {
         switch self {
         case .copying:
-            "The migration was not run and no file was changed. Fix that and create a new manager."
+            "The migration was not run and no file was changed. Fix the problem and create a new manager."
         case .conflicting:
             """
             The migration was not run and no file was changed. Create a new manager after the other migration has ended.
@@ -64,7 +64,7 @@ extension ProtectionStage {
             it has succeeded.
             """
         case .abandoning:
-            "The copies are kept, and the files were not changed. Fix that and call it again."
+            "The copies are kept, and the files were not changed. Fix the problem and call abandonRestore again."
         case .cleaningUp:
             "The protected files are not affected. A later start tries again to remove the copies."
         }

@@ -1,4 +1,5 @@
-/// The copies in a snapshot, once the closure that they were made for has ended or its process has died.
+/// The copies in a snapshot, after the migration's closure has ended, or after the process that ran it has
+/// died.
 ///
 /// The holder of the state's lock restores them, abandons them or removes them.
 ///
@@ -61,8 +62,8 @@ struct SavedFiles {
             try refuseIncompleteCopies("\(folder)/\(index)", of: place)
         }
         // The process that saved the intent to migrate may have died before that state was on the disk.
-        // Without this sync, a power failure during the restore could bring back an older state, by which no
-        // restore is pending.
+        // Without this sync, a power failure during the restore could bring back an older state that doesn't
+        // ask for a restore.
         try Platform.synchronize(location.directory)
         var renamedInPlace: [String] = []
         for (index, place) in places.enumerated() {
@@ -81,8 +82,8 @@ struct SavedFiles {
             do {
                 try pathRestore.removeReplaced()
             } catch {
-                // This error is ignored. The snapshot is removed later. That fails for the same files, and sends
-                // an event with the error.
+                // This error is ignored. Later, the whole snapshot is removed. Removing it fails because of
+                // the same files, and an event then reports the error.
             }
         }
         return renamedInPlace
@@ -107,13 +108,14 @@ struct SavedFiles {
 
     /// Throws an error if a folder above a path is something else now, for example a file or a link.
     private func requireFolders(above place: String, copies: String) throws {
-        // If the entries of a protected folder are restored one by one, that folder itself is checked too. With
-        // the slash at its end, it is the first parent in the loop.
+        // If the entries of a protected folder are restored one by one, that folder itself is checked too.
+        // The slash at the end makes it the first folder that the loop checks.
         var above = try Platform.exists(at: copies + "/item.entries") ? place + "/" : place
         while above != "/" {
             above = FilePaths.parent(above)
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-            // Nothing can exist below a file. If nothing was at the path either, it may have been a file then.
+            // `above` is a file now, so nothing can exist at the path. If nothing was there when the copies
+            // were made, `above` may have been a file already, and nothing has to be restored.
             if kind != .link, try !containsItem(copies) { continue }
             throw refusal(
                 at: above,
@@ -122,7 +124,8 @@ struct SavedFiles {
         }
     }
 
-    /// True if a folder of copies contains one that belongs to the path, and not only marks that nothing was there.
+    /// True if a folder of the snapshot contains a copy of something at the path; false if it contains only
+    /// the markers that nothing existed there.
     private func containsItem(_ copies: String) throws(SystemCallError) -> Bool {
         try Platform.names(in: copies).contains { $0.hasPrefix("item") }
     }
@@ -158,8 +161,8 @@ struct SavedFiles {
     ///
     /// - Returns: The files that were kept; `nil` if the snapshot was removed.
     func discard() throws(SystemCallError) -> Kept? {
-        // If this isn't a folder, this library didn't create it. If it belongs to another user, that user
-        // could put links in it and redirect the removal to other files.
+        // If the item at this path isn't a folder, this library didn't create it. If the folder belongs to
+        // another user, that user could put links in it and redirect the removal to other files.
         try Snapshot.refuseForeign(folder)
         // The last saved state says that the copies are no longer needed, but it may not be on the disk yet.
         try Platform.synchronize(location.directory)
@@ -206,8 +209,9 @@ struct SavedFiles {
             try Platform.synchronize(folder)
             return folder
         }
-        // The move must be durable before the caller saves a state by which the copies are not needed.
-        // Otherwise a power failure could bring them back to their old path, and they would be removed there.
+        // The move must be on the disk before the caller saves a state that no longer needs the copies.
+        // Otherwise, after a power failure, the copies could be at their old path again, and the next start
+        // would remove them.
         try Platform.synchronize(location.directory)
         return kept
     }
@@ -235,7 +239,9 @@ struct SavedFiles {
             try count + FileTree(at: copies + "/item" + companion).entries.count
         }
         if try !Platform.exists(at: "\(copies)/entries-\(count)") {
-            throw copiesMissing("files of the copy of \(place) were removed from \(copies), or added to it")
+            throw copiesMissing(
+                "the copy of \(place) in \(copies) is incomplete or has more files than it had"
+            )
         }
     }
 
@@ -279,7 +285,7 @@ extension SavedFiles {
         }
     }
 
-    /// True if the folder above the path is the listed one, or if the item at the path is.
+    /// True if the folder above the path, or the item at the path, has the identity that the list has for it.
     ///
     /// They are compared by their identities.
     ///
@@ -294,11 +300,12 @@ extension SavedFiles {
         return try Platform.statusIfPresent(place)?.identity == identity
     }
 
-    /// True if the parent folder was copied: it exists here, and its identity isn't the one in the list.
+    /// True if the parent folder of the new path may be a copy: it exists, and its identity isn't the one in
+    /// the list.
     ///
     /// The folder that is compared is the nearest one above the path that existed when the list was written.
     ///
-    /// If it doesn't exist here, not everything was copied.
+    /// If that folder doesn't exist at the new place, not everything was copied.
     private func mayBeCopy(of path: SnapshotList.Path, at place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         guard let level = path.folders.firstIndex(where: { $0 != nil }), let folder = found[level] else {

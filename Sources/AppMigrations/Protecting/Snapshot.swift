@@ -13,7 +13,8 @@
 /// removed only after a state that doesn't need it was saved. So if a state needs a snapshot, the snapshot is
 /// complete, no matter when a process was killed. ``PathRestore`` says how the copies are used.
 final class Snapshot {
-    /// The suffixes of a database (an empty one) and of the files that SQLite keeps next to it.
+    /// The suffixes of a database's files: the empty suffix for the database itself, and those of the files
+    /// that SQLite keeps next to it.
     ///
     /// These files can hold data that isn't in the database yet (sqlite.org, "Temporary Files Used By
     /// SQLite"). A database that is restored next to the wrong ones would be damaged.
@@ -158,8 +159,8 @@ final class Snapshot {
     /// That user could have written its list and its copies, and a restore could then overwrite any file of
     /// this user.
     ///
-    /// A closure that gives all of the app's files to another user gives the snapshot to that user too. Then
-    /// its files can't be restored.
+    /// If a closure makes another user the owner of all the app's files, that user also owns the snapshot.
+    /// Then the protected files can't be restored.
     static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
         if status.kind != .directory || !Platform.isOwn(status) { throw SystemCallError.foreign(folder) }

@@ -1,6 +1,7 @@
 /// The content of the file `list` in a snapshot.
 ///
-/// It has the protected paths, and the facts that a restore checks before it trusts them.
+/// It contains the protected paths. For each path, it also contains the facts that a restore compares before
+/// it uses the path.
 struct SnapshotList {
     struct Path {
         /// The path relative to the state directory.
@@ -11,7 +12,7 @@ struct SnapshotList {
 
         /// The identity of the item at the path; `nil` if nothing was there.
         ///
-        /// By it, the item is recognized under another name.
+        /// It shows that an item with another path is the same item.
         var identity: FileIdentity?
 
         /// The number of steps up to the nearest mount point.
@@ -21,7 +22,7 @@ struct SnapshotList {
 
         /// The identities of the folders above the path, the nearest first.
         ///
-        /// The last one is the first folder that also contains the state directory.
+        /// The list ends with the nearest folder that also contains the state directory.
         ///
         /// An element is `nil` if that folder didn't exist.
         ///

@@ -1,15 +1,20 @@
 /// Saves the checkpoints of a closure while it runs.
 ///
-/// A closure may save from any of its threads and tasks, so they take turns here. When the closure has ended,
-/// nothing is saved any more: a context that outlived it would overwrite the record.
+/// A closure may save from several threads and tasks. This class lets one save at a time. After the closure
+/// has ended, `save` throws. Otherwise code that kept the context could overwrite the saved result of the
+/// migration.
 final class CheckpointWriter: Sendable {
-    /// The attempt as it began, with the checkpoint of an earlier one.
+    /// What the state says about this attempt when it begins.
+    ///
+    /// It includes the checkpoint that an earlier attempt saved, if any.
     let initial: Interruption
 
     /// The last-run version before the attempt.
     let previousVersion: AppVersion
 
-    /// The state with the intent; `nil` while the closure doesn't run.
+    /// The locked state while the closure runs; `nil` before and after.
+    ///
+    /// The state says that the migration has begun (its "intent").
     private let running = Guarded<LockedState?>(nil)
 
     init(_ initial: Interruption, after previousVersion: AppVersion) {
@@ -22,7 +27,9 @@ final class CheckpointWriter: Sendable {
     /// Allows saving, for a closure that is about to run.
     func begin(_ locked: LockedState) { running.withLock { $0 = locked } }
 
-    /// Ends the saving; waits for a save that is under way.
+    /// Stops accepting saves.
+    ///
+    /// Waits for a save that is in progress.
     func end() { running.withLock { $0 = nil } }
 
     func save(
@@ -99,7 +106,7 @@ extension StateLocation {
 }
 
 extension Checkpoint {
-    /// The value that was saved, in the type in which it was saved.
+    /// The saved text, converted to `type`.
     package func value<Value: LosslessStringConvertible>(
         as type: Value.Type,
         of version: AppVersion,

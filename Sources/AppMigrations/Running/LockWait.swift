@@ -13,9 +13,10 @@ struct LockWait: ~Copyable {
         /// An asynchronous call, whose task is suspended while it waits.
         case asynchronous
 
-        /// A start that blocks its thread until files are restored.
+        /// The creation of a manager at app start. It blocks its thread until protected files are restored.
         ///
-        /// It may wait for its own process: a restore never needs this thread.
+        /// It may wait even if another thread of the same process holds the lock: restoring files never needs
+        /// this thread.
         case start
     }
 
@@ -32,14 +33,15 @@ struct LockWait: ~Copyable {
 
     private static var longestPause: Duration { .milliseconds(32) }
 
-    /// A process that asks for the status holds the lock for a moment.
+    /// The wait lasts at least this long, even if `timeout` is shorter.
     ///
-    /// That is no reason to give up.
+    /// A process that only reads the status also holds the lock for a moment, and the wait should outlast it.
     private static var shortestTimeout: Duration { .milliseconds(10) }
 
     private var location: StateLocation { reporter.location }
 
-    /// `version` is that of the migration for which the caller waits, if it waits for one.
+    /// `version` is the migration that the caller wants to run with the lock; `nil` if the call is not about
+    /// one migration.
     init(_ reporter: Reporter, version: AppVersion?, timeout: Duration?, caller: Caller) {
         self.reporter = reporter
         self.version = version

@@ -1,9 +1,11 @@
-/// The state of an app that forgets it: it is moved aside, even if it can't be read.
+/// Forgetting a state: the app asks for it, and the state file is moved aside, even if it can't be read.
 extension LockedState {
-    /// Takes the lock, and restores the files of a process that died, if the state can be read.
+    /// Takes the lock.
     ///
-    /// A state that may be readable later, for example after the first unlock of a device, is not forgotten:
-    /// its error is thrown.
+    /// If the state can be read, also restores the protected files of a migration whose process died.
+    ///
+    /// If the state may be readable later, for example after the first unlock of a device, it isn't
+    /// forgotten, and the error of reading it is thrown.
     static func takeToForget(
         _ reporter: Reporter,
         timeout: Duration?
@@ -23,9 +25,10 @@ extension LockedState {
 
     /// Moves the file at the state's path aside, and returns its new path; `nil` if there is no file.
     ///
-    /// If the state couldn't be read, the copies of protected files are kept, because they may be the only
-    /// good ones. They are moved after the state: if a person repairs the state by hand, it asks for them. If
-    /// the process dies between the two moves, the next first run keeps the copies.
+    /// If the state couldn't be read, the copies of protected files are kept, because the files themselves
+    /// may be damaged. They are moved after the state: otherwise, if the process died between the two moves,
+    /// a state that someone repairs by hand would refer to copies that were moved away. If the process dies
+    /// between the two moves, the next start finds no state, is a first run, and moves the copies aside.
     func moveStateAside() throws(MigrationError) -> String? {
         let file = StateFile(location: location)
         guard try file.exists() else { return nil }

@@ -1,23 +1,25 @@
 /// A state while its lock is held.
 ///
-/// It was read under the lock, and the protected files of a process that died were restored.
+/// The state was read after the lock was taken. If a process died in a migration with protected files, those
+/// files were restored.
 ///
 /// There is no other way to save, restore or remove anything of a state, and no way to have a value of this
 /// type without the lock. The lock is released with the last reference.
 ///
-/// The lock protects only the state to which its path leads. If another file is at that path, another process
-/// may have the state. So before anything is written, ``confirmLock()`` checks that the locked file is still
-/// there.
+/// The lock is a file at a known path. If that file is removed or replaced, another process can lock the new
+/// file and use the state at the same time. So before anything is written, ``confirmLock()`` checks that the
+/// locked file is still there.
 final class LockedState {
     let reporter: Reporter
     let lock: FileLock
 
     /// The state in the file, as far as the holder of the lock knows; `nil` if there is none.
     ///
-    /// While a closure runs, it has the intent and the checkpoints. There is no other copy of them.
+    /// While a closure runs, this state includes the note that the migration has begun (the intent) and its
+    /// checkpoints. Nothing else in memory has them.
     private(set) var state: MigrationState?
 
-    /// True if the lock was lost, so that another process may have the state.
+    /// True if the lock was lost, so another process may be using the state.
     ///
     /// Nothing is written or restored any more.
     private(set) var isLost = false
@@ -25,7 +27,9 @@ final class LockedState {
     /// True if the state that was saved last is in the file, but may not survive a power failure.
     private(set) var isUncertain = false
 
-    /// The replaced files that a restore could not move into the snapshot, and renamed in their folders.
+    /// A restore moves the files that it replaces into the snapshot.
+    ///
+    /// These are the ones that it couldn't move; it renamed them in their own folders instead.
     private var renamedInPlace: [String] = []
 
     var location: StateLocation { reporter.location }
@@ -54,7 +58,9 @@ final class LockedState {
     // The lock is released here, because a context that outlived its closure has a reference to it too.
     deinit { lock.unlock() }
 
-    /// The state, which existed when the manager was made.
+    /// The state, or an error if there is none.
+    ///
+    /// It existed when the manager was created, so it must have been removed since.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable` if it was removed since.
     func existing() throws(MigrationError) -> MigrationState {
@@ -75,9 +81,10 @@ extension LockedState {
         try confirmLock()
         guard let document = new.documentToSave else { throw tooLargeError() }
         do throws(SystemCallError) {
-            // The directory must be durable before a first state in it counts. Another process may have made
-            // it, and may have died before it synced the name. The path isn't resolved: if it contains a
-            // link, this library didn't make the folder that the link leads to.
+            // Before the first state is saved, the directory and all folders above it are synced, so that a
+            // power failure can't remove them. Another process may have created the directory, and may have
+            // died before it synced it. Links in the path aren't resolved: this library didn't create the
+            // folder that a link leads to.
             if state == nil {
                 try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
             }
@@ -211,10 +218,12 @@ extension LockedState {
 
 // Restoring protected files, and removing their copies.
 extension LockedState {
-    /// Restores the files that the migration of a dead process protected, or removes a snapshot that no
-    /// intent asks for.
+    /// If a process died in a migration with protected files, restores those files from their copies.
     ///
-    /// It is the first action under the lock, so that nobody can write newer data over those files before.
+    /// If there are copies that the state doesn't refer to, removes them.
+    ///
+    /// Call this first after taking the lock. Otherwise the app could write new data to those files, and the
+    /// restore would overwrite it.
     func recover() throws(MigrationError) {
         guard let state else { return }
         let version = state.marks.interruption?.version
@@ -226,19 +235,22 @@ extension LockedState {
         if lock.hasFoundSnapshot { discardSnapshot(of: version) }
     }
 
-    /// Moves copies aside that were found before the first state is saved: the state that asked for them was
-    /// lost.
+    /// Moves copies aside that a first run found.
     ///
-    /// They may be the only good ones. If they stayed next to a state that doesn't ask for them, they would
-    /// be removed. If they can be neither moved nor marked, they stay, and the first save reports the error
-    /// of the folder.
+    /// They belong to an earlier state, which was lost.
+    ///
+    /// The files themselves may be damaged, so the copies must survive. A later start would remove copies
+    /// that its state doesn't refer to. If they can't be moved or marked as kept, they stay where they are.
+    /// The first save then fails too and reports the problem with the folder.
     func keepUnlistedCopies(at time: Int64 = Platform.now) {
         cleanUpSnapshot(of: nil) { files in
             try files.keep(asOf: time).map { SavedFiles.Kept(path: $0, reason: .stateLost) }
         }
     }
 
-    /// Removes the copies that no state asks for, and moves aside those that must not be removed.
+    /// Removes the copies that the state doesn't refer to.
+    ///
+    /// Copies that may still be needed are moved aside instead.
     func discardSnapshot(of version: AppVersion?) {
         cleanUpSnapshot(of: version) { files in
             try confirmLock()
@@ -282,7 +294,7 @@ extension LockedState {
         }
     }
 
-    /// Saves that the files of `restored` were restored, and only then removes their copies.
+    /// First saves in the state that the protected files are restored, then removes their copies.
     ///
     /// As long as the state asks for the copies, each start looks for files that are still to be restored.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
@@ -290,8 +302,8 @@ extension LockedState {
         if let failure = saveBestEffort(restored.endingRestore()) {
             throw location.protectionError(.savingUnchanged, of: version, because: failure)
         }
-        // Send the events after the save. Before it, a start waits for this thread, and the handler may wait
-        // for that start.
+        // Send the events after the save. Until it is saved, another start
+        // waits for this thread. An event handler that waits for that start would then deadlock.
         send(MigrationEvent(.restored, managerName: location.name, version: version))
         for path in renamedInPlace {
             var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)

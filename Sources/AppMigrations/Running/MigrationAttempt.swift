@@ -1,5 +1,7 @@
-/// One attempt at one migration under the lock: the intent, the closure, then the record, or the restore if
-/// it threw.
+/// One attempt to run one migration while the lock is held.
+///
+/// It saves that the migration begins (the intent), runs the closure, and saves that it is done (the record).
+/// If the closure threw, it restores the protected files instead.
 ///
 /// The intent is saved before the closure runs, so that the next start knows of a process that died in the
 /// closure. The record is saved after the closure has returned and its work is synced to disk, so that no
@@ -12,17 +14,20 @@ final class MigrationAttempt {
     private let token: RunToken
     private let minimumAppVersion: AppVersion
 
-    /// The state before the attempt, in which this app's version is already stored as launched.
+    /// The state before the attempt.
+    ///
+    /// Its `launched` version already includes this app.
     private let before: MigrationState
 
-    /// The copies of the files that are restored unless the record is saved; `nil` if the closure protects
-    /// none.
+    /// The copies of the protected files.
+    ///
+    /// They are restored if the record isn't saved. `nil` if the migration protects no files.
     private var snapshot: Snapshot?
 
     /// How long the closure took; `nil` until it has ended.
     private(set) var duration: Duration?
 
-    /// The attempt as it began.
+    /// What the state said about this attempt when it began.
     private var initial: Interruption { context.writer.initial }
 
     var version: AppVersion { initial.version }
@@ -36,7 +41,8 @@ final class MigrationAttempt {
     ) throws(MigrationError) {
         self.locked = locked
         self.minimumAppVersion = minimumAppVersion
-        // This state is saved again if the attempt is cancelled. That this app was launched stays true then.
+        // If the attempt is cancelled, this state is saved again. It must still say that this app was
+        // launched.
         let state = try locked.existing()
         before = state.recordingLaunch(of: max(state.marks.launched, attempted.appVersion))
         let initial = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
@@ -55,11 +61,11 @@ final class MigrationAttempt {
         locked.send(event(.started))
     }
 
-    /// Saves that the attempt copies files, and then copies them durably.
+    /// Copies the protected files, and syncs the copies to disk.
     ///
-    /// A process that dies while it copies is counted like one that dies in the closure. So the limit of
-    /// attempts ends a crash loop there too. This first save has no minimum app version, because nothing of
-    /// the data has changed yet.
+    /// Before that, it saves a state which says that copying has begun. So a process that dies while it
+    /// copies is counted like one that dies in the closure, and the limit of attempts also ends this crash
+    /// loop. That state has no new minimum app version, because the app's data hasn't changed yet.
     private func copyFiles(at paths: [String]) throws(MigrationError) {
         let protected: ProtectedPaths
         do {
@@ -144,12 +150,14 @@ extension MigrationAttempt {
     }
 }
 
-// The end of an attempt: recorded, undone, cancelled before its closure began, or without its lock.
+// Ending an attempt: recording it, undoing it, cancelling it before the closure runs, or reporting that the
+// lock was lost.
 extension MigrationAttempt {
     /// Records that the closure returned, or restores the files that it protects if it threw.
     func finish(closureError: (any Error)?) throws(MigrationError) {
         do throws(MigrationError) {
-            // Until the state's lock is confirmed, the lock of the list keeps other processes away.
+            // The snapshot has its own lock. Keep it until we know that we still hold the state's lock: it
+            // keeps other processes out meanwhile.
             defer { snapshot?.endListLock() }
             try locked.confirmLock()
         } catch {
@@ -162,7 +170,8 @@ extension MigrationAttempt {
             )
         }
         do throws(SystemCallError) {
-            // The record must not be more durable than the work.
+            // Sync the work before saving the record, so that no power failure can lose the work and keep the
+            // record.
             try snapshot?.synchronizeWork()
         } catch {
             let failure = MigrationError.unsynchronized(
@@ -224,9 +233,10 @@ extension MigrationAttempt {
         )
     }
 
-    /// Restores the protected files, and saves that the attempt failed because of `cause`.
+    /// Restores the protected files, and saves in the state that the attempt failed with `cause`.
     ///
-    /// - Returns: The error to throw: `failure`, with what became of the files.
+    /// - Returns: `failure`, with a sentence about what happened to the files. If restoring failed, that
+    ///   error instead.
     private func undo(_ failure: MigrationError, because cause: any Error) -> MigrationError {
         let ended: MigrationState
         do throws(MigrationError) {
@@ -255,9 +265,9 @@ extension MigrationAttempt {
 
     /// Cancels the attempt because an intent could not be saved.
     ///
-    /// If it is uncertain which state a power failure leaves, the copies stay until the state before is
-    /// saved: the app goes on with its files, and a start with that intent would replace the app's new data
-    /// by the copies.
+    /// It may be uncertain whether the intent survives a power failure. Then save the previous state again
+    /// before removing the copies. If the intent came back, the next start would restore the copies and
+    /// overwrite data that the app has written since.
     ///
     /// - Returns: The error to throw: `failure`, with what became of the attempt.
     private func cancel(_ failure: MigrationError) -> MigrationError {
@@ -273,8 +283,8 @@ extension MigrationAttempt {
             }
             if snapshot != nil { locked.discardSnapshot(of: version) }
         } else if snapshot != nil {
-            // Remove the copies first, because they may be what fills the disk. The state says that they are
-            // being made.
+            // Remove the copies first, because they may be what fills the disk. Removing them before the save
+            // is safe: the state still says that the copies are incomplete.
             locked.discardSnapshot(of: version)
             if locked.saveBestEffort(before) != nil {
                 ending = "Migration \(version) was not run, but the attempt counts as a death."

@@ -4,10 +4,12 @@ public struct MigrationContext: Sendable {
     /// The version of this migration.
     public var version: AppVersion { writer.initial.version }
 
-    /// The last-run version before this migration.
+    /// The version of the data before this migration: the highest version that had run.
     public var previousVersion: AppVersion { writer.previousVersion }
 
-    /// How many times this closure was begun, this time included: 1, unless a process died in it or it threw.
+    /// How often this closure has been started, including now.
+    ///
+    /// It is more than 1 if an earlier attempt threw or its process died.
     public var attempt: Int { writer.initial.attempt.attempts }
 
     /// True if an earlier attempt may have done a part of the work already.
@@ -22,8 +24,8 @@ public struct MigrationContext: Sendable {
     /// When the closure has ended, it does nothing.
     ///
     /// - Parameters:
-    ///   - fraction: How much is done, from 0 to 1. A value outside of this range is replaced by its nearer
-    ///     end, and one that is not a number by 0.
+    ///   - fraction: How much is done, from 0 to 1. Values below 0 count as 0, values above 1 as 1, and NaN
+    ///     as 0.
     ///   - note: The work that is being done, to show to the user.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
         guard writer.isRunning else { return }
@@ -42,10 +44,14 @@ extension MigrationContext {
     /// It doesn't change during this attempt.
     public var checkpoint: String? { writer.initial.attempt.checkpoint?.text }
 
-    /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
+    /// The version of the app that saved ``checkpoint``.
+    ///
+    /// An older version may have used other values for the same place.
     public var checkpointAppVersion: AppVersion? { writer.initial.attempt.checkpoint?.appVersion }
 
-    /// The value that an earlier attempt saved, in the type in which it was saved; `nil` if none did.
+    /// The checkpoint that an earlier attempt saved, converted to `type`; `nil` if no attempt saved one.
+    ///
+    /// Pass the type that was saved.
     ///
     /// - Throws: ``MigrationError`` with the code `checkpointNotSaved` if the saved text is no value of that
     ///   type: another version of the app, ``checkpointAppVersion``, may have saved another type.
@@ -55,8 +61,9 @@ extension MigrationContext {
         try writer.initial.attempt.checkpoint?.value(as: type, of: version, in: location)
     }
 
-    /// Saves durably how far the closure has come: the next attempt goes on there, even after a power
-    /// failure.
+    /// Saves how far the closure has come.
+    ///
+    /// The next attempt can continue from there, even after a power failure.
     ///
     /// Call it when the work up to that place is synced to disk, and let its error end the closure:
     ///
@@ -74,11 +81,11 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// In a cancelled task, the checkpoint is saved, and then the code `cancelled` is thrown. If a checkpoint
-    /// differs from the last one of the earlier attempt, this attempt has made progress, and `attemptLimit`
-    /// counts deaths from there. The checkpoint stays until the migration is recorded or the state is reset,
-    /// even if other migrations are begun or fail before that. Each call costs one save. It may be called
-    /// from several threads and tasks of the closure.
+    /// If the task is cancelled, this saves the checkpoint and then throws an error with the code
+    /// `cancelled`. If the checkpoint differs from the last one of the earlier attempt, this attempt has made
+    /// progress. The count of crashes for `attemptLimit` then begins again. The checkpoint stays until the
+    /// migration is recorded or the state is reset, even if other migrations are begun or fail before that.
+    /// Each call costs one save. It may be called from several threads and tasks of the closure.
     ///
     /// - Parameters:
     ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.
@@ -113,10 +120,10 @@ extension MigrationContext {
     /// followed. The folders above are synced too, so that new and removed names are durable as well. If the
     /// closure removed something, name the folder that contained it.
     ///
-    /// The commits of a database with `synchronous=FULL` need no call. A database that has a `-wal`, `-shm`
-    /// or `-journal` file next to it is not opened. If the state's file system is ext4, xfs or btrfs on
-    /// Linux, it is synced as a whole instead; on other systems, the database is left to SQLite. So close a
-    /// database before you copy its file.
+    /// The commits of a database with `synchronous=FULL` need no call. The library doesn't open a database
+    /// that has a `-wal`, `-shm` or `-journal` file next to it, so it can't sync that file alone. On Linux
+    /// with ext4, xfs or btrfs, it syncs the whole file system instead. On other systems, SQLite is
+    /// responsible. If your closure copies a database file, close the database first.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, which names the path. Let the closure
@@ -166,7 +173,7 @@ extension MigrationContext {
         return event
     }
 
-    /// Lets a rehearsal, if there is one, know of a moment at which the process could die.
+    /// In a rehearsal (a test that simulates crashes), reports that this point is reached.
     package func reachRehearsalPoint(_ place: RehearsalMoment.Place) {
         reporter.rehearsal?.reached(RehearsalMoment(place: place, version: version))
     }

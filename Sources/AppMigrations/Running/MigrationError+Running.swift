@@ -22,7 +22,8 @@ extension MigrationError {
         return location.error(code, version: version, because: cause, isTransient: isTransient, text)
     }
 
-    /// The error of a call that would wait for itself.
+    /// The error of a call that would deadlock, because it was made inside of a closure, plan or declaration
+    /// of the same state.
     package static func nested(_ version: AppVersion?, in location: StateLocation) -> MigrationError {
         location.error(
             .nested,
@@ -32,8 +33,8 @@ extension MigrationError {
             made inside it or next to it.
             """,
             advice: """
-                In a plan, use the manager that is handed in. Elsewhere declare the version after the other one, not inside it, \
-                and await the call in asynchronous code.
+                In a plan, use the manager that its closure gets. Elsewhere, declare this version after the other declaration has \
+                returned, not inside its closure. In asynchronous code, await each declaration.
                 """
         )
     }

@@ -1,4 +1,4 @@
-/// Something that a manager did or met, for a log or a progress display.
+/// Something that a manager did or that happened to it, for a log or a progress display.
 public struct MigrationEvent: Sendable {
     /// The kind of event.
     ///
@@ -24,8 +24,9 @@ public struct MigrationEvent: Sendable {
 
     /// A description of the current work.
     ///
-    /// ``Kind/progressed`` has it if the closure describes its work, and while files are copied. In a fleet,
-    /// ``Kind/waiting`` has it too, and it names the host that this one waits for.
+    /// ``Kind/progressed`` has it if the closure describes its work, and while files are copied. If several
+    /// hosts share one state (a fleet), ``Kind/waiting`` has a note too. It names the host that this host
+    /// waits for.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -40,8 +41,8 @@ public struct MigrationEvent: Sendable {
 
     /// True if ``Kind/progressed`` is sent by the library itself, while it copies the files of `protecting:`.
     ///
-    /// The fraction is that of the copy alone then, and ``note`` names a file of the app. Don't show either
-    /// as the progress of the migration.
+    /// In this case, `fraction` is the progress of the copy only, and ``note`` names the file. Don't show
+    /// either as the progress of the migration.
     public package(set) var isCopying: Bool
 
     /// Makes an event for the preview or the test of a log or a progress display.
@@ -94,7 +95,7 @@ extension MigrationEvent {
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// This call waits, because another process, or another caller in this process, is migrating.
+        /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
         /// It is sent once for each wait, and in a fleet every ten seconds.
         public static var waiting: Kind { Kind("waiting") }
@@ -107,10 +108,10 @@ extension MigrationEvent {
         ///
         /// Before `started`, it means that a part of the files of `protecting:` was copied.
         ///
-        /// For files, the fraction is that of the copy alone. The event is sent at most once a percent, and
-        /// its note begins with `copying` and names the file. A restore renames files and sends ``restored``
-        /// alone. If it has to copy to another file system, it sends this event too, with notes that begin
-        /// with `restoring`.
+        /// While files are copied, the fraction is the progress of the copy only. At most one event is sent
+        /// for each percent. Its note begins with `copying` and names the file. A restore renames files and
+        /// sends ``restored`` alone. If it has to copy to another file system, it sends this event too, with
+        /// notes that begin with `restoring`.
         public static var progressed: Kind { Kind("progressed") }
 
         /// A closure returned and its version is recorded.
@@ -124,9 +125,9 @@ extension MigrationEvent {
 
         /// Copies of protected files still exist: they could not be removed, or were moved aside.
         ///
-        /// If they are no longer needed, the next holder of the lock tries again to remove them. If a first
-        /// run finds them, the state that asked for them was lost. It moves them to a folder next to the
-        /// state, or marks them if they can't be moved, and the library neither restores nor removes them.
+        /// Copies that are no longer needed are removed by the next process that takes the lock. If a first
+        /// run finds copies, their state was lost. The library then moves them to a folder next to the state,
+        /// or marks them as kept if it can't move them. It never restores or removes them.
         /// ``MigrationError/path`` names the folder.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }

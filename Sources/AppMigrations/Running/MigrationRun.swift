@@ -37,7 +37,9 @@ struct MigrationRun: ~Copyable {
         return nil
     }
 
-    /// Decides again by the state under the lock, and begins an attempt if the version is pending.
+    /// With the lock held, reads the state and decides again.
+    ///
+    /// Begins an attempt if the version is pending.
     private mutating func begin(
         under locked: LockedState,
         in declarations: borrowing Guarded<Declarations>
@@ -78,7 +80,7 @@ struct MigrationRun: ~Copyable {
         self.attempt = attempt
     }
 
-    /// Records that the closure returned, or restores the files that it protects if it threw.
+    /// Records a closure that returned, or restores the protected files of one that threw.
     func finish(
         _ attempt: MigrationAttempt,
         closureError: (any Error)?,
@@ -92,15 +94,16 @@ struct MigrationRun: ~Copyable {
 
     /// Closes the manager, and sends an event if the closure was called.
     ///
-    /// The lock is released before the event. Protected files may still have to be restored, and the handler
-    /// may wait for another thread whose new manager restores them.
+    /// Releases the lock before sending the event. The event handler may wait for another thread that creates
+    /// a manager, and that manager needs the lock to restore protected files. With the lock still held, they
+    /// would deadlock.
     ///
     /// - Returns: The error to throw.
     mutating func fail(
         _ failure: MigrationError,
         in declarations: borrowing Guarded<Declarations>
     ) -> MigrationError {
-        // If the closure was called, the error says already what became of the migration.
+        // If the closure was called, the error already says what happened to the migration.
         let error = attempt == nil ? failure.completed(declaring: declaration.version) : failure
         declarations.withLock { $0.close(error) }
         guard let event = attempt?.event(.failed, error: error) else { return error }

@@ -1,10 +1,10 @@
-/// Follows a manager in a rehearsal, and intervenes.
+/// Watches a manager during a rehearsal, which tests what a crash at each point would leave behind.
 package protocol RehearsalHook: AnyObject, Sendable {
     /// Called for each declaration, before anything is decided.
     func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict
 
-    /// Called under the lock at each moment at which the process could die. The disk has then what a crash
-    /// would leave.
+    /// Called under the lock at each moment at which the process could die. At that moment, the files on disk
+    /// are as a crash would leave them.
     func reached(_ moment: RehearsalMoment)
 
     /// Called when a closure has returned and isn't recorded yet.
@@ -17,11 +17,11 @@ package protocol RehearsalHook: AnyObject, Sendable {
 package enum RehearsalVerdict: Sendable {
     case `continue`
 
-    /// Nothing is decided or run, as in a plan.
+    /// The declaration is skipped: nothing is decided and nothing runs.
     case passOver
 
-    /// The declaration throws as if its version were above the app's: the release that is rehearsed didn't
-    /// have it.
+    /// The rehearsal plays an older release, which didn't have this declaration. So the declaration throws,
+    /// as for a version above the app's.
     case stop
 }
 

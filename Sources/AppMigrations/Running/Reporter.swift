@@ -1,4 +1,6 @@
-/// Sends the events of a manager to the app, and has the hook of a rehearsal.
+/// Sends a manager's events to the app.
+///
+/// Also keeps the rehearsal hook, if there is one.
 final class Reporter: Sendable {
     let location: StateLocation
     let rehearsal: (any RehearsalHook)?
@@ -16,8 +18,8 @@ final class Reporter: Sendable {
 
     /// Calls the handler of the app.
     ///
-    /// If the handler declared a migration of the same state, it would wait for itself. It gets the error
-    /// `nested` instead.
+    /// A handler that declares a migration of the same state would deadlock. So that call throws the error
+    /// `nested`.
     func send(_ event: MigrationEvent) {
         guard let onEvent else { return }
         RunToken.marking(location) { onEvent(event) }

@@ -240,12 +240,14 @@ extension MigrationState {
         with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
-    /// Returns the state with the death count of every pending migration set to zero.
+    /// Returns the state with the number of deaths set to zero for every pending migration.
     ///
-    /// The attempt counts are kept.
+    /// The limit of attempts counts only deaths, so every pending migration may be attempted again. The total
+    /// numbers of attempts are kept.
     package func resettingAttempts() -> MigrationState {
         let interruption = marks.interruption.map { current in
-            // An attempt without a failure counts as a death, see `Interruption.outcome`. So store a failure.
+            // An attempt without a stored failure counts as one whose process died (see
+            // `Interruption.outcome`). Storing a failure keeps it from being counted again.
             let failure =
                 current.failure ?? "The process died during this attempt. Later, resetAttempts() was called."
             return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)

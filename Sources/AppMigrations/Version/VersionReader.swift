@@ -16,7 +16,9 @@ struct VersionReader {
     /// The smallest component that doesn't fit in one byte of the key.
     static var firstLong: UInt64 { 240 }
 
-    /// The value of the byte before the bytes of a longer component, minus the number of these bytes.
+    /// A component that doesn't fit in one byte is written as a length byte, followed by its own bytes.
+    ///
+    /// The length byte is the number of those bytes plus this value.
     static var lengthOffset: UInt64 { 241 }
 
     private var head: UInt64 = 0
@@ -103,7 +105,7 @@ struct VersionReader {
             case 0x2D where !hasSubNumber:
                 hasSubNumber = true
                 append(byte: Self.subNumberMark)
-            case 0x2D: return "character \(index + 1) begins a second sub-number"
+            case 0x2D: return "character \(index + 1) is a second hyphen, and a version has at most one"
             default: return "character \(index + 1) is not allowed there"
             }
             index &+= 1

@@ -11,7 +11,7 @@ enum FullTextIndex {
         "INSERT INTO main.\(index.quoted)(\(index.quoted)) VALUES ('rebuild')"
     }
 
-    /// The tables from which an index is filled; none for any other table.
+    /// The tables from which an index is filled; empty for any other virtual table.
     ///
     /// The command is tried on the index in `db`, a private database with the objects of `schema`. SQLite
     /// tells which tables it reads. An index with rows of its own reads only tables that its module made,

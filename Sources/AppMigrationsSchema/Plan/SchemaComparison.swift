@@ -245,7 +245,7 @@ struct SchemaComparison {
         questions.append(question)
     }
 
-    /// The tables from which an index of the database is filled; none for a table with rows of its own.
+    /// The tables from which an index of the database is filled; empty for a table with rows of its own.
     private func contentTables(of table: SchemaObject) throws(SQLError) -> [SQLName] {
         var copy = try SchemaCopy(preparing: preparation)
         try copy.make([.table, .view], of: start.objects)

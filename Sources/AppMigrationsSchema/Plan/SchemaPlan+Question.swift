@@ -102,7 +102,8 @@ extension SchemaPlan.Question {
     /// The question, with the hints that answer it.
     public var description: String {
         let column = column ?? ""
-        let (tableText, columnText) = (Self.literal(table), Self.literal(column))
+        let tableText = Self.literal(table)
+        let columnText = Self.literal(column)
         let drop =
             self.column == nil
             ? "droppedTables: [\(tableText)]" : "droppedColumns: [\(tableText): [\(columnText)]]"

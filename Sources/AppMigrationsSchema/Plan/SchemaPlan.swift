@@ -64,7 +64,9 @@ public struct SchemaPlan: Sendable {
         // Hints that contradict one another are an error also if there is nothing left to do.
         _ = try SchemaComparison.renames(from: start, to: target, hints: hints)
         if start.differences(from: target).isEmpty {
-            (steps, questions, gone) = ([], [], [])
+            steps = []
+            questions = []
+            gone = []
             return
         }
         let comparison = try SchemaComparison(

@@ -160,7 +160,8 @@ struct SchemaPlanner {
     ///
     /// It has if the target doesn't have it as it is, or if its table or view is dropped.
     private func stale(comparedBy form: SchemaForm) -> (SchemaObject) -> Bool {
-        let (now, target) = (now, target)
+        let now = now
+        let target = target
         let isDroppedWithTable = isDroppedWithTable
         func differs(_ object: SchemaObject) -> Bool {
             target[object.kind, object.name].map { !form.areSame($0, object) } ?? true

@@ -53,7 +53,8 @@ struct TableCopy {
         belongingTriggers = objects.filter { $0.kind == .trigger && $0.table == object.name }
         droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
         let trial = try rebuild.trial(of: rebuild.newStatement(for: table), instead: old, with: indexes, db)
-        (new, gone) = (trial.shape, trial.gone)
+        new = trial.shape
+        gone = trial.gone
         fillings = try rebuild.fillings(old, new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
@@ -70,7 +71,9 @@ struct TableCopy {
                 switch try probe.answer(about: expression, on: db) {
                 case .reads(let more): reads.formUnion(more)
                 case .complaint(let complaint):
-                    throw rebuild.refusal("The value for \(column) \(complaint)", "Correct values:")
+                    let registration = SQLError.registrationAdvice(for: complaint)
+                    let advice = registration.map { "Correct values:, or register what they need. \($0)" }
+                    throw rebuild.refusal("The value for \(column) \(complaint)", advice ?? "Correct values:")
                 }
             }
             let lost = gone.union(rebuild.changedRowID(old, new, fillings).map { [$0] } ?? [])
@@ -196,7 +199,8 @@ struct TableCopy {
     ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
         let next = "LIMIT 1 OFFSET \(copied)"
-        // SQLite takes the rows before it back for some errors. Then that row fails no second time.
+        // For some errors, SQLite undoes the whole statement. Then this is another row, which doesn't fail
+        // again.
         guard try fails(filling(from: stash, isMovedAside: isMovedAside) + " " + next, as: error, db) else {
             return error
         }

@@ -26,7 +26,8 @@ struct TableShape {
         guard let row = list.first else {
             throw SQLError(.statementFailed, "PRAGMA table_list(\(name)) gave no table")
         }
-        (isWithoutRowID, isStrict) = (row[4].number == 1, row[5].number == 1)
+        isWithoutRowID = row[4].number == 1
+        isStrict = row[5].number == 1
         hasAutoincrement = statement.hasAutoincrement
         // Of the generated columns, 2 is virtual and 3 is stored ("PRAGMA table_xinfo").
         let sql = """
@@ -88,7 +89,8 @@ extension TableShape {
 
     /// True if a column of this table can change or refuse values of a column of another table.
     func canChange(_ source: Column, of other: TableShape, into column: Column) -> Bool {
-        let (before, after) = (other.affinity(of: source), affinity(of: column))
+        let before = other.affinity(of: source)
+        let after = affinity(of: column)
         // Without an affinity, every value is kept. But a BLOB column of a STRICT table refuses other types.
         let takesAll = after == .none && !(isStrict && SQLName(column.type) == SQLName("BLOB"))
         // A table that isn't STRICT may hold values of any type, except in its rowid.

@@ -52,6 +52,6 @@ extension SQLError {
             "unknown tokenizer: ", "unknown function: ",
         ]
         if !beginnings.contains(where: message.contains) { return nil }
-        return "Register it on each private connection of the plan with preparing:"
+        return "Register it on each private connection with preparing:"
     }
 }

@@ -137,7 +137,8 @@ struct CreateStatement {
         let keywords: [StaticString] = ["CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"]
         for item in items where !item.isEmpty && tokens.name(item.lowerBound) == column {
             if keywords.contains(where: { tokens.isWord(item.lowerBound, $0) }) { continue }
-            let (first, last) = (tokens.tokens[item.lowerBound], tokens.tokens[item.upperBound - 1])
+            let first = tokens.tokens[item.lowerBound]
+            let last = tokens.tokens[item.upperBound - 1]
             return tokens.text(in: first.range.lowerBound..<last.range.upperBound)
         }
         return nil

@@ -5,8 +5,8 @@ internal import AppMigrationsSQLite
 enum SchemaTransaction {
     /// Runs `body` in a transaction, or in a savepoint of the caller's.
     ///
-    /// Where foreign keys were on, rows that refer to none and did not before are an error. In a transaction
-    /// they must be off already, as they are in a migration: SQLite ignores the pragma there, and
+    /// If foreign keys were on, a row that refers to a missing row is an error, unless it did so before. In a
+    /// transaction they must be off already, as they are in a migration. SQLite ignores the pragma there, and
     /// would delete the rows that refer to a table that is dropped.
     static func run<Connection: SQLConnection>(
         on db: Connection,
@@ -51,11 +51,13 @@ enum SchemaTransaction {
         try session.db.inSavepoint { () throws(SQLError) in try withLegacyRenaming(session, db, body) }
     }
 
-    /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone, and with room for changed pages.
+    /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone, and with room
+    /// for changed pages.
     ///
-    /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and earlier"; with foreign
-    /// keys off, references of other tables stay as they are, too. Each time the room is full (8 MB here, mostly 2), SQLite brings
-    /// its journal to the disk. A larger cache would take more memory for sorting, too.
+    /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and
+    /// earlier"; with foreign keys off, references of other tables stay as they are, too. Each time the room
+    /// is full (8 MB here, mostly 2), SQLite brings its journal to the disk. A larger cache would take more
+    /// memory for sorting, too.
     private static func withLegacyRenaming(
         _ session: SQLiteSession,
         _ db: some SQLConnection,

@@ -163,7 +163,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect(error.message.contains(try #require(pair.complaint)), "\(error)")
         #expect(
             error.description.hasSuffix(
-                "Nothing was changed. Register it on each private connection of the plan with preparing:."
+                "Nothing was changed. Register it on each private connection with preparing:."
             ),
             "\(error)"
         )
@@ -179,7 +179,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect(
             error.description
                 == "The table t cannot be renamed: no such tokenizer: app_tok. Nothing was changed."
-                + " Register it on each private connection of the plan with preparing:, or rename the table in a migration."
+                + " Register it on each private connection with preparing:, or rename the table in a migration."
         )
         let plan = try SchemaPlan(
             from: db,
@@ -271,9 +271,33 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         let rebuild = TableRebuild("f_content", as: "CREATE TABLE f_content(a, b)")
         let error = try refused(db) { try rebuild.run(db) }
         #expect(
-            error.description.hasSuffix("Register it on each private connection of the plan with preparing:.")
+            error.description.hasSuffix("Register it on each private connection with preparing:.")
         )
         try rebuild.run(db, preparing: AppRegistrations.register)
+    }
+
+    @Test func `an expression with a function that isn't registered names the way out`() throws {
+        let db = try AppRegistrations.database("CREATE TABLE t(a); INSERT INTO t VALUES (3)")
+        let values = ["b": "app_same(a)"]
+        let rebuild = TableRebuild("t", as: "CREATE TABLE t(a, b)", values: values)
+        let way = "or register what they need. Register it on each private connection with preparing:."
+        let refusal = try refused(db) { try rebuild.run(db) }
+        #expect(
+            refusal.description.hasSuffix(
+                "no such function: app_same. Nothing was changed. Correct values:, \(way)"
+            )
+        )
+        let hints = SchemaPlan.Hints(values: ["t": values])
+        let contradiction = try sqlError {
+            try SchemaPlan(from: db, to: "CREATE TABLE t(a, b)", hints: hints)
+        }
+        #expect(
+            contradiction.description.hasSuffix(
+                "no such function: app_same. Nothing was changed. Correct the hints, \(way)"
+            )
+        )
+        try rebuild.run(db, preparing: AppRegistrations.register)
+        #expect(try db.query("SELECT a, b FROM t") == [[3, 3]])
     }
 
     @Test func `a rebuild asks a prepared connection what a full-text index is filled from`() throws {

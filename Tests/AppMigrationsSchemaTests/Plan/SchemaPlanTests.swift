@@ -155,7 +155,7 @@ import Testing
         #expect(
             error.description
                 == "The table t cannot be renamed: no such module: nomodule. Nothing was changed."
-                + " Register it on each private connection of the plan with preparing:, or rename the table in a migration."
+                + " Register it on each private connection with preparing:, or rename the table in a migration."
         )
         let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(a, b)", hints: .init(droppedTables: ["m"]))
         #expect(plan.steps.map(\.description) == ["rebuild the table t", "drop the table m"])

@@ -211,7 +211,7 @@ import Testing
         #expect(
             plan.steps.map(\.sql) == [
                 "-- rebuild the table t: this can't be shown as SQL: no such tokenizer: app_tok. Register it on each private"
-                    + " connection of the plan with preparing:\n",
+                    + " connection with preparing:\n",
                 "DROP TABLE main.\"f\";\n",
             ]
         )

@@ -129,7 +129,7 @@ import Testing
         )
         #expect(
             error?.description.hasSuffix(
-                "The copies are kept, and the files were not changed. Fix that and call it again."
+                "The copies are kept, and the files were not changed. Fix the problem and call abandonRestore again."
             ) == true
         )
         try scratch.remove("state/Library.migrations.json.tmp")

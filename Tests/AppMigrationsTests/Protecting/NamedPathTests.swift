@@ -47,7 +47,7 @@ import Testing
             error.description
                 == "The files that migration 1.1 protects could not be copied in manager \"Library\" "
                 + "(\(scratch.state.stateFile)): \(scratch.file("link/")): \(reason). The migration was not run and no file was "
-                + "changed. Fix that and create a new manager."
+                + "changed. Fix the problem and create a new manager."
         )
     }
 

@@ -112,7 +112,7 @@ import Testing
 
     @Test(arguments: [
         ("state", "the state directory is in it"),
-        ("state/Library.migrations.json", "it belongs to the state"),
+        ("state/Library.migrations.json", "this library keeps its state there"),
     ])
     func `what a link leads to is refused like any other path`(target: String, reason: String) throws {
         try scratch.link("link", to: target)

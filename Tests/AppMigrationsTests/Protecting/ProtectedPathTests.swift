@@ -11,14 +11,14 @@ import Testing
         ("", "it is empty"),
         ("file:///tmp/x", "it is a URL; pass its path(percentEncoded: false)"),
         ("a\0b", "a path can't contain a NUL character"),
-        ("~/data", "only a shell replaces ~ by the home folder; pass the whole path"),
+        ("~/data", "only a shell replaces ~ with the home folder; pass the whole path"),
         ("state", "the state directory is in it"),
         (".", "the state directory is in it"),
         ("state/.", "the state directory is in it"),
-        ("state/Library.migrations.json", "it belongs to the state"),
-        ("state/Library.migrations.lock", "it belongs to the state"),
-        ("state/Library.migrations.snapshot", "it belongs to the state"),
-        ("state/Library.migrations.snapshot/0", "it belongs to the state"),
+        ("state/Library.migrations.json", "this library keeps its state there"),
+        ("state/Library.migrations.lock", "this library keeps its state there"),
+        ("state/Library.migrations.snapshot", "this library keeps its state there"),
+        ("state/Library.migrations.snapshot/0", "this library keeps its state there"),
     ]
 
     @Test(arguments: refused)
@@ -28,7 +28,8 @@ import Testing
         let error = try scratch.manager(upgradingTo: "1.1")
             .refusal(protecting: isPlain ? scratch.file(name) : name)
         #expect(error.description.contains(reason), "\(error)")
-        let end = "The migration was not run and no file was changed. Fix that and create a new manager."
+        let end =
+            "The migration was not run and no file was changed. Fix the problem and create a new manager."
         #expect(error.description.hasSuffix(end))
         #expect(try scratch.state.names() == ["Library.migrations.json", "Library.migrations.lock"])
     }

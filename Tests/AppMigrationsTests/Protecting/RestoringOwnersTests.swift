@@ -55,7 +55,10 @@ import Testing
         try #require(chown(foreign, 65_534, 0) == 0)
         let path = name == "." ? scratch.file("top") : scratch.file("top/" + name)
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: path)
-        #expect(error.description.contains("belongs to user 65534, and this process is root's."), "\(error)")
+        #expect(
+            error.description.contains("belongs to user 65534, and this process runs as root."),
+            "\(error)"
+        )
         #expect(error.path?.hasPrefix(name == "." ? foreign : path) == true)
         #expect(
             error.description.contains(name == "." ? "the state directory belongs" : "top/folder belongs"),

@@ -94,8 +94,9 @@ import Testing
         Row(
             .nested,
             "This call would wait for itself: a closure, a plan or a declaration of M is under way, and the call was made inside "
-                + "it or next to it. Migration 1.4 was not run. In a plan, use the manager that is handed in. Elsewhere declare the "
-                + "version after the other one, not inside it, and await the call in asynchronous code."
+                + "it or next to it. Migration 1.4 was not run. In a plan, use the manager that its closure gets. Elsewhere, "
+                + "declare this version after the other declaration has returned, not inside its closure. In asynchronous code, "
+                + "await each declaration."
         ) { manager, folder in
             let other = try folder.manager("1.4")
             try manager.whenMigrating(toVersion: "1.3") { () throws in

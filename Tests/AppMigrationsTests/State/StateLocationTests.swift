@@ -136,7 +136,7 @@ import Testing
         #expect(error.code == .unusableDirectory)
         #expect(
             error.description
-                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: only a shell replaces ~ by the "
+                == "The state directory \"\(directory)\" of manager \"Library\" can't be used: only a shell replaces ~ with the "
                 + "home folder; pass the whole path. Nothing was run. "
                 + "Pass the absolute path of a folder as stateDirectory:."
         )

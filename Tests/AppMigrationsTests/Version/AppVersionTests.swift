@@ -47,7 +47,7 @@ struct AppVersionTests {
         (":2", "a digit is missing at character 1"),
         ("1.0b2", "character 4 is not allowed there"),
         ("1.1-2.3", "character 6 is not allowed there"),
-        ("1-2-3", "character 4 begins a second sub-number"),
+        ("1-2-3", "character 4 is a second hyphen, and a version has at most one"),
         ("1.18446744073709551616", "the number at character 3 is greater than 18446744073709551615"),
         ("1-99999999999999999999", "the number at character 3 is greater than 18446744073709551615"),
         ("111111111111111111111111", "the number at character 1 is greater than 18446744073709551615"),

@@ -50,7 +50,7 @@ import Testing
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")
             try write("{", to: state)
-            #expect(mail().contains("the next manager is a first run."))
+            #expect(mail().contains("the next manager is then a first run."))
             let damaged = try #require(throws: MigrationError.self) { _ = try open() }
             #expect(supportMail(about: damaged, version: "1.4", stateDirectory: folder) == "\(damaged)")
         }

@@ -17,15 +17,23 @@ import Testing
         // Sample 2 of WhenADatabaseIsDamaged.md
     }
 
+    func report(_ problem: SQLiteStore.VirtualTableProblem) { calls.add(problem.table) }
+
+    func reporting(_ store: SQLiteStore) throws -> SQLiteConnection {
+        let restore = { (aside: SQLiteStore.SetAside) throws -> Void in calls.add(aside.path) }
+        // Sample 3 of WhenADatabaseIsDamaged.md
+        return db
+    }
+
     struct Mending {
         let migrator: SQLiteMigrator
         let restore: (SQLiteStore.SetAside) throws -> Void
 
-        // Sample 3 of WhenADatabaseIsDamaged.md
+        // Sample 4 of WhenADatabaseIsDamaged.md
     }
 
     func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQLiteConnection {
-        // Sample 4 of WhenADatabaseIsDamaged.md
+        // Sample 5 of WhenADatabaseIsDamaged.md
     }
 
     /// A store whose schema is whole, and whose table is broken.
@@ -64,6 +72,25 @@ import Testing
             try checking(SQLiteStore(path: path), "CREATE TABLE note(id)")
             #expect(try calls.take().map(read) == ["damage", "more damage"])
             #expect(!exists(path))
+        }
+    }
+
+    @Test func `a store with a sound index of another table has nothing to report`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            let made = try SQLiteConnection(path: path)
+            try made.execute(
+                script: """
+                    CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
+                    INSERT INTO note VALUES (1, 'one');
+                    CREATE VIRTUAL TABLE notes_index USING fts4(content="note", body);
+                    INSERT INTO notes_index(notes_index) VALUES ('rebuild');
+                    """
+            )
+            made.close()
+            let db = try reporting(SQLiteStore(path: path))
+            #expect(try db.query("SELECT body FROM notes_index WHERE notes_index MATCH 'one'") == [["one"]])
+            #expect(calls.take() == [])
         }
     }
 

@@ -1,0 +1,79 @@
+import AppMigrations
+import Foundation
+import GRDB
+import Testing
+
+/// The file of the page *Plugging in another migrator*, in each of the situations that its table names.
+@Suite struct PluggingInTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "plugging-in-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder.appending(path: "thumbnails"),
+            withIntermediateDirectories: true
+        )
+    }
+
+    private func path(_ name: String) -> String { folder.appending(path: name).path(percentEncoded: false) }
+
+    private var hasThumbnails: Bool { FileManager.default.fileExists(atPath: path("thumbnails")) }
+
+    private func colors(_ queue: DatabaseQueue) throws -> [String?] {
+        try queue.read { try String?.fetchAll($0, sql: "SELECT color FROM note ORDER BY id") }
+    }
+
+    /// The database as the releases up to 1.3 left it.
+    private func shipDatabase() throws {
+        let queue = try DatabaseQueue(path: path("notes.sqlite"))
+        try notesMigrator().migrate(queue, upTo: "notes")
+        try queue.write { try $0.execute(sql: "INSERT INTO note (title) VALUES ('one'), ('two')") }
+        try queue.close()
+    }
+
+    @Test func `a new install runs no closure, and has all tables`() throws {
+        let queue = try openNotes(in: folder, appVersion: "1.4")
+        #expect(try colors(queue) == [])
+        #expect(hasThumbnails)
+    }
+
+    @Test func `an update from a release without this library runs each step once`() throws {
+        try shipDatabase()
+        for _ in 1...2 {
+            let queue = try openNotes(in: folder, appVersion: "1.4")
+            #expect(try colors(queue) == ["yellow", "yellow"])
+            #expect(!hasThumbnails)
+            try queue.close()
+        }
+    }
+
+    @Test func `a backup of the database is migrated again, and the closures don't run`() throws {
+        try shipDatabase()
+        try openNotes(in: folder, appVersion: "1.4").close()
+        try FileManager.default.removeItem(atPath: path("notes.sqlite"))
+        try shipDatabase()
+        try FileManager.default.createDirectory(
+            atPath: path("thumbnails"),
+            withIntermediateDirectories: false
+        )
+        let queue = try openNotes(in: folder, appVersion: "1.4")
+        #expect(try colors(queue) == [nil, nil])
+        #expect(hasThumbnails)
+    }
+
+    @Test func `a backup of the whole folder runs the closures, too`() throws {
+        try shipDatabase()
+        let old = try Data(contentsOf: URL(filePath: path("notes.sqlite")))
+        try openNotes(in: folder, appVersion: "1.4").close()
+        for name in ["notes.sqlite", "migrations"] { try FileManager.default.removeItem(atPath: path(name)) }
+        try old.write(to: URL(filePath: path("notes.sqlite")))
+        #expect(try colors(openNotes(in: folder, appVersion: "1.4")) == ["yellow", "yellow"])
+    }
+
+    @Test func `a database that a newer release has migrated is refused, and stays as it is`() throws {
+        let queue = try openNotes(in: folder, appVersion: "1.4")
+        try queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of a newer release')") }
+        try queue.close()
+        #expect(throws: NewerNotes.self) { try openNotes(in: folder, appVersion: "1.4") }
+    }
+}

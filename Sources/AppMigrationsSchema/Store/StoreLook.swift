@@ -24,7 +24,7 @@ struct StoreLook {
     func isUsable(
         _ check: SQLiteStore.Check,
         reporting report: ((SQLiteStore.VirtualTableProblem) -> Void)? = nil,
-        _ body: ((SQLiteConnection) throws(SQLError) -> Void)? = nil
+        _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
     ) throws(SQLError) -> Bool {
         do throws(SQLError) {
             // A file without a byte isn't opened, because SQLite would delete its log and its journal.
@@ -41,10 +41,9 @@ struct StoreLook {
                 throw files.error(.damaged, "The check found damage: \(damage)")
             }
             if virtualTables.isEmpty {
-                try body?(db)
+                try body(db)
                 return true
             }
-            if body == nil, report == nil { return true }
             // The second connection has the modules. The first one ends its transaction before: a writer that
             // waits for that end would not let the second one begin.
             db.close()
@@ -54,7 +53,7 @@ struct StoreLook {
                 try SQLiteStore.VirtualTableProblem.found(by: check, in: virtualTables, of: complete)
                     .forEach(report)
             }
-            try body?(complete)
+            try body(complete)
             return true
         } catch { throw try storeError(for: error) }
     }

@@ -62,6 +62,9 @@ extension SQLError {
         /// A schema plan has questions that no hint answers; nothing was changed.
         public static var openQuestions: Code { Code("openQuestions") }
 
+        /// A copy by hand has left two tables, and either can have the right rows; nothing was changed.
+        public static var undecidedCopy: Code { Code("undecidedCopy") }
+
         /// A query has no statement, several, or another number of parameters than arguments.
         public static var invalidQuery: Code { Code("invalidQuery") }
 
@@ -188,6 +191,7 @@ extension SQLError.Code {
         case .ledgerUnreadable: "This change was not kept. Rename that table, or fix it by hand."
         case .foreignLedger: "\(unrun) Give this migrator a ledger of its own (ledger:)."
         case .openQuestions: "Nothing was changed. Answer the questions in the plan's hints."
+        case .undecidedCopy: "Nothing was changed. Choose one of them (choosing:). The other one is kept."
         case .invalidCursor: "The batch was rolled back, and the batches before it stay. Correct the closure."
         case .stopped: "Migrations that were not applied run at the next start."
         case .constraintViolation: "Fix these rows in the migration itself."

@@ -76,7 +76,14 @@ extension SQLMigrationRun {
     /// True if another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
     private func isApplied(_ next: Pending, at dataVersion: Int64?) throws(SQLError) -> Bool {
         try ledger.make()
-        guard try ledger.hasApplied(next.step.version, at: dataVersion) else { return false }
+        guard try ledger.hasApplied(next.step.version, at: dataVersion) else {
+            // Another release may have applied a later version since this call has read the ledger.
+            if steps.refusesOutOfOrder {
+                try ledger.readVersions()
+                try refuse(next.step, below: ledger.versions.last)
+            }
+            return false
+        }
         appliedByOthers += 1
         if try ledger.checksum(of: next.step.version) != next.checksum {
             try ledger.refuseOtherOwner(than: steps.all)

@@ -75,7 +75,9 @@ final class SQLMigrationRun {
             return
         }
         try noteChanges()
-        try refuseOutOfOrder(places, in: status)
+        if steps.refusesOutOfOrder {
+            for place in places { try refuse(steps.all[place], below: status.currentVersion) }
+        }
         try prepare(places)
         do throws(SQLError) { try start() } catch {
             throw error.code == .statementFailed && status.applied.isEmpty ? namingEmptyLedger(error) : error
@@ -93,14 +95,11 @@ final class SQLMigrationRun {
         throw step.located(SQLError(.changedMigration, "Its SQL has changed since it was applied"))
     }
 
-    /// Refuses a pending migration below one that was applied already, if the migrator has that rule.
-    private func refuseOutOfOrder(_ places: [Int], in status: SQLMigrationStatus) throws(SQLError) {
-        guard steps.refusesOutOfOrder, let newest = status.currentVersion else { return }
-        for place in places where steps.all[place].version < newest {
-            let message = "It is pending, and the newer version \(newest) was applied already"
-            let error = SQLError(.outOfOrder, message)
-            throw steps.all[place].located(error, blamesFile: false)
-        }
+    /// Refuses a pending migration below the newest version that was applied already.
+    func refuse(_ step: SQLStep, below newest: Int64?) throws(SQLError) {
+        guard let newest, step.version < newest else { return }
+        let message = "It is pending, and the newer version \(newest) was applied already"
+        throw step.located(SQLError(.outOfOrder, message), blamesFile: false)
     }
 
     /// Adds to the error of a first migration that the database has tables, and that the ledger knows nothing of them.

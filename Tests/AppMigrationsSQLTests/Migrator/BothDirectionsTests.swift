@@ -9,6 +9,8 @@ import Testing
         "-- +migrate Down", "-- +migrate Down notransaction", "-- +micrate Down", "-- rambler down",
         "-- //@UNDO",
         "-- @UNDO", "---- create above / drop below ----", "-- ==== DOWN ====", "  -- +goose Down  ",
+        "-- Down Migration",
+        "-- !Downs",
     ])
     func `a script with the way down is refused before anything runs`(marker: String) throws {
         let db = try memory()

@@ -38,6 +38,28 @@ import Testing
         #expect(try sqlError { try migrator.migrate(try database(with: 1, 9)) }.code == .outOfOrder)
     }
 
+    @Test func `a later version that another release applies during the wait for the lock counts`() throws {
+        let path = TemporaryDirectory.current.path + "/db"
+        let db = try SQLiteConnection(path: path)
+        let other = try SQLiteConnection(path: path)
+        try Migrator([Self.migration(1)]).migrate(db)
+        try other.query("BEGIN IMMEDIATE")
+        let migrator = try Migrator([Self.migration(1), Self.migration(2)], outOfOrder: .refused)
+        let error = try sqlError {
+            try migrator.migrate(
+                db,
+                waiting: {
+                    #expect(throws: Never.self) {
+                        try other.query("INSERT INTO schema_migrations(version) VALUES (3)")
+                        try other.query("COMMIT")
+                    }
+                }
+            )
+        }
+        #expect(error.code == .outOfOrder)
+        #expect(try tables(in: db) == ["t1"])
+    }
+
     @Test func `a status has the names of what is pending`() throws {
         let db = try database(with: 1)
         let status = try Migrator([Self.migration(1), Self.migration(2, "folders"), Self.migration(3)])

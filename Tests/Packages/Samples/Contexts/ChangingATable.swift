@@ -36,19 +36,19 @@ import Testing
     // Sample 1 of TableRebuild.md
 
     @Test(arguments: ["alone", "legacy", "empty", "half", "edited", "colored", "gone"])
-    func `what the recipe left is mended`(kind: String) throws {
+    func `what the recipe left is recovered`(kind: String) throws {
         let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures/Recipes/"
         let db = try database(read(fixtures + "old.sql") + read(fixtures + kind + ".sql"))
         try db.query("PRAGMA foreign_keys = ON")
         let migrator = try SQLiteMigrator([
-            SQLMigration(version: 1) { db, _ in try mend(db, isWhole: kind == "edited") }
+            SQLMigration(version: 1) { db, _ in try recoverNotes(db, isDone: kind == "edited") }
         ])
         if kind == "colored" {
             #expect(throws: SQLError.self) { try migrator.migrate(db) }
             return #expect(try db.query("SELECT count(*) FROM note_bak") == [[2]])
         }
         try migrator.migrate(db)
-        try mend(db, isWhole: false)
+        try recoverNotes(db, isDone: false)
         let next: SQLValue = kind == "gone" ? 3 : 101
         try db.query("INSERT INTO note (folder, title) VALUES (1, 'new')")
         try db.execute(script: "INSERT INTO attachment VALUES (30, \(next)); DELETE FROM note WHERE id = 1")

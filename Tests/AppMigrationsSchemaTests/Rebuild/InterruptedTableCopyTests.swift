@@ -1,0 +1,240 @@
+import AppMigrationsSQLite
+import AppMigrationsSchema
+import Testing
+
+/// What the recipe "rename to _bak, create, copy, drop" has left where a process died in it.
+@Suite(.temporaryDirectory) struct InterruptedTableCopyTests {
+    /// A table with everything that a rename drags along.
+    private static let old = """
+        CREATE TABLE folder (id INTEGER PRIMARY KEY, name TEXT);
+        CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER REFERENCES folder, title TEXT);
+        CREATE TABLE attachment (id INTEGER PRIMARY KEY, note INTEGER NOT NULL REFERENCES note ON DELETE CASCADE);
+        CREATE TABLE log (title TEXT);
+        CREATE INDEX note_by_folder ON note (folder);
+        CREATE VIEW note_titles AS SELECT id, title FROM note;
+        CREATE TRIGGER note_logged AFTER UPDATE ON note BEGIN INSERT INTO log SELECT title FROM note WHERE id = new.id; END;
+        INSERT INTO folder VALUES (1, 'home');
+        INSERT INTO note VALUES (1, 1, 'one'), (2, 1, 'two'), (100, NULL, 'gone');
+        DELETE FROM note WHERE id = 100;
+        INSERT INTO attachment VALUES (10, 1), (20, 2);
+        """
+    private static let rename = "ALTER TABLE note RENAME TO note_bak;"
+    private static let create = """
+        CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, folder INTEGER REFERENCES folder, title TEXT, color TEXT);
+        """
+    private static let copy = "INSERT INTO note SELECT id, folder, title, NULL FROM note_bak"
+
+    struct Row: CustomTestStringConvertible, Sendable {
+        let name: String
+        let script: String
+        let state: InterruptedTableCopy.State
+
+        init(_ name: String, _ script: String, _ state: InterruptedTableCopy.State) {
+            self.name = name
+            self.script = script
+            self.state = state
+        }
+
+        var testDescription: String { name }
+    }
+
+    private static let decided: [Row] = [
+        Row("renamed", rename, .backupOnly),
+        Row(
+            "renamed by an old SQLite",
+            "PRAGMA legacy_alter_table = ON; \(rename) PRAGMA legacy_alter_table = OFF",
+            .backupOnly
+        ),
+        Row("empty", rename + create, .incomplete),
+        Row("half full", rename + create + copy + " WHERE id = 1", .incomplete),
+        Row("full", rename + create + copy, .incomplete),
+    ]
+
+    private static let undecided: [Row] = [
+        Row(
+            "a changed value",
+            rename + create + copy + "; UPDATE note SET title = 'new' WHERE id = 2",
+            .undecided
+        ),
+        Row(
+            "another case",
+            rename + create + copy + "; UPDATE note SET title = 'TWO' WHERE id = 2",
+            .undecided
+        ),
+        Row(
+            "a value of a new column",
+            rename + create + copy + "; UPDATE note SET color = 'red' WHERE id = 2",
+            .undecided
+        ),
+        Row(
+            "a new row",
+            rename + create + copy + "; INSERT INTO note VALUES (3, 1, 'three', NULL)",
+            .undecided
+        ),
+        Row(
+            "no column in common",
+            rename + "CREATE TABLE note (other); INSERT INTO note VALUES (1)",
+            .undecided
+        ),
+    ]
+
+    private let copy = InterruptedTableCopy(of: "note")
+
+    /// Expects that all that belonged to the table belongs to it again, and that the numbers go on.
+    private func expectWhole(_ db: SQLiteConnection, next: SQLValue = 101) throws {
+        #expect(try copy.state(in: db) == .none)
+        try db.query("INSERT INTO note (folder, title) VALUES (1, 'next')")
+        #expect(try db.query("SELECT max(id) FROM note_titles") == [[next]])
+        try db.query("UPDATE note SET title = 'x' WHERE id = 2")
+        #expect(try db.query("SELECT * FROM log") == [["x"]])
+        #expect(
+            try db.query("SELECT tbl_name FROM sqlite_master WHERE name = 'note_by_folder'") == [["note"]]
+        )
+        try db.query("DELETE FROM note WHERE id = 1")
+        #expect(try db.query("SELECT * FROM attachment") == [[20, 2]])
+        #expect(try db.query("PRAGMA foreign_keys") == [[1]])
+        #expect(try db.query("PRAGMA foreign_key_check").isEmpty)
+        #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
+    }
+
+    @Test(arguments: decided, [false, true])
+    func `a copy that was never completed is undone`(row: Row, isMigration: Bool) throws {
+        let db = try database(Self.old + row.script)
+        #expect(try copy.state(in: db) == row.state)
+        if isMigration {
+            try Migrator([Migration(version: 1) { db, _ in try copy.recover(db) }]).migrate(db)
+        } else {
+            #expect(try copy.recover(db) == row.state)
+        }
+        #expect(try db.query("SELECT id, title FROM note") == [[1, "one"], [2, "two"]])
+        try expectWhole(db)
+    }
+
+    @Test(arguments: undecided)
+    func `a table that has something of its own is asked about, and nothing is changed`(row: Row) throws {
+        let db = try database(Self.old + row.script)
+        let before = try db.query("SELECT * FROM sqlite_master")
+        #expect(try copy.state(in: db) == .undecided)
+        let error = try sqlError { try copy.recover(db) }
+        #expect(error.code == .undecidedCopy)
+        #expect(
+            error.description
+                == "Recovering the table note: note_bak exists, and note has rows or values that it lacks, so the rows of either can"
+                + " be the right ones. Nothing was changed. Choose one of them (choosing:). The other one is kept."
+        )
+        #expect(try db.query("SELECT * FROM sqlite_master") == before)
+        #expect(try copy.recover(db, choosing: .backup) == .undecided)
+        #expect(try db.query("SELECT id, title FROM note") == [[1, "one"], [2, "two"]])
+        #expect(try db.query("SELECT count(*) FROM note_kept").first?.first?.number ?? 0 > 0)
+        try expectWhole(db)
+    }
+
+    @Test func `the table is kept by choice, with the indexes of the backup`() throws {
+        let edit =
+            "; UPDATE note SET title = 'edited' WHERE id = 2; INSERT INTO note VALUES (300, 1, 'three', 'red')"
+        let db = try database(Self.old + Self.rename + Self.create + Self.copy + edit)
+        try copy.recover(db, choosing: .table)
+        #expect(try db.query("SELECT id, title FROM note") == [[1, "one"], [2, "edited"], [300, "three"]])
+        #expect(try db.query("SELECT id, title FROM note_kept") == [[1, "one"], [2, "two"]])
+        try expectWhole(db, next: 301)
+    }
+
+    @Test func `a number that the other table gave out is not given out again`() throws {
+        let edit =
+            "; INSERT INTO note VALUES (500, 1, 'five hundred', NULL); DELETE FROM note WHERE id = 500; UPDATE note SET color = 1"
+        let db = try database(Self.old + Self.rename + Self.create + Self.copy + edit)
+        try copy.recover(db, choosing: .backup)
+        try expectWhole(db, next: 501)
+    }
+
+    @Test func `names that are left of a backup are the table's again`() throws {
+        let db = try database(Self.old + Self.rename + Self.create + Self.copy, foreignKeys: false)
+        try db.execute(script: "DROP VIEW note_titles; DROP TABLE note_bak")
+        try db.query("PRAGMA foreign_keys = ON")
+        #expect(try copy.state(in: db) == .namesOnly)
+        try copy.recover(db)
+        #expect(try copy.state(in: db) == .none)
+        try db.query("INSERT INTO attachment VALUES (30, 2)")
+        #expect(throws: SQLError.self) { try db.query("INSERT INTO attachment VALUES (31, 99)") }
+    }
+
+    @Test func `a database without a copy is left alone`() throws {
+        let db = try database(Self.old)
+        let before = try db.query("PRAGMA schema_version")
+        #expect(try copy.recover(db) == .none)
+        #expect(try InterruptedTableCopy(of: "missing").recover(db) == .none)
+        #expect(try db.query("PRAGMA schema_version") == before)
+    }
+
+    /// A tree, of which the copy has some children without their parents.
+    @Test(arguments: ["", " WHERE id = 3", " WHERE id <> 2"])
+    func `a table that refers to itself comes back on a connection with foreign keys`(condition: String)
+        throws
+    {
+        let tree = "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES note ON DELETE CASCADE"
+        let db = try database(
+            """
+            CREATE TABLE note (\(tree)); INSERT INTO note VALUES (1, NULL), (2, 1), (3, 2);
+            ALTER TABLE note RENAME TO note_bak; CREATE TABLE note (\(tree));
+            INSERT INTO note SELECT * FROM note_bak\(condition);
+            """,
+            foreignKeys: false
+        )
+        try db.query("PRAGMA foreign_keys = ON")
+        try Migrator([Migration(version: 1) { db, _ in try copy.recover(db) }]).migrate(db)
+        #expect(try db.query("SELECT * FROM note") == [[1, nil], [2, 1], [3, 2]])
+        #expect(try db.query("PRAGMA foreign_key_check(note)").isEmpty)
+        try db.query("DELETE FROM note WHERE id = 2")
+        #expect(try db.query("SELECT id FROM note") == [[1]])
+    }
+
+    @Test(arguments: ["fts4(content=\"note\", title)", "fts5(title, content='note', content_rowid='id')"])
+    func `a full-text index of the table finds its rows again`(index: String) throws {
+        let db = try database(
+            """
+            CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT);
+            CREATE VIRTUAL TABLE found USING \(index);
+            CREATE TRIGGER filled AFTER INSERT ON note BEGIN INSERT INTO found (rowid, title) VALUES (new.id, new.title); END;
+            INSERT INTO note VALUES (1, 'one'), (2, 'two');
+            ALTER TABLE note RENAME TO note_bak;
+            """
+        )
+        try copy.recover(db)
+        try db.query("INSERT INTO note VALUES (3, 'three')")
+        #expect(
+            try db.query("SELECT title FROM found WHERE found MATCH 'two OR three' ORDER BY rowid") == [
+                ["two"], ["three"],
+            ]
+        )
+    }
+
+    @Test(arguments: [
+        ("it's", "it's_bak"), ("a \"b\"", "the old \"one\""), ("Émile", "émile_bak"), ("Note", "NOTE_BAK"),
+    ])
+    func `every name is taken as it is`(table: String, backup: String) throws {
+        let (new, old) = (
+            "\"\(table.replacing("\"", with: "\"\""))\"", "\"\(backup.replacing("\"", with: "\"\""))\""
+        )
+        let db = try database(
+            """
+            CREATE TABLE \(new) (x PRIMARY KEY); CREATE TABLE child (x REFERENCES \(new)); CREATE VIEW seen AS SELECT x FROM \(new);
+            INSERT INTO \(new) VALUES (1), (2); INSERT INTO child VALUES (2);
+            ALTER TABLE \(new) RENAME TO \(old); CREATE TABLE \(new) (x PRIMARY KEY, y); CREATE TABLE "\(table.replacing("\"", with: "\"\""))_kept" (z);
+            """
+        )
+        #expect(try InterruptedTableCopy(of: table, backup: backup).recover(db) == .incomplete)
+        #expect(try db.query("SELECT x FROM seen") == [[1], [2]])
+        #expect(try db.query("PRAGMA foreign_key_check").isEmpty)
+        #expect(
+            try db.query("SELECT count(*) FROM \"\(table.replacing("\"", with: "\"\""))_kept_2\"") == [[0]]
+        )
+    }
+
+    @Test func `in a transaction with foreign keys on nothing is done`() throws {
+        let db = try database(Self.old + Self.rename)
+        try db.query("BEGIN")
+        #expect(try sqlError { try copy.recover(db) }.code == .refusedSchemaChange)
+        try db.query("COMMIT")
+        #expect(try copy.recover(db) == .backupOnly)
+    }
+}

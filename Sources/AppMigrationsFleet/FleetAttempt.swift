@@ -64,7 +64,7 @@ final class FleetAttempt: Sendable {
         } catch {
             return failed(
                 failure,
-                "\(advice) The failure could not be saved either, so the attempt counts as a death."
+                "\(advice) The failure could not be saved either, so the next start counts this attempt as a crash."
             )
         }
         return failed(failure, advice)

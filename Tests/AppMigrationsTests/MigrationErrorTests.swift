@@ -138,7 +138,7 @@ struct MigrationErrorTests {
             ),
             "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled in attempt 1. The task of migration "
                 + "1.2 of manager \"Library\" (/d/Library.migrations.json) was cancelled. Its checkpoint is saved, and the next "
-                + "attempt goes on there. It is not recorded, and runs again with the next manager."
+                + "attempt continues from it. It is not recorded, and runs again with the next manager."
         ),
         Row(
             .attemptLimitReached,

@@ -58,10 +58,10 @@ final class CheckpointWriter: Sendable {
                 throw failure.adding(
                     locked.isUncertain
                         ? """
-                        The next attempt of migration \(version) goes on at the new checkpoint. After a power failure it may go on at the \
-                        one before.
+                        The next attempt of migration \(version) continues from the new checkpoint. After a power failure it may \
+                        continue from the previous checkpoint.
                         """
-                        : "The next attempt of migration \(version) goes on at the last checkpoint that was saved.",
+                        : "The next attempt of migration \(version) continues from the last saved checkpoint.",
                     code: .checkpointNotSaved,
                     version: version
                 )
@@ -74,7 +74,7 @@ final class CheckpointWriter: Sendable {
 extension StateLocation {
     func checkpointRefused(of version: AppVersion, reason: Message, advice: Message) -> MigrationError {
         let text: Message = """
-            A checkpoint of migration \(version) of \(self) was not saved: \(reason) The last checkpoint stays. \(advice)
+            A checkpoint of migration \(version) of \(self) was not saved: \(reason) The previous checkpoint is unchanged. \(advice)
             """
         return error(.checkpointNotSaved, version: version, text)
     }
@@ -98,8 +98,8 @@ extension StateLocation {
 
     package func cancelledAtCheckpoint(of version: AppVersion) -> MigrationError {
         let text: Message = """
-            The task of migration \(version) of \(self) was cancelled. Its checkpoint is saved, and the next attempt goes on \
-            there.
+            The task of migration \(version) of \(self) was cancelled. Its checkpoint is saved, and the next attempt \
+            continues from it.
             """
         return error(.cancelled, version: version, text)
     }

@@ -95,7 +95,9 @@ final class MigrationAttempt {
             snapshot?.remove()
             let failure = location.protectionError(.copying, of: version, because: error)
             if locked.saveBestEffort(before) == nil { throw failure }
-            throw failure.adding("The failure could not be saved either, so the attempt counts as a death.")
+            throw failure.adding(
+                "The failure could not be saved either, so the next start counts this attempt as a crash."
+            )
         }
     }
 
@@ -246,12 +248,14 @@ extension MigrationAttempt {
         }
         if snapshot == nil {
             if locked.saveBestEffort(ended) == nil { return failure }
-            return failure.adding("The failure could not be saved either, so the attempt counts as a death.")
+            return failure.adding(
+                "The failure could not be saved either, so the next start counts this attempt as a crash."
+            )
         }
         do throws(MigrationError) {
             try locked.restore(version)
         } catch {
-            // The next start restores the files. If this save fails too, the attempt counts as a death.
+            // The next start restores the files. If this save fails too, the next start counts this attempt as a crash.
             _ = locked.saveBestEffort(ended)
             return error.following(cause)
         }
@@ -287,7 +291,8 @@ extension MigrationAttempt {
             // is safe: the state still says that the copies are incomplete.
             locked.discardSnapshot(of: version)
             if locked.saveBestEffort(before) != nil {
-                ending = "Migration \(version) was not run, but the attempt counts as a death."
+                ending =
+                    "Migration \(version) was not run, but the next start counts this attempt as a crash."
             }
         }
         return failure.adding(ending, version: version)

@@ -90,7 +90,8 @@ final class LeaseHolder: Sendable {
         _ change: (MigrationState) -> MigrationState,
         until end: Duration
     ) async throws(MigrationError) {
-        let consequence: Message = "The next attempt of migration \(version) goes on at the last checkpoint."
+        let consequence: Message =
+            "The next attempt of migration \(version) continues from the last checkpoint."
         for _ in 1...5 {
             let now = progress.withLock { $0 }
             if let loss = now.loss { throw stored.location.leaseLost(loss, version) }

@@ -175,7 +175,9 @@ import Testing
         }
         #expect(error?.code == .stateNotSaved)
         #expect(
-            error?.description.contains("Migration 1.1 was not run, but the attempt counts as a death.")
+            error?.description.contains(
+                "Migration 1.1 was not run, but the next start counts this attempt as a crash."
+            )
                 == true,
             "\(error as Any)"
         )

@@ -67,7 +67,7 @@ import Testing
         #expect(
             (error.underlyingError as? MigrationError)?.description == """
                 The task of migration 1.2 of manager "Library" (\(folder.stateFile)) was cancelled. Its checkpoint is saved, and \
-                the next attempt goes on there.
+                the next attempt continues from it.
                 """
         )
         let options = MigrationManager.Options(attemptLimit: 1)

@@ -134,7 +134,7 @@ import Testing
         #expect(
             underlying.description == """
                 A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: it takes 4097 bytes \
-                as UTF-8, and at most 4096 are allowed. The last checkpoint stays. Save how far the \
+                as UTF-8, and at most 4096 are allowed. The previous checkpoint is unchanged. Save how far the \
                 migration has come, such as the key of the last row, and not the data itself.
                 """
         )
@@ -155,7 +155,7 @@ import Testing
             #expect(
                 underlying.description == """
                     A checkpoint of migration 1.2 of manager "Library" (\(scratch.state.stateFile)) was not saved: the migration has \
-                    protecting:, and a restore would undo the work that the checkpoint says is done. The last checkpoint stays. Do \
+                    protecting:, and a restore would undo the work that the checkpoint says is done. The previous checkpoint is unchanged. Do \
                     without one of them.
                     """
             )
@@ -177,7 +177,7 @@ import Testing
             #expect(
                 error.description == """
                     A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: the closure has \
-                    ended. The last checkpoint stays. Let the closure wait for the tasks and threads that it starts.
+                    ended. The previous checkpoint is unchanged. Let the closure wait for the tasks and threads that it starts.
                     """
             )
             #expect(try folder.stateText() == before)
@@ -200,7 +200,7 @@ import Testing
         #expect(underlying.description.contains(hasLock ? "The file has the old state." : "The lock of"))
         #expect(
             underlying.description.contains(
-                "The next attempt of migration 1.2 goes on at the last checkpoint that was saved."
+                "The next attempt of migration 1.2 continues from the last saved checkpoint."
             )
         )
         #expect(try Self.checkpoint(folder)?.text == "1")

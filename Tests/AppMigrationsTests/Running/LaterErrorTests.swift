@@ -228,7 +228,7 @@ import Testing
         Row(
             .stateNotSaved,
             "The state of M could not be saved: E. The file has the old state. Migration 1.3 ran "
-                + "and will run again. The failure could not be saved either, so the attempt counts as a death. Make room on the "
+                + "and will run again. The failure could not be saved either, so the next start counts this attempt as a crash. Make room on the "
                 + "disk, or make the folder writable, and start again."
         ) { manager, folder in
             try manager.whenMigrating(toVersion: "1.3") { () throws in

@@ -1,16 +1,17 @@
 /// Why a migration, a manager or a version was refused, and what to do next.
 ///
 /// ``description`` says what happened, in which manager, file and version, what this call did not change, and
-/// what to do. Earlier calls have their own outcome: after a declaration that throws, the versions that ran
-/// before it stay recorded. Switch on ``code``, and show or log the description.
+/// what to do. It says nothing about earlier calls. If a declaration throws, the migrations that ran before
+/// it stay recorded. Switch on ``code``, and show or log the description.
 ///
-/// On Apple's systems, `localizedDescription` is the same text. On other systems it says nothing, because
-/// Foundation uses a protocol of its own and this library doesn't import Foundation there. Show `"\(error)"`.
+/// On Apple's systems, `localizedDescription` is the same text. On other systems, `localizedDescription` is
+/// only a generic text, because it needs a protocol of Foundation, and this library doesn't import Foundation
+/// there. Show `"\(error)"`.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The facts of an error.
     ///
-    /// They are in a class so that an error is one word: each function that can throw reserves space for its
-    /// error.
+    /// They are stored in a class, so that an error is only as large as one pointer. With typed throws, each
+    /// function reserves space for the error that it can throw.
     private final class Facts: Sendable {
         let code: Code
         let managerName: String?
@@ -24,10 +25,12 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
         /// What to do.
         ///
-        /// The sentence about what the call left unchanged is before it.
+        /// In the description, it follows the sentence about what the call left unchanged.
         let advice: String?
 
-        /// True if the call that throws has still to add what it left unchanged.
+        /// True if the sentence about what the call left unchanged is still missing.
+        ///
+        /// The call that throws the error adds it.
         let isOpen: Bool
 
         init(
@@ -95,7 +98,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public var code: Code { facts.code }
 
-    /// The name of the manager, or `nil` for an error of a version's text.
+    /// The name of the manager.
+    ///
+    /// It is `nil` if the error is only about a text that can't be read as a version.
     public var managerName: String? { facts.managerName }
 
     /// The version of the migration concerned, if there is one.
@@ -111,7 +116,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
     /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that can't
-    /// be read because the device wasn't unlocked since it was started, and if another manager's running
+    /// be read because the device hasn't been unlocked since it was booted, and if another manager's running
     /// migration protects the same files. In a fleet, it is also true for ``Code/leaseLost``, and if the
     /// store or the database can't be reached, doesn't answer, has no resources left, or couldn't get a lock.
     ///
@@ -124,9 +129,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// Makes an error from its text.
     ///
-    /// Without an advice, the text is complete. With an advice, the call that throws the error adds what it
-    /// left unchanged, by ``completed(by:)``: the same error can end a start, a declaration or a reset, and
-    /// only they know what they did before.
+    /// If `advice` is `nil`, the text is complete. Otherwise the call that throws the error has to add what
+    /// it left unchanged, with `completed(by:)`. The place that creates the error can't know that, because
+    /// the same error can end a start, a declaration or a reset.
     package init(
         _ code: Code,
         manager: String? = nil,
@@ -206,7 +211,8 @@ extension MigrationError {
         /// No `currentVersion:` was given and the main bundle has no version.
         public static var unknownCurrentVersion: Code { Code("unknownCurrentVersion") }
 
-        /// The manager's name isn't made of 1 to 200 of `A-Z a-z 0-9 . _ -`, or begins with a dot.
+        /// The manager's name has characters other than `A-Z a-z 0-9 . _ -`, is empty, is longer than 200
+        /// characters, or begins with a dot.
         public static var invalidName: Code { Code("invalidName") }
 
         /// A version above the app's was declared, or passed to `reset(to:)`, `firstRun:` or `upgradesFrom`.
@@ -216,34 +222,36 @@ extension MigrationError {
         /// above its own migration.
         public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
-        /// An earlier call of the manager threw, its state was forgotten or reset, or it was handed out for a
-        /// plan that is over.
+        /// An earlier call of this manager threw, its state was moved
+        /// aside or reset, or the manager was passed to the closure of `plan` and that plan has ended.
         public static var managerClosed: Code { Code("managerClosed") }
 
         /// A newer version of the app has begun to change the data, and the declared version had not run
         /// before; or `reset(to:)` was called by an app below its ``MigrationManager/requiredAppVersion``.
         ///
-        /// The declared version was not run, or `lastRunVersion` was not changed. The newer version of the
-        /// app can go on, and the text names the other ways out. If a newer version was only started, this
-        /// isn't thrown, because nothing has changed.
+        /// The declared version was not run, or `lastRunVersion` was not changed. Continue with the newer
+        /// version of the app. The error's description says what else you can do. If a newer version was only
+        /// started, this isn't thrown, because nothing has changed.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
         ///
-        /// The call changed nothing. Start a release first that still has them.
+        /// The call changed nothing. First start an older release of the app that still has the removed
+        /// migrations.
         public static var tooOld: Code { Code("tooOld") }
 
         /// A migration is pending, or a call would change the state, and the manager was made with
         /// `isReadOnly`.
         ///
-        /// The call changed nothing. A manager without `isReadOnly` can make it.
+        /// The call changed nothing. To run it, use a manager without `isReadOnly`.
         public static var readOnly: Code { Code("readOnly") }
 
         /// A closure used a manager of the same state, or a manager was used while one of its declarations
         /// was under way.
         ///
-        /// A second declaration while one of the same manager is under way closes nothing. A declaration of
-        /// another manager in a detached task or another thread waits instead.
+        /// If a second declaration of a manager begins while one is running, it throws this code and the
+        /// manager stays open. A declaration of another manager, in a detached task or on another thread,
+        /// waits and doesn't throw.
         public static var nested: Code { Code("nested") }
 
         /// The closure threw; ``MigrationError/underlyingError`` is its error.
@@ -256,7 +264,7 @@ extension MigrationError {
         /// The host that ran the closure could not renew its lease, or another host took over.
         ///
         /// The migration was not recorded, and runs again here or on another host. The closure's task was
-        /// cancelled. Its changes before that stay.
+        /// cancelled. What the closure changed before that isn't undone.
         public static var leaseLost: Code { Code("leaseLost") }
 
         /// As many processes died in this migration as `attemptLimit` allows.
@@ -267,8 +275,8 @@ extension MigrationError {
         /// Another process held the lock for longer than `lockTimeout` allows.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
-        /// A later start may not find the folder for the state again, or no folder was named and there is no
-        /// default.
+        /// It isn't certain that a later start finds the folder for the state again (for example, because the
+        /// path is relative), or no folder was named and there is no default.
         ///
         /// The call changed nothing. The error comes back until the app names another folder.
         public static var unusableDirectory: Code { Code("unusableDirectory") }

@@ -1,30 +1,33 @@
 extension MigrationManager {
-    /// Runs `run`, once in the life of this data, when the app moves past `toVersion`.
+    /// Runs `run` once for this data, when the app is updated to `toVersion` or a later version.
     ///
     /// The closure runs before the call returns, on the caller's thread. If the version has run already, the
-    /// call costs some nanoseconds and makes no system call. In asynchronous code, a closure without `await`
-    /// selects this overload, which waits for another process on the calling thread.
+    /// call costs some nanoseconds and makes no system call. In asynchronous code, Swift selects this
+    /// overload if the closure has no `await`. It blocks the calling thread while another process is
+    /// migrating.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, or the sub-migration of one (`1.1-2`). It has to be after the version that
-    ///     was declared before it, and not after the app's. A sub-migration is compared with the app's
-    ///     version by its release.
-    ///   - outOfOrder: True if the version also runs below the last-run version, once, if it hasn't run: for
-    ///     a version that a hotfix brought after a later version was released. If it is above the baseline,
-    ///     each start reads the whole state. The guide *Writing migrations* has the rules.
+    ///   - toVersion: A version (`1.1`), or one of several migrations in a version (`1.1-2`, a
+    ///     sub-migration). It has to be above the version declared before it, and at most the app's version.
+    ///     For the second comparison, `1.1-2` counts as `1.1`.
+    ///   - outOfOrder: True if the migration also runs when its version is below the last-run version, if it
+    ///     never ran on this data. Use it for a migration that was added in a hotfix, after a later version
+    ///     had been released. If its version is above the baseline (the version of the data when the state
+    ///     was created), each start reads the whole state file, history included. The guide *Writing
+    ///     migrations* has the rules.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, at
-    ///     most `toVersion`. It is saved before the closure runs. After that, older apps have a
-    ///     ``requiredAppVersion``, even if the closure fails. If the version has run already, or belongs to
-    ///     the baseline, a minimum that isn't in the state yet is saved by itself. `nil` doesn't limit older
-    ///     apps.
+    ///     most `toVersion`. It is saved before the closure runs. After that, in an older app
+    ///     `requiredAppVersion` isn't `nil`, even if the closure fails. If the migration has already run, or
+    ///     belongs to the baseline, its closure doesn't run, but the minimum is still saved if the state
+    ///     doesn't have it yet. `nil` doesn't limit older apps.
     ///   - paths: Files and folders that are restored to what they were if the closure throws or its process
     ///     dies, and that are synced to disk before the closure is recorded. A restore replaces each file by
-    ///     its copy, so nobody may have one of them open. Name the files that the closure changes; if these
-    ///     are hundreds, name their folder.
+    ///     its copy, so nobody may have one of them open. Name the files that the closure changes. If there
+    ///     are hundreds, name their folder instead.
     ///   - run: The work. It runs again if it throws or its process dies, so make it repeatable, or name the
     ///     files that it changes in `protecting:`. A closure that writes to other files synchronizes them
-    ///     before it returns, with ``MigrationContext/synchronize(_:)-([String])``. Otherwise a power failure
-    ///     can keep the record and lose the work.
+    ///     before it returns, with ``MigrationContext/synchronize(_:)-([String])``. Otherwise, after a power
+    ///     failure, the migration can be recorded as done although its changes are lost.
     /// - Returns: True if the closure ran. `false` means that the version has run already, belongs to the
     ///   baseline, or was missed: it is below the last-run version, never ran here, and isn't declared with
     ///   `outOfOrder: true`. ``plan(_:)-9ywei`` says which. It never means that a newer app prevents the
@@ -33,8 +36,9 @@ extension MigrationManager {
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
     ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
     ///   `stateFromNewerFormat`, `protectionFailed`, `stateNotSaved`, or `migrationFailed` with the closure's
-    ///   error as ``MigrationError/underlyingError``. Each of them closes the manager, except `nested` in a
-    ///   plan, or of a second declaration while one of this manager is under way.
+    ///   error as ``MigrationError/underlyingError``. Each of these errors closes the manager. The exception
+    ///   is `nested`, if it is thrown in a plan, or because another declaration of this manager is still
+    ///   running.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -120,7 +124,9 @@ extension MigrationManager {
         return try await perform(declaration, protecting: paths, run)
     }
 
-    /// Decides about a declaration by what the manager knows; `nil` if there is nothing to run.
+    /// Decides from what the manager has read already whether the closure has to run.
+    ///
+    /// Returns `nil` if not.
     @inline(__always)
     private func declare(
         _ text: String,
@@ -170,7 +176,9 @@ extension MigrationManager {
         }
     }
 
-    /// Reads the whole state, if only its history shows whether a version declared out of order has run.
+    /// Reads the whole state for a version that is declared out of order.
+    ///
+    /// It does so only if the history is needed to know whether that version has run.
     private func readWholeState(for text: String) throws(MigrationError) {
         guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
         do throws(MigrationError) {
@@ -181,7 +189,8 @@ extension MigrationManager {
         }
     }
 
-    /// Closes the manager because of an error that came before it was decided whether the version runs.
+    /// Closes the manager because of an error that occurred before the manager could decide whether the
+    /// migration has to run.
     ///
     /// - Returns: The error to throw.
     private func closed(by error: MigrationError, declaring text: String) -> MigrationError {
@@ -190,7 +199,7 @@ extension MigrationManager {
         return refusal
     }
 
-    /// False if a rehearsal passes over the declaration, so that nothing is decided about it.
+    /// False if this manager is one of a rehearsal, and the rehearsal skips this declaration.
     private func mayDecide(_ text: String, outOfOrder: Bool) throws(MigrationError) -> Bool {
         guard let rehearsal, let version = AppVersion(text) else { return true }
         switch rehearsal.declared(version, outOfOrder: outOfOrder) {

@@ -1,7 +1,7 @@
 extension MigrationManager {
     /// Saves that the first start of a fresh install has processed all of its declarations.
     ///
-    /// From then on, a sub-migration that is added to the same release runs.
+    /// If a sub-migration (such as `1.4-2`) is added to the same release later, it runs on this install too.
     ///
     /// It is called when the manager is released. So it doesn't wait, and throws nothing. If the lock isn't
     /// free or the save fails, the next start that processes all of its declarations does this instead. It
@@ -15,7 +15,7 @@ extension MigrationManager {
             guard let state = locked.state, state.marks.isFreshInstall(of: currentVersion) else { return }
             try locked.save(state.endingFreshInstall())
         } catch {
-            // The state stays a fresh install until the next start.
+            // The state stays marked as a fresh install until the next start.
         }
     }
 }

@@ -2,7 +2,9 @@ extension MigrationManager {
     /// The time-out of the lock, the limit of attempts, the oldest data to upgrade, whether the manager is
     /// read-only, and the handler of events.
     public struct Options: Sendable {
-        /// How long to wait for another process that migrates, while the machine is awake.
+        /// How long to wait while another process is migrating.
+        ///
+        /// Time in which the machine sleeps doesn't count.
         ///
         /// `nil` waits as long as it takes. Zero waits 10 ms.
         public var lockTimeout: Duration?
@@ -15,14 +17,14 @@ extension MigrationManager {
 
         /// The oldest version from which this app upgrades; `nil` upgrades from every version.
         ///
-        /// When an app stops declaring its oldest migrations, it names here the newest one that it left out.
-        /// Then `init` throws `tooOld` for a state whose ``MigrationManager/lastRunVersion`` is below it, and
-        /// for a `firstRun:` of `existingData(at:)` below it. So no migration that is no longer declared is
-        /// skipped.
+        /// If you remove the oldest migrations from your app, set this to the newest version that you
+        /// removed. Then `init` throws `tooOld` for a state whose ``MigrationManager/lastRunVersion`` is
+        /// below it, and for a `firstRun:` of `existingData(at:)` below it. So data that still needs one of
+        /// the removed migrations is refused, and isn't used without it.
         ///
         /// Name a version that had a migration, because only migrations raise the last-run version. A fresh
-        /// install is never too old. Nor is a first run with `everything`, which begins with no data: the
-        /// declarations have to build all of it.
+        /// install is never too old. A first run with `everything` isn't too old either. It begins without
+        /// data and runs all declared migrations, which have to create all of the data.
         public var upgradesFrom: String?
 
         /// True if the manager is read-only: it writes and restores nothing, takes no lock, and runs no
@@ -31,7 +33,8 @@ extension MigrationManager {
         /// So it needs no permission to write, and never waits. ``MigrationManager/plan(_:)-9ywei``,
         /// ``MigrationManager/status`` and the properties work as usual. A declaration that has something to
         /// run throws the code `readOnly`. If there is no state, `firstRun:` is evaluated, and only this
-        /// manager keeps the answer: a manager that may write evaluates it again.
+        /// manager remembers the value. It isn't saved, so a manager that isn't read-only evaluates
+        /// `firstRun:` again.
         public var isReadOnly: Bool
 
         /// Called on the caller's thread for each event, for a log or a progress display.

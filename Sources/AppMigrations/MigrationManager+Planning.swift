@@ -1,10 +1,12 @@
 extension MigrationManager {
-    /// Plans the declarations without calling a closure: one row for each, in their order.
+    /// Returns what each declared migration would do, without running any.
     ///
-    /// It reads the state again, changes nothing and never closes the manager. Use the manager that is passed
-    /// to the closure: any other manager of the same state throws `nested` there if it has something to run.
-    /// A version that would be refused gets a row of the kind `refused`, and so does every version after it,
-    /// as in a real start.
+    /// The result has one row for each declaration, in the order of the declarations.
+    ///
+    /// It reads the state again, changes nothing and never closes the manager. Inside `declarations`, use the
+    /// manager that is passed to it. Any other manager of the same state throws `nested` there if one of its
+    /// migrations would run. A version that would be refused gets a row of the kind `refused`, and so does
+    /// every version after it, as in a real start.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `invalidVersion`, and the errors that `declarations` throws itself.
@@ -44,7 +46,8 @@ extension MigrationManager {
         let plan = Plan(state, attemptLimit: attemptLimit, isStatePresumed: found == nil)
         let planned = declarations.withLock { declarations in
             declarations.beginPlan()
-            // Once there is a state, the one that a read-only manager has assumed no longer counts.
+            // A read-only manager that found no state works with an assumed one. If a state file exists by
+            // now, use the file instead.
             let current =
                 found != nil && assumesState ? Declarations(state.marks, under: rules) : declarations
             return current.observed(by: plan)
@@ -59,13 +62,14 @@ extension MigrationManager {
         declarations.withLock { $0.endPlan() }
     }
 
-    /// The status of the state now.
+    /// The status of this manager, read from the state file now.
     ///
     /// Each call reads the file again.
     ///
     /// It changes nothing, and works even for a closed manager, in a closure, and after a newer app has used
-    /// the data. If there is no state, the status says so. The lock is tried to find out whether a migration
-    /// is under way or its process died. Other processes can't take the lock for that moment.
+    /// the data. If there is no state, the status says so. To find out whether a migration is running or its
+    /// process died, this takes the lock for a moment, if it is free. During that moment, other processes
+    /// can't take it.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or
     ///   `stateFromNewerFormat`.
@@ -101,7 +105,8 @@ extension MigrationManager {
         return MigrationState(name: name, marks: declarations.withLock { $0.marks })
     }
 
-    /// True if this manager is read-only and found no state, so that it goes by the state that a first run
-    /// would make.
+    /// True if this manager is read-only and found no state.
+    ///
+    /// In that case, it works with the state that a first run would create.
     private var assumesState: Bool { location.isReadOnly && launch == .first }
 }

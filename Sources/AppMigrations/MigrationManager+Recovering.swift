@@ -1,15 +1,16 @@
-// The app calls these methods. A start calls ``LockedState/recover()`` by itself.
+// The methods in this file are called by the app. The recovery that each start does by itself is in
+// `LockedState.recover()`.
 
 extension MigrationManager {
     /// Sets the version of the data, for recovery and for tests.
     ///
-    /// Every version after it is pending again. An interruption is cleared, even one that has reached the
-    /// limit of attempts. The version becomes the baseline, the app's version becomes the newest launched,
-    /// and the rows above the version are removed from the history. The minimum app version stays, because it
-    /// is only ever raised.
+    /// Every version after it is pending again. What the state stores about an unfinished migration is
+    /// removed, even if that migration has reached the limit of attempts. `version` becomes the baseline. The
+    /// app's version is stored as the newest version that was started. Migrations above `version` are removed
+    /// from the history. The minimum app version stays, because it is only ever raised.
     ///
-    /// A closed manager is opened, and its declarations begin again. Make other managers of this state anew.
-    /// This waits for the lock.
+    /// If this manager was closed, it is open again, and you declare the migrations again from the first. If
+    /// you have other managers for this state, replace them with new ones. This waits for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
     ///   `tooOld`, `usedByNewerApp` (in an app that has a ``requiredAppVersion``), `managerClosed` (if this
@@ -28,7 +29,7 @@ extension MigrationManager {
         }
     }
 
-    /// Checks the version of a reset, for a caller that resets something else before the state.
+    /// Checks a version before a reset, for a caller that has to reset something else first.
     ///
     /// - Throws: The errors that ``reset(to:)`` throws without reading the state.
     package func resetVersion(_ text: String) throws(MigrationError) -> AppVersion {
@@ -40,8 +41,8 @@ extension MigrationManager {
         }
     }
 
-    /// Forgets the processes that died in pending migrations, so that the limit of attempts lets these run
-    /// again.
+    /// Sets the number of deaths of every pending migration to 0, so that migrations that have reached the
+    /// limit of attempts can run again.
     ///
     /// It is for the button "Try Again" of a recovery screen, after `attemptLimitReached`. The last-run
     /// version, the baseline, checkpoints, the minimum app version, the history and the counts of attempts
@@ -50,7 +51,7 @@ extension MigrationManager {
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
     ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
-    ///   `stateNotSaved`. Nothing was forgotten then.
+    ///   `stateNotSaved`. If it throws, nothing was changed.
     public func resetAttempts() throws(MigrationError) {
         let unchanged: Message = "The counts of deaths were not changed."
         do throws(MigrationError) {
@@ -67,7 +68,9 @@ extension MigrationManager {
         }
     }
 
-    /// Moves the state aside: the next manager is a first run.
+    /// Moves the state file to another name.
+    ///
+    /// The next manager that is created finds no state, so it begins with a first run.
     ///
     /// It is for a recovery screen or a tool's command, if the state is damaged, has a newer format, or can't
     /// be trusted any more. It needs no manager, so it works even if none can be made. Nothing is deleted.
@@ -76,10 +79,10 @@ extension MigrationManager {
     /// which files these are. Then their copies are moved next to the state, to
     /// `<name>.migrations.kept-<time>`, and this library doesn't touch them again.
     ///
-    /// It waits for a migration that is running, and makes nothing if there is no state. Existing managers go
-    /// on with what they have read until they have something to run, and then throw `stateUnreadable`. Make
-    /// them anew, and answer `firstRun:` with the data that exists. The records of migrations inside a
-    /// database stay there.
+    /// It waits for a migration that is running, and creates no files if there is no state. Managers that
+    /// already exist still use the state that they have read. When one of them has to run a migration, it
+    /// throws `stateUnreadable`. Create new managers, and pass the data that exists as `firstRun:`.
+    /// Migrations that are recorded in a database stay recorded there.
     ///
     /// - Parameters:
     ///   - name: The name of the manager.
@@ -90,8 +93,8 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
     ///   `lockTimeout`, `cancelled`, `stateUnreadable` (the folder can't be read, or the device hasn't been
     ///   unlocked yet), `protectionFailed` (files can't be restored: call
-    ///   ``abandonRestore(named:stateDirectory:lockTimeout:)`` before), or `stateNotSaved`. The state wasn't
-    ///   moved then, unless the text says otherwise.
+    ///   ``abandonRestore(named:stateDirectory:lockTimeout:)`` before), or `stateNotSaved`. If it throws, the
+    ///   state wasn't moved, unless the error's description says otherwise.
     public static func forgetState(
         named name: String = "default",
         stateDirectory: String? = nil,
@@ -111,12 +114,12 @@ extension MigrationManager {
     /// Abandons the restore of protected files: they stay as they are, and their copies are kept.
     ///
     /// It is for a recovery screen, if every start throws `protectionFailed` because the files can't be
-    /// restored, and nobody can fix the reason. The copies are moved to a folder next to the state, or marked
+    /// restored, and the cause can't be fixed. The copies are moved to a folder next to the state, or marked
     /// in their place if they can't be moved. This library never touches them again.
     ///
     /// The migration stays pending. The next start runs its closure on the files as they are, with
-    /// ``MigrationContext/isRetry``; the app can copy from that folder before. Another manager that was
-    /// refused because it protects the same files can protect them afterwards.
+    /// ``MigrationContext/isRetry``; the app can copy from that folder before. If another manager couldn't
+    /// run its migration because it protects the same files, it can run it now.
     ///
     /// It works in every version of the app, and makes nothing if no files have to be restored. It waits for
     /// the lock.
@@ -128,8 +131,8 @@ extension MigrationManager {
     /// - Returns: The folder with the copies; `nil` if no files have to be restored, or if the copies are
     ///   lost. In it, `0/item` is the copy for the first path of `protecting:`, `1/item` for the second, and
     ///   so on. Paths inside other paths aren't counted. `0/absent` means that nothing existed at the first
-    ///   path. If the restore had begun, an item that is missing has been restored, except those entries of a
-    ///   folder that are still in `0/item.entries`.
+    ///   path. If a restore had already begun, items that are missing here have been restored. Of a folder,
+    ///   the entries that are still in `0/item.entries` haven't been restored.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
     ///   `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`,
     ///   `stateNotSaved` or `protectionFailed`. Nothing is lost then, and you can call it again.

@@ -1,5 +1,7 @@
 extension MigrationManager {
-    /// Runs a closure under the lock, on this thread; false if there is nothing to run any more.
+    /// Runs a closure on this thread while holding the lock.
+    ///
+    /// Returns false if it needn't run any more, for example because another process has run it.
     func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
@@ -63,7 +65,9 @@ extension MigrationManager {
         )
     }
 
-    /// Ends a declaration of a read-only manager, which reads the state without the lock and runs nothing.
+    /// Ends a declaration of a read-only manager.
+    ///
+    /// It reads the state without the lock, and throws `readOnly` if a migration would have to run.
     private func endReadOnly(_ declaration: Declarations.Declaration) throws(MigrationError) {
         let state = try stateOrAssumed(file.readState())
         try declarations.withLock { declarations throws(MigrationError) in

@@ -1,9 +1,9 @@
-/// Runs code once, when the app moves past a version.
+/// Runs a piece of code once when the app is updated to a given version or a later one.
 ///
 /// **A migration runs at least once. It is recorded only after it returned. Nothing is ever skipped because
-/// something else failed.** A manager keeps the last-run version of one subsystem in a state file. It runs
-/// the closures whose version is after the stored version and not after the app's, at once and in the order
-/// in which they are declared.
+/// something else failed.** A manager keeps the last-run version of one subsystem in a state file. When you
+/// declare a closure, the manager runs it immediately if its version is above the stored version, and at most
+/// the app's version. So closures run in the order in which you declare them.
 ///
 /// ```swift
 /// let migrations = try MigrationManager(
@@ -22,10 +22,12 @@
 ///
 /// After a declaration has thrown, the manager is closed: every later
 /// ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` throws the code
-/// `managerClosed` and runs nothing. So no `try?` can skip a failed migration. A new manager starts again.
+/// `managerClosed` and runs nothing. So a failed migration isn't skipped even if the app ignores the error
+/// with `try?`. To try again, create a new manager and declare the migrations again.
 ///
-/// A manager is one sequence of declarations. A second declaration while one is under way throws the code
-/// `nested` and closes nothing. Concurrent callers make a manager each.
+/// Use a manager from one place, one declaration after the other. A declaration that begins while another one
+/// is running throws the code `nested`; the manager stays open. If several threads or tasks migrate, create a
+/// manager for each.
 public final class MigrationManager: Sendable {
     /// The name of the subsystem, which names its state file.
     public var name: String { location.name }
@@ -39,27 +41,30 @@ public final class MigrationManager: Sendable {
     let rules: UpgradeRules
     let options: Options
 
-    /// The hook of a rehearsal; `nil` in an app.
+    /// Called at each step if this manager only rehearses the migrations (a test run on a copy of the data).
+    ///
+    /// It is `nil` in an app.
     let rehearsal: (any RehearsalHook)?
     let declarations: Guarded<Declarations>
 
     /// Reads the state of the subsystem `name`, and makes it on the first run.
     ///
     /// If nothing is pending, this is the whole cost of a start: the state file is opened, read and closed.
-    /// On the first run, in the first start of a new version, and if protected files of a killed process have
-    /// to be restored, it takes the lock and saves.
+    /// It takes the lock and saves the state in three cases only: on the first run, at the first start of a
+    /// new app version, and if a process died in a migration and its protected files have to be restored.
     ///
     /// - Parameters:
-    ///   - name: The subsystem, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot: it names
-    ///     files.
+    ///   - name: The name of the subsystem. It is a part of file names, so it has 1 to 200 of the characters
+    ///     `A-Z a-z 0-9 . _ -`, and doesn't begin with a dot.
     ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
-    ///   - firstRun: The data that exists when there is no state. It is evaluated only then, and under the
-    ///     lock.
+    ///   - firstRun: Says which data already exists if there is no state. The expression is evaluated only in
+    ///     that case, while the lock is held.
     ///   - stateDirectory: The absolute path of the folder for the state, which is made if it doesn't exist.
     ///     `nil` means `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems.
-    ///     A program without a bundle has to name its folder. So has an app on tvOS, which may write only to
-    ///     its caches. For a `URL`, pass `path(percentEncoded: false)`: on the first run, the name of a
-    ///     folder that doesn't exist may neither contain percent escapes nor begin with `~`.
+    ///     A program without a bundle has to name its folder. An app on tvOS also has to name its folder,
+    ///     because it may write only to its caches folder. If you have a `URL`, pass its
+    ///     `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is refused if its
+    ///     name contains percent escapes or begins with `~`.
     ///   - options: The time-out of the lock, the limit of attempts, the oldest version to upgrade from,
     ///     whether the manager is read-only, and the handler of events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,

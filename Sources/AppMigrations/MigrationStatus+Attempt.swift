@@ -1,5 +1,5 @@
 extension MigrationStatus {
-    /// The attempts at a migration that was begun and isn't recorded.
+    /// What is known about a migration that was started and hasn't finished: all attempts at it together.
     public struct Attempt: Sendable {
         /// The version of the migration.
         public let version: AppVersion
@@ -7,10 +7,13 @@ extension MigrationStatus {
         /// How many times its closure was begun.
         public let attempts: Int
 
-        /// How many processes of ``appVersion`` died in it, since the last checkpoint that changed.
+        /// How many processes of this app version died while they ran it.
         ///
-        /// The last process counts too, unless its closure threw or still runs. In a fleet, it doesn't count
-        /// either as long as the lease of its host is valid. The number is compared with `attemptLimit`.
+        /// The count restarts when a checkpoint is saved that differs from the one before.
+        ///
+        /// The last process counts too, unless its closure threw or still runs. If several hosts share the
+        /// data (a fleet), the last process doesn't count either while its host's lease is valid. The number
+        /// is compared with `attemptLimit`.
         public let deaths: Int
 
         /// The version of the app that began it last.
@@ -37,7 +40,7 @@ extension MigrationStatus {
         /// How much was done at the checkpoint, from 0 to 1.
         public let progress: Double?
 
-        /// True if a process is at work on it now; `nil` if that is unattempted.
+        /// True if a process is at work on it now; `nil` if that is unknown.
         public let isUnderWay: Bool?
 
         /// True if protected files have to be restored.
@@ -67,7 +70,7 @@ extension MigrationStatus {
         ///   - checkpointAppVersion: The version of the app that saved `checkpoint`; `nil` means
         ///     `appVersion`, if there is a checkpoint.
         ///   - progress: How much was done at the checkpoint, from 0 to 1.
-        ///   - isUnderWay: True if a process is at work on it now; `nil` if that is unattempted.
+        ///   - isUnderWay: True if a process is at work on it now; `nil` if that is unknown.
         ///   - awaitsRestore: True if protected files have to be restored.
         public init(
             version: AppVersion,
@@ -111,7 +114,9 @@ extension MigrationStatus.Attempt {
         )
     }
 
-    /// The attempts at the version that was begun last; `isUnderWay` is `nil` if it is unattempted.
+    /// The attempts at the version that was begun last.
+    ///
+    /// `isUnderWay` is `nil` if it isn't known whether a process is running it.
     init(_ interruption: Interruption, isUnderWay: Bool?) {
         // While a process is at work, the last attempt isn't a death.
         let isAtWork = isUnderWay ?? (interruption.lease != nil)

@@ -1,4 +1,4 @@
-/// A state at one moment, for a screen, a log or a support mail.
+/// A manager's state at one moment, to show on a screen, to log, or to send to support.
 ///
 /// ``MigrationManager/status`` makes it: it reads the file and tries the lock. ``description`` is a text for
 /// a person, and ``json`` is a text for a program.
@@ -116,8 +116,8 @@ extension MigrationStatus {
 extension MigrationStatus {
     /// Several lines for a person to read, with times in UTC.
     ///
-    /// The only path in it is that of the state file. It contains the whole text of a closure's own error. Of
-    /// a checkpoint, it contains only how much was done.
+    /// The only path in it is that of the state file. It contains the whole text of a closure's own error. It
+    /// doesn't contain the text of a checkpoint, only how much was done.
     public var description: String {
         var lines: [Message] = ["Migrations of \(name.quoted) in app version \(appVersion)"]
         lines.append("State: \(stateFile)")
@@ -146,7 +146,7 @@ extension MigrationStatus {
         return lines.map(\.description).joined(separator: "\n")
     }
 
-    /// A JSON object in one line, whose keys are the names of the properties.
+    /// A JSON object on a single line (the example is wrapped), whose keys are the names of the properties.
     ///
     /// As in the state file, versions and times are strings, and durations are numbers of seconds. A property
     /// that is `nil` is omitted:

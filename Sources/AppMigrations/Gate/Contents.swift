@@ -50,8 +50,8 @@ extension MigrationGate {
 
         /// True if `retry()` was called while no task was sleeping.
         ///
-        /// If the current attempt finds the device locked, it may have checked that before the call. So the
-        /// next attempt begins at once.
+        /// The current attempt may have found the device locked before `retry()` was called. So the next
+        /// attempt begins at once.
         private var isRetryRequested = false
 
         /// The error that each call of `ready()` throws until the start begins again.

@@ -70,9 +70,10 @@ extension MigrationGate {
         /// With `weights: ["3.4": 30]`, version 3.4 takes up as much of the progress bar as thirty other
         /// versions. A version that isn't in `weights` has weight 1.
         ///
-        /// - Throws: ``RequiresAppVersion`` if a newer release requires a newer version than this one. The
-        ///   errors of `MigrationManager.plan`. If the plan contains a refused migration, its error is thrown
-        ///   here, before any migration runs. `invalidVersion` for a version in `weights`.
+        /// - Throws: ``RequiresAppVersion`` if a newer release of the app has saved a minimum app version
+        ///   that is above the version of this app. The errors of `MigrationManager.plan`. If the plan
+        ///   contains a refused migration, its error is thrown here, before any migration runs.
+        ///   `invalidVersion` for a version in `weights`.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,

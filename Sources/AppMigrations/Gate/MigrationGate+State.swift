@@ -15,8 +15,8 @@ extension MigrationGate {
         ///
         /// The gate tries again by itself.
         ///
-        /// The system denies access on a device that wasn't unlocked since it was booted. It denies it with
-        /// the error `EPERM`, on Apple's systems also with `EACCES`, and on Linux also with `ENOKEY`.
+        /// The system denies access on a device that hasn't been unlocked since it was booted. It denies it
+        /// with the error `EPERM`, on Apple's systems also with `EACCES`, and on Linux also with `ENOKEY`.
         case waitingForUnlock(any Error)
 
         /// The start has begun, but no migration is running yet.

@@ -255,7 +255,8 @@ extension MigrationAttempt {
         do throws(MigrationError) {
             try locked.restore(version)
         } catch {
-            // The next start restores the files. If this save fails too, the next start counts this attempt as a crash.
+            // The next start restores the files. If this save fails too, the next start counts this attempt
+            // as a crash.
             _ = locked.saveBestEffort(ended)
             return error.following(cause)
         }

@@ -4,7 +4,7 @@
 /// ```text
 /// entries-<count>   an empty file, with the number of copied entries in its name
 /// begun             the same file, which is renamed before the restore moves the first copy out
-/// item              the copy of the file or folder at the path; `item-wal`, `item-shm` and `item-journal` are
+/// item              the copy of the item at the path; `item-wal`, `item-shm` and `item-journal` are
 ///                   the copies of the files that SQLite keeps next to a database
 /// absent            an empty file: nothing existed at the path; `absent-wal` and so on say the same of the
 ///                   files that SQLite keeps next to a database

@@ -1,12 +1,12 @@
 /// Why a migration, a manager or a version was refused, and what to do next.
 ///
 /// ``description`` says what happened, in which manager, file and version, what this call did not change, and
-/// what to do. It says nothing about earlier calls. If a declaration throws, the migrations that ran before
-/// it stay recorded. Switch on ``code``, and show or log the description.
+/// what to do. It says nothing about earlier calls. If a call of `whenMigrating` throws, the migrations that
+/// ran before it stay recorded. Switch on ``code``, and show or log the description.
 ///
-/// On Apple's systems, `localizedDescription` is the same text. On other systems, `localizedDescription` is
-/// only a generic text, because it needs a protocol of Foundation, and this library doesn't import Foundation
-/// there. Show `"\(error)"`.
+/// On Apple's systems, `localizedDescription` is the same text. On other systems `localizedDescription` is
+/// only a generic text: the real text would need Foundation's `LocalizedError`, and this library doesn't
+/// import Foundation there. Show `"\(error)"`.
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The facts of an error.
     ///
@@ -20,7 +20,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         let underlyingError: (any Error)?
         let isTransient: Bool
 
-        /// What happened, and what the call left unchanged, if that was added already.
+        /// What happened.
+        ///
+        /// It also says what the call left unchanged, if `completed(by:)` has added that.
         let problem: String
 
         /// What to do.
@@ -100,7 +102,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// The name of the manager.
     ///
-    /// It is `nil` if the error is only about a text that can't be read as a version.
+    /// It is `nil` if the error is only about a string that isn't a valid version.
     public var managerName: String? { facts.managerName }
 
     /// The version of the migration concerned, if there is one.
@@ -115,9 +117,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``, for a state that can't
-    /// be read because the device hasn't been unlocked since it was booted, and if another manager's running
-    /// migration protects the same files. In a fleet, it is also true for ``Code/leaseLost``, and if the
+    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``; if the state can't be
+    /// read because the device hasn't been unlocked since it was booted; and if another manager is running a
+    /// migration that protects the same files. In a fleet, it is also true for ``Code/leaseLost``, and if the
     /// store or the database can't be reached, doesn't answer, has no resources left, or couldn't get a lock.
     ///
     /// It is false for everything that a person or a new release has to fix, for ``Code/usedByNewerApp``, and
@@ -129,9 +131,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// Makes an error from its text.
     ///
-    /// If `advice` is `nil`, the text is complete. Otherwise the call that throws the error has to add what
-    /// it left unchanged, with `completed(by:)`. The place that creates the error can't know that, because
-    /// the same error can end a start, a declaration or a reset.
+    /// If `advice` is `nil`, the text is complete. Otherwise it lacks one sentence: what the call left
+    /// unchanged. The public call that throws the error adds it with `completed(by:)`. The code that creates
+    /// the error can't know it, because the same error can end a start, a declaration or a reset.
     package init(
         _ code: Code,
         manager: String? = nil,
@@ -155,7 +157,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         )
     }
 
-    /// This error with a sentence about its consequence, which is put before the advice.
+    /// Returns this error with `sentence` added before the advice.
+    ///
+    /// The sentence says what the error led to.
     package func adding(
         _ sentence: Message,
         code: Code? = nil,
@@ -180,7 +184,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     private init(_ facts: Facts) { self.facts = facts }
 
-    /// This error with a sentence about what the call left unchanged, unless it has one already.
+    /// Returns this error with `sentence` added, which says what the call left unchanged.
+    ///
+    /// Returns the error as it is if it already has such a sentence.
     package func completed(by sentence: Message) -> MigrationError {
         facts.isOpen ? adding(sentence) : self
     }
@@ -222,16 +228,18 @@ extension MigrationError {
         /// above its own migration.
         public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
-        /// An earlier call of this manager threw, its state was moved
-        /// aside or reset, or the manager was passed to the closure of `plan` and that plan has ended.
+        /// An earlier call of this manager threw; or the state was moved aside or reset; or `plan` passed
+        /// this manager to its closure and the plan has ended.
         public static var managerClosed: Code { Code("managerClosed") }
 
-        /// A newer version of the app has begun to change the data, and the declared version had not run
-        /// before; or `reset(to:)` was called by an app below its ``MigrationManager/requiredAppVersion``.
+        /// The declared version hasn't run, and a newer version of the app has already begun to change the
+        /// data.
+        ///
+        /// Or an app older than ``MigrationManager/requiredAppVersion`` called `reset(to:)`.
         ///
         /// The declared version was not run, or `lastRunVersion` was not changed. Continue with the newer
-        /// version of the app. The error's description says what else you can do. If a newer version was only
-        /// started, this isn't thrown, because nothing has changed.
+        /// version of the app. The error's description says what else you can do. If a newer version of the
+        /// app was launched but ran no migration, this isn't thrown, because the data is unchanged.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
@@ -246,8 +254,9 @@ extension MigrationError {
         /// The call changed nothing. To run it, use a manager without `isReadOnly`.
         public static var readOnly: Code { Code("readOnly") }
 
-        /// A closure used a manager of the same state, or a manager was used while one of its declarations
-        /// was under way.
+        /// A migration's closure used a manager of the state that is being migrated.
+        ///
+        /// Or a manager was used while one of its declarations was running.
         ///
         /// If a second declaration of a manager begins while one is running, it throws this code and the
         /// manager stays open. A declaration of another manager, in a detached task or on another thread,
@@ -261,24 +270,26 @@ extension MigrationError {
         /// the closure began or before a checkpoint.
         public static var cancelled: Code { Code("cancelled") }
 
-        /// The host that ran the closure could not renew its lease, or another host took over.
+        /// The host that ran the closure could not renew its lease (its right to migrate the shared data), or
+        /// another host took over.
         ///
         /// The migration was not recorded, and runs again here or on another host. The closure's task was
         /// cancelled. What the closure changed before that isn't undone.
         public static var leaseLost: Code { Code("leaseLost") }
 
-        /// As many processes died in this migration as `attemptLimit` allows.
+        /// `attemptLimit` processes have died while they ran this migration.
         ///
-        /// It was not run.
+        /// So it was not run again.
         public static var attemptLimitReached: Code { Code("attemptLimitReached") }
 
         /// Another process held the lock for longer than `lockTimeout` allows.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
-        /// It isn't certain that a later start finds the folder for the state again (for example, because the
-        /// path is relative), or no folder was named and there is no default.
+        /// A later start might not find the state's folder again, for example because the path is relative.
         ///
-        /// The call changed nothing. The error comes back until the app names another folder.
+        /// Or no folder was passed and there is no default.
+        ///
+        /// The call changed nothing. The error is thrown at each start until the app passes another folder.
         public static var unusableDirectory: Code { Code("unusableDirectory") }
 
         /// The state could not be read, or was removed after the manager was made.
@@ -296,7 +307,9 @@ extension MigrationError {
         /// closure could not be synced to disk.
         public static var stateNotSaved: Code { Code("stateNotSaved") }
 
-        /// A checkpoint could not be saved, or can't be read as the type that was asked for.
+        /// A checkpoint could not be saved.
+        ///
+        /// The same code is used if a saved checkpoint can't be read as the type that was asked for.
         public static var checkpointNotSaved: Code { Code("checkpointNotSaved") }
 
         /// The protected files could not be copied, or could not be restored.

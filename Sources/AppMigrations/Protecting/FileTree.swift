@@ -177,7 +177,7 @@ extension FileTree {
     /// Syncs a folder and the folders above it to disk, so that the names in them are durable.
     ///
     /// It stops after the first folder that also contains the state directory. The folders above that one
-    /// need no sync: if one of them is renamed, the state moves together with the files.
+    /// need no sync: whatever a crash does to their names, it does to the state and to the files alike.
     static func synchronizeFolders(from folder: String, upTo stateFolder: String) throws(SystemCallError) {
         var folder = folder
         while true {

@@ -34,7 +34,7 @@ final class LockedState {
 
     var location: StateLocation { reporter.location }
 
-    /// Takes over a lock that is held, and reads the state.
+    /// Takes ownership of a lock that this process has just taken, and reads the state.
     ///
     /// If `recovering` is false, nothing is restored or removed.
     convenience init(

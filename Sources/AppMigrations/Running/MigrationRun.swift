@@ -1,8 +1,8 @@
 /// The run of one declaration, step by step.
 ///
-/// The synchronous and the asynchronous call differ only in how they spend the time between two steps, and in
-/// how they call the closure. ``MigrationAttempt`` has the order of the writes: copies, intent, closure,
-/// sync, record.
+/// The synchronous and the asynchronous call differ only in how they wait for the lock (they block the
+/// thread, or suspend the task) and in how they call the closure. ``MigrationAttempt`` has the order of the
+/// writes: copies, intent, closure, sync, record.
 struct MigrationRun: ~Copyable {
     private let declaration: Declarations.Declaration
     private let paths: [String]

@@ -62,8 +62,8 @@ extension Start {
     /// newer version may have been started since the first read.
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
-        // Do this first. If this app can't upgrade the data, this throws, and the state doesn't say that the
-        // app was started.
+        // Check this before saving. If this app can't upgrade the data, the check throws, and the state must
+        // not say that the app was started.
         var found = try StartOutcome(found: state.marks, by: rules)
         if state.marks.launched >= rules.appVersion { return found }
         // Ignore a failure. The next start saves the version, and nothing else depends on it.

@@ -1,9 +1,10 @@
 /// The part of a state that a start needs.
 ///
-/// It leaves out the history, the dropped version, the unknown members and the fence.
+/// It leaves out the history, the highest version that the history has dropped, the members that a newer
+/// release has added, and the fence of a fleet's lease.
 ///
 /// The parts of a state are classes with constant properties. If they were structs of this size, each
-/// function that takes one would copy it. Those copies would make up a fifth of the library's code.
+/// function that takes one would copy it. Those copies would make up a fifth of the compiled library.
 package final class StateMarks: Sendable {
     /// The last-run version: the version of the newest migration that was applied.
     ///

@@ -15,7 +15,7 @@ extension MigrationManager {
             guard let state = locked.state, state.marks.isFreshInstall(of: currentVersion) else { return }
             try locked.save(state.endingFreshInstall())
         } catch {
-            // The state stays marked as a fresh install until the next start.
+            // Nothing is lost by this error: the state keeps its mark, and a later start tries again.
         }
     }
 }

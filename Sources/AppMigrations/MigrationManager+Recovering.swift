@@ -79,9 +79,9 @@ extension MigrationManager {
     /// which files these are. Then their copies are moved next to the state, to
     /// `<name>.migrations.kept-<time>`, and this library doesn't touch them again.
     ///
-    /// It waits for a migration that is running, and creates no files if there is no state. Managers that
-    /// already exist still use the state that they have read. When one of them has to run a migration, it
-    /// throws `stateUnreadable`. Create new managers, and pass the data that exists as `firstRun:`.
+    /// It waits for a migration that is running, and creates no files if there is no state. A manager
+    /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
+    /// it has to run a migration. So create a new manager, and pass the data that exists as `firstRun:`.
     /// Migrations that are recorded in a database stay recorded there.
     ///
     /// - Parameters:

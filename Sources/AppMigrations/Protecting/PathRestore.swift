@@ -106,8 +106,9 @@ struct PathRestore {
     ///
     /// - Returns: False for a protected folder that can't be moved. In that case, nothing was moved.
     private mutating func restore(_ pieces: [Piece]) throws -> Bool {
-        // The current database is moved aside before its companions, and its copy is restored after theirs.
-        // So no process can open the old database with the `-wal` file of the new one, or the reverse.
+        // SQLite plays a `-wal` file back into whatever database it finds at its name. So the current database
+        // is moved aside before its companions, and its copy is moved back after theirs: at no moment is one
+        // of the two databases next to a companion of the other.
         for piece in pieces where try !moveAside(piece.place) { return false }
         try markAsBegun()
         if let first = pieces.first { try synchronizeIfPresent(FilePaths.parent(first.place), copies) }
@@ -174,9 +175,9 @@ struct PathRestore {
 
     /// Moves the item at a path into the snapshot, which is removed after the restore.
     ///
-    /// If the snapshot is on another file system, the item can't be moved. In that case, it is removed at
-    /// once. If it must be kept, it is first copied into the snapshot. That is safe, because the copy that
-    /// will replace it is still in the snapshot.
+    /// If the snapshot is on another file system, the item can't be moved. Then it is removed at once, or,
+    /// if it must be kept, first copied into the snapshot. Removing it is safe, because the snapshot still
+    /// has the copy that will replace it.
     ///
     /// `bytes` is the path as a NUL-terminated C string, which need not be UTF-8. `path` is for error
     /// messages.

@@ -158,8 +158,8 @@ extension MigrationAttempt {
     /// Records that the closure returned, or restores the files that it protects if it threw.
     func finish(closureError: (any Error)?) throws(MigrationError) {
         do throws(MigrationError) {
-            // The snapshot has its own lock. Keep it until we know that we still hold the state's lock: it
-            // keeps other processes out meanwhile.
+            // Keep the lock on the snapshot's list until `confirmLock()` has returned. Before that, no other
+            // process restores the protected files, even if this process has lost the state's lock.
             defer { snapshot?.endListLock() }
             try locked.confirmLock()
         } catch {

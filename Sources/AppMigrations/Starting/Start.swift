@@ -35,9 +35,9 @@ extension Start {
     /// next start saves the version. If the other process is restoring files, this start waits until it has
     /// finished.
     ///
-    /// To follow a restore through the code, begin at ``LockedState/recover()``, which runs as soon as the
-    /// lock is taken. It calls ``SavedFiles/restore(reportingTo:)``. That function calls
-    /// ``PathRestore/run()`` for each protected path.
+    /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken,
+    /// and calls ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each protected
+    /// path.
     private func restoreAndSaveLaunch(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }

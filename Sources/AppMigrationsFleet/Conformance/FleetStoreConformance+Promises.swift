@@ -14,7 +14,8 @@ extension FleetStoreConformance {
         let first = try await make(name, "first")
         if try await host(1).replaceDocument(named: name, ifRevision: nil, with: Array("second".utf8)) != nil
         {
-            return "A second document was made over the first: replace at nil gave a revision."
+            return
+                "A second document was made over the first: replaceDocument with ifRevision nil gave a revision."
         }
         return try await other(name, than: "first", at: first).map {
             "After a second creation was refused, the document is not the first: \($0)."

@@ -1,12 +1,13 @@
 extension SQLScript {
     /// Refuses a script that also has the statements which undo it.
     ///
-    /// The files of goose, dbmate, sql-migrate and others have both directions, and a comment begins each. For a database these are
-    /// comments, so that it would run both: the table is made and dropped.
-    func refuseBothDirections() throws(SQLError) {
-        // Reading the tokens of a script takes longer than all else that is done with it before it runs.
+    /// The files of goose, dbmate, sql-migrate and others have both directions, and a comment begins each of the two
+    /// parts. To a database it is a comment like any other. So it would run both parts, and drop the table that it has
+    /// just created.
+    package func refuseBothDirections(isPostgres: Bool = false) throws(SQLError) {
+        // Each of the comments has one of these words. Most scripts have none, and to read their tokens would take long.
         if !["down", "undo", "below"].contains(where: containsIgnoringCase) { return }
-        var tokens = SQLTokens(unread: self)
+        var tokens = SQLTokens(unread: self, isPostgres: isPostgres)
         while let (kind, range) = tokens.next() {
             if kind != nil { continue }
             var start = range.lowerBound

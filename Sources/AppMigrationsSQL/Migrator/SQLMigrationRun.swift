@@ -129,7 +129,6 @@ final class SQLMigrationRun {
             var isAlone = false
             do throws(SQLError) {
                 if let script {
-                    try SQLScript(script).refuseBothDirections()
                     try session.check(script)
                     isAlone = try step.runsAlone(script)
                     if isAlone { try checkAlone(script) }

@@ -151,8 +151,10 @@ extension SQLMigrationReport: CustomStringConvertible {
     public var description: String {
         if applied.isEmpty && unknown.isEmpty && changed.isEmpty { return "Nothing was pending." }
         let lists = SQLMigrationStatus.line([
-            ("Applied", applied), ("Out of order", outOfOrder), ("Edited after it was applied", changed),
-            ("Unknown", unknown),
+            ("Applied", SQLMigrationStatus.labels(applied)),
+            ("Out of order", SQLMigrationStatus.labels(outOfOrder)),
+            ("Edited after it was applied", SQLMigrationStatus.labels(changed)),
+            ("Unknown", SQLMigrationStatus.labels(unknown)),
         ])
         return dangling.isEmpty
             ? lists : "\(lists) Rows that refer to missing rows: \(dangling.joined(separator: "; "))."
@@ -166,32 +168,28 @@ extension SQLMigrationStatus: CustomStringConvertible {
     public var description: String {
         guard let currentVersion else {
             return (hasMigrationsTable ? "Nothing applied. " : "No ledger. ")
-                + Self.line([("Pending", pending)], names: pendingNames)
+                + Self.line([("Pending", pendingLabels)])
         }
-        let position = "At version \(currentVersion). " + Self.line([("Applied", applied)])
-        let others = Self.line(
-            [
-                ("Out of order", outOfOrder), ("Edited after it was applied", changed), ("Unknown", unknown),
-            ],
-            isFirstShown: false
-        )
-        let sentences = [
-            position, pending.isEmpty ? "" : Self.line([("Pending", pending)], names: pendingNames), others,
-        ]
-        return sentences.filter { !$0.isEmpty }.joined(separator: " ")
+        return "At version \(currentVersion). "
+            + Self.line([
+                ("Applied", Self.labels(applied)), ("Pending", pendingLabels),
+                ("Out of order", Self.labels(outOfOrder)),
+                ("Edited after it was applied", Self.labels(changed)), ("Unknown", Self.labels(unknown)),
+            ])
     }
 
-    /// A sentence for each list that isn't empty; the first list has one in every case, unless `isFirstShown` is false.
-    fileprivate static func line(
-        _ lists: [(title: String, versions: [Int64])],
-        names: [Int64: String] = [:],
-        isFirstShown: Bool = true
-    ) -> String {
+    private var pendingLabels: [String] {
+        let names = pendingNames
+        return pending.map { version in names[version].map { "\(version) (\($0))" } ?? "\(version)" }
+    }
+
+    fileprivate static func labels(_ versions: [Int64]) -> [String] { versions.map(\.description) }
+
+    /// A sentence for the first list, and for each other one that isn't empty.
+    fileprivate static func line(_ lists: [(title: String, labels: [String])]) -> String {
         var sentences = [String]()
-        for (title, versions) in lists where !versions.isEmpty || isFirstShown && sentences.isEmpty {
-            let labels = versions.map { version in names[version].map { "\(version) (\($0))" } ?? "\(version)"
-            }
-            let list = versions.isEmpty ? "none" : labels.joined(separator: ", ")
+        for (title, labels) in lists where !labels.isEmpty || sentences.isEmpty {
+            let list = labels.isEmpty ? "none" : labels.joined(separator: ", ")
             sentences.append("\(title): \(list).")
         }
         return sentences.joined(separator: " ")

@@ -66,7 +66,10 @@ final class PostgresSession: SQLSession {
         for row in try db.query(sql) { for value in row { try body(value) } }
     }
 
-    func check(_ script: String) throws(SQLError) { try PostgresStatements(script).refuseTransactions() }
+    func check(_ script: String) throws(SQLError) {
+        try SQLScript(script).refuseBothDirections(isPostgres: true)
+        try PostgresStatements(script).refuseTransactions()
+    }
 
     /// Runs the script again where a table could not be had in a short time, until the waits together are as long as the lock's.
     ///

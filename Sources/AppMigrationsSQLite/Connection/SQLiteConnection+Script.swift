@@ -55,7 +55,7 @@ extension SQLiteConnection {
             refusals?.isCompiling = false
             guard let statement = compiled else { continue }
             do throws(SQLError) {
-                try check(statement, refusals) { script.text(from: start, to: offset) }
+                try check(statement, refusals, at: start..<offset, of: script)
                 while try statement.step() {}
             } catch {
                 let (line, column) = script.position(at: start)
@@ -68,14 +68,16 @@ extension SQLiteConnection {
     private func check(
         _ statement: Statement,
         _ refusals: ScriptRefusals?,
-        text: () -> String
+        at range: Range<Int>,
+        of script: SQLScript
     ) throws(SQLError) {
-        // Compiling a VACUUM isn't told to the authorizer.
-        if let refusals, !refusals.allowsVacuum(SQLTokens(text())), let refusal = refusals.refusal {
-            throw SQLError(.refusedStatement, refusal)
-        }
-        if isBorrowed, let refusals, !refusals.allows(SQLTokens(text())), let refusal = refusals.refusal {
-            throw SQLError(.refusedStatement, refusal)
+        if let refusals {
+            // SQLite doesn't tell the authorizer of a VACUUM, and a borrowed connection has its owner's authorizer.
+            let isAllowed =
+                isBorrowed
+                ? refusals.allows(SQLTokens(script.text(from: range.lowerBound, to: range.upperBound)))
+                : refusals.allows(firstWord: script.firstWord(from: range.lowerBound))
+            if !isAllowed, let refusal = refusals.refusal { throw SQLError(.refusedStatement, refusal) }
         }
         if statement.parameterCount > 0 {
             let name = sqlite3_bind_parameter_name(statement.pointer, 1).map { String(cString: $0) } ?? "?"

@@ -3,16 +3,7 @@ package import AppMigrationsSQL
 extension SQLiteSession {
     package func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError) {
         do throws(SQLError) {
-            // Tries to have the lock at once where somebody is to be told of a wait.
-            if let beforeWaiting = lock.beforeWaiting {
-                var failure: SQLError?
-                try waiting(.zero) { () throws(SQLError) in
-                    do throws(SQLError) { try beginWriting() } catch { failure = error }
-                }
-                guard let failure else { return }
-                if failure.code == .busy { try beforeWaiting() }
-            }
-            try self.lock(limit: lock.limit) { () throws(SQLError) in try beginWriting() }
+            try run(beginWriting, waitingAs: lock, mayTryAgain: { true })
         } catch { throw try isInTransaction() ? SQLError.inTransaction : error }
     }
 
@@ -25,17 +16,37 @@ extension SQLiteSession {
     ///
     /// With a rollback journal, a commit waits until every reader has ended its transaction ("File Locking And Concurrency").
     package func commit(_ lock: SQLLockWait) throws(SQLError) {
+        // After some errors, such as a full disk, SQLite has ended the transaction.
+        try run(
+            { () throws(SQLError) in try db.query("COMMIT") },
+            waitingAs: lock,
+            mayTryAgain: isInTransaction
+        )
+    }
+
+    /// Runs a statement that waits for a lock.
+    ///
+    /// If somebody is to be told of a wait, the statement is first tried without one. An error that isn't known to
+    /// be that of a lock may still be one, in the words of another library. So the statement is tried again, if
+    /// `mayTryAgain` allows it.
+    private func run(
+        _ statement: SQLRules,
+        waitingAs lock: SQLLockWait,
+        mayTryAgain: () throws(SQLError) -> Bool
+    ) throws(SQLError) {
         if let beforeWaiting = lock.beforeWaiting {
             var failure: SQLError?
             try waiting(.zero) { () throws(SQLError) in
-                do throws(SQLError) { try db.query("COMMIT") } catch { failure = error }
+                do throws(SQLError) { try statement() } catch { failure = error }
             }
             guard let failure else { return }
-            // After any other error SQLite has ended the transaction, or the caller has to.
-            if failure.code != .busy { throw failure }
-            try beforeWaiting()
+            if failure.code == .busy {
+                try beforeWaiting()
+            } else if try !mayTryAgain() {
+                throw failure
+            }
         }
-        try self.lock(limit: lock.limit) { () throws(SQLError) in try db.query("COMMIT") }
+        try self.lock(limit: lock.limit, with: statement)
     }
 
     /// SQLite's lock comes with the first statement that writes.
@@ -95,6 +106,7 @@ extension SQLiteSession {
 
     package func check(_ script: String) throws(SQLError) {
         let script = SQLScript(script)
+        try script.refuseBothDirections()
         try script.check()
         if db.isAwaited { _ = try script.awaitedStatements() }
     }

@@ -33,6 +33,13 @@ extension SQLScript {
         return count
     }
 
+    /// The first word of the statement that begins at `offset`, in capitals.
+    func firstWord(from offset: Int) -> String {
+        var tokens = SQLTokens(unread: self, from: offset)
+        guard let (_, range) = tokens.next() else { return "" }
+        return text(from: range.lowerBound, to: range.upperBound).uppercased()
+    }
+
     /// Refuses a line end between tokens that is none for SQLite: "SQL Comments" end at a line feed only.
     private func check(_ range: Range<Int>) throws(SQLError) {
         let (first, next) = (bytes[range.lowerBound], bytes[range.upperBound])

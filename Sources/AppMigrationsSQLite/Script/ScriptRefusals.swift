@@ -29,28 +29,27 @@ final class ScriptRefusals {
 
     /// Why a script in a transaction may not set a pragma, and what to do instead ("PRAGMA Statements").
     private static func reason(against pragma: String) -> String {
-        switch pragma {
-        case "foreign_keys":
-            "SQLite ignores it there. Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them"
-                + " before the commit"
-        case "defer_foreign_keys":
-            "it isn't needed. Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them before"
-                + " the commit"
+        let foreignKeys =
+            "Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them before the commit"
+        let connection = "Set it on the connection before the migrator runs"
+        return switch pragma {
+        case "foreign_keys": "SQLite ignores it there. \(foreignKeys)"
+        case "defer_foreign_keys": "it isn't needed. \(foreignKeys)"
         case "user_version", "application_id":
             "what counts is the ledger. If another program reads this number, set it in a migration with a closure"
         case "legacy_alter_table", "writable_schema", "ignore_check_constraints", "recursive_triggers",
             "case_sensitive_like", "trusted_schema":
             "it would stay set on the connection after the migration. Use a migration with a closure, which sets it back"
         case "journal_mode", "synchronous", "temp_store", "auto_vacuum", "page_size", "encoding":
-            "SQLite doesn't change it there. Set it on the connection before the migrator runs"
+            "SQLite doesn't change it there. \(connection)"
         default:
-            "SQLite may ignore it there, or it would stay set after the migration. Set it on the connection before the migrator runs"
+            "SQLite may ignore it there, or it would stay set after the migration. \(connection)"
         }
     }
 
-    /// Refuses a statement that SQLite compiles in a transaction, but never runs there.
-    func allowsVacuum(_ statement: SQLTokens) -> Bool {
-        if !statement.isWord(0, "VACUUM") { return true }
+    /// Refuses a `VACUUM`, which SQLite compiles in a transaction, but never runs there.
+    func allows(firstWord: String) -> Bool {
+        if firstWord != "VACUUM" { return true }
         refusal =
             "A script in a transaction may not VACUUM: SQLite doesn't run it there. Run it on the connection, after the migrator has"
             + " returned"
@@ -62,7 +61,6 @@ final class ScriptRefusals {
         func name(_ index: Int) -> String {
             statement.name(statement.isSign(index + 1, ".") ? index + 2 : index)?.text ?? ""
         }
-        if !allowsVacuum(statement) { return false }
         let first = statement.tokens.isEmpty ? "" : statement.text(0).uppercased()
         switch first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":
@@ -74,7 +72,7 @@ final class ScriptRefusals {
             return allows(pragma: name(1), hasValue: hasValue)
         case "DROP" where statement.isWord(1, "TABLE"):
             droppedTable = name(statement.isWord(2, "IF") ? 4 : 2)
-        default: break
+        default: return allows(firstWord: first)
         }
         return true
     }

@@ -33,7 +33,8 @@ public struct SchemaPlan: Sendable {
     /// the target makes them.
     ///
     /// - Parameters:
-    ///   - db: A connection to SQLite, of this library or another.
+    ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
+    ///     `SQLConnection`.
     ///   - targetSQL: Statements that make the whole schema in an empty database.
     ///   - hints: The answers to questions, also to those of a database that has been changed already.
     ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a

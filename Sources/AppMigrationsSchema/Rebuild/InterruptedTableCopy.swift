@@ -4,23 +4,26 @@ public import AppMigrationsSQLite
 ///
 /// A well-known recipe changes a table in four steps: it renames `note` to `note_bak`, creates the new `note`,
 /// copies the rows, and drops `note_bak`. If the process dies in between, `note_bak` stays behind, next to a
-/// `note` that is missing, empty or half full. Views, triggers, indexes and foreign keys may have followed the
-/// renamed table.
+/// `note` that is missing, empty or half full. It also stays behind a copy that was completed, if the last step
+/// failed. Views, triggers, indexes and foreign keys may have followed the renamed table.
 ///
 /// | state | what ``recover(_:choosing:)`` does |
 /// | --- | --- |
 /// | ``State/none`` | It changes nothing. |
 /// | ``State/namesOnly`` | Views, triggers and foreign keys that name the backup name the table again. |
 /// | ``State/backupOnly`` | The backup becomes the table again. |
-/// | ``State/incomplete`` | The backup becomes the table again. The incomplete table is kept as `note_kept`. |
-/// | ``State/undecided`` | It throws, unless you choose. The table that you don't choose is kept as `note_kept`. |
+/// | ``State/subset``, ``State/diverged`` | The table that you choose is the table. The other one is kept as `note_kept`. Without a choice it throws. |
+///
+/// If both tables exist, the database doesn't tell which one has the right rows: rows that the table lacks were
+/// either never copied, or copied and deleted since. Only your app knows, for example by the version that it
+/// saves after the copy.
 ///
 /// No row is ever deleted. Indexes, views, triggers and foreign keys belong to the table again afterwards, and the
 /// counter of `AUTOINCREMENT` is the higher one of both tables. What the recipe itself has lost can't be
 /// recovered, for example indexes that were dropped with the backup.
 ///
-/// Do this before any migration that names the table, best in a migration of its own. A rebuild of a half-full
-/// table would succeed, and nobody would notice the missing rows.
+/// Do this before any migration that names the table, best in a migration of its own. If a half-full table is
+/// rebuilt first, the rebuild succeeds, and the rows that are missing in it go unnoticed.
 public struct InterruptedTableCopy: Sendable {
     /// The traces that a copy has left in a database.
     public enum State: Sendable, Hashable {
@@ -33,19 +36,22 @@ public struct InterruptedTableCopy: Sendable {
         /// The backup exists, and the table doesn't.
         case backupOnly
 
-        /// Both exist, and the backup has everything that the table has: the table is empty, or some of its
-        /// rows were copied.
-        case incomplete
+        /// Both exist, and the backup has every row and value of the table.
+        ///
+        /// The table is empty, or has some or all of the rows. Either the copy was interrupted, or it was
+        /// completed, and rows were deleted since.
+        case subset
 
         /// Both exist, and the table has rows or values that the backup lacks.
         ///
-        /// The app may have used the table after the copy, or the copy has changed values.
-        case undecided
+        /// The app may have used the table after the copy, or the copy has changed values. A new column counts as
+        /// a changed value if its default is another one each time, such as `CURRENT_TIMESTAMP`.
+        case diverged
     }
 
     /// The table whose rows are the right ones.
     public enum Choice: Sendable, Hashable {
-        /// The table, which the app has used since the copy.
+        /// The table, because the copy was completed. The app has used it since.
         case table
 
         /// The backup, because the copy was never completed.
@@ -74,12 +80,11 @@ public struct InterruptedTableCopy: Sendable {
     public func state(in db: some SQLConnection) throws(SQLError) -> State {
         let hasTable = try isTable(table, in: db)
         guard try isTable(backup, in: db) else {
-            let sql = "SELECT 1 FROM main.sqlite_master WHERE instr(sql, \(literal(backup.quoted))) > 0"
             if !hasTable { return .none }
-            return try db.rows(sql).isEmpty ? .none : .namesOnly
+            return try isBackupNamed(in: db) ? .namesOnly : .none
         }
         if !hasTable { return .backupOnly }
-        return try isIncomplete(in: db) ? .incomplete : .undecided
+        return try isSubset(in: db) ? .subset : .diverged
     }
 
     /// Lets the database have one table again, with the right rows.
@@ -88,13 +93,13 @@ public struct InterruptedTableCopy: Sendable {
     /// transaction, such as a migration's, foreign keys must be off already: a migrator sees to it.
     ///
     /// - Parameters:
-    ///   - db: A connection to SQLite, of this library or another.
-    ///   - choice: The table whose rows are the right ones, if both exist. `nil` takes the backup if the state is
-    ///     ``State/incomplete``, and throws if it is ``State/undecided``.
+    ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
+    ///     `SQLConnection`.
+    ///   - choice: The table whose rows are the right ones, if both exist. It doesn't matter in the other states.
     /// - Returns: The state that was found.
-    /// - Throws: `SQLError`, after which the database is as it was: `SQLError.Code.undecidedCopy` if you have to
-    ///   choose, `SQLError.Code.foreignKeyViolation` for rows that would refer to a missing row, and SQLite's
-    ///   own errors.
+    /// - Throws: `SQLError`, after which the database is as it was: `SQLError.Code.undecidedCopy` if both tables
+    ///   exist and `choice` is `nil`, `SQLError.Code.foreignKeyViolation` for rows that would refer to a missing
+    ///   row, and SQLite's own errors.
     @discardableResult
     public func recover(_ db: some SQLConnection, choosing choice: Choice? = nil) throws(SQLError) -> State {
         var state = State.none
@@ -104,7 +109,7 @@ public struct InterruptedTableCopy: Sendable {
                 // Another process may have recovered it in the meantime.
                 state = try self.state(in: db)
                 if state == .none { return }
-                if state == .undecided, choice == nil { throw undecidedError }
+                if state.hasBoth, choice == nil { throw undecidedError(state) }
                 try recover(db, from: state, keepingTable: choice == .table)
             }
             return state
@@ -113,11 +118,15 @@ public struct InterruptedTableCopy: Sendable {
         }
     }
 
-    private var undecidedError: SQLError {
-        SQLError(
-            .undecidedCopy,
-            "\(backup) exists, and \(table) has rows or values that it lacks, so the rows of either can be the right ones"
-        )
+    private func undecidedError(_ state: State) -> SQLError {
+        let reason =
+            switch state {
+            case .diverged:
+                "has rows or values that it lacks, so the rows of either can be the right ones"
+            default:
+                "has nothing that it lacks: either the copy was interrupted, or rows were deleted since"
+            }
+        return SQLError(.undecidedCopy, "\(backup) exists, and \(table) \(reason)")
     }
 }
 
@@ -127,14 +136,13 @@ extension InterruptedTableCopy {
         from state: State,
         keepingTable keepsTable: Bool
     ) throws(SQLError) {
-        let hasBoth = state == .incomplete || state == .undecided
         let kept = try unusedName(in: db)
         // Views and triggers are dropped, and created again with the right names. SQLite would compile them when a
         // table is renamed, and some don't compile at the moment.
         let texts = [table, backup].flatMap { [$0.text, String($0.quoted.dropFirst().dropLast())] }
         let named = texts.map { "instr(lower(sql), lower(\(literal($0)))) > 0" }.joined(separator: " OR ")
         var lost = try drop("type IN ('view', 'trigger') AND (\(named))", from: db, keptAs: kept)
-        if hasBoth {
+        if state.hasBoth {
             let loser = keepsTable ? backup : table
             try db.rows("ALTER TABLE main.\(loser.quoted) RENAME TO \(kept.quoted)")
             let indexes = try drop(
@@ -145,7 +153,7 @@ extension InterruptedTableCopy {
             // The indexes of the backup were those of the table. The table that lost had none of its own, or new ones.
             if keepsTable { lost = indexes + lost }
         }
-        if state == .backupOnly || hasBoth && !keepsTable {
+        if state == .backupOnly || state.hasBoth && !keepsTable {
             try db.rows("ALTER TABLE main.\(backup.quoted) RENAME TO \(table.quoted)")
         }
         try renameReferences(in: db, keptAs: kept)
@@ -161,7 +169,7 @@ extension InterruptedTableCopy {
     ) throws(SQLError) -> [String] {
         let found = try db.rows(
             """
-            SELECT type, name, \(renamed(kept)) FROM main.sqlite_master
+            SELECT type, name, sql FROM main.sqlite_master
             WHERE sql IS NOT NULL AND \(condition) ORDER BY rowid
             """
         )
@@ -170,7 +178,7 @@ extension InterruptedTableCopy {
             let name = SQLName(try row.text(1))
             // A view takes its triggers with it.
             try db.rows("DROP \(try row.text(0)) IF EXISTS main.\(name.quoted)")
-            statements.append(try row.text(2))
+            statements.append(renaming([backup, kept], to: table, in: try row.text(2)))
         }
         return statements
     }
@@ -179,44 +187,34 @@ extension InterruptedTableCopy {
     ///
     /// The recipe's rename has changed their texts. SQLite can't change a foreign key, so these tables are rebuilt.
     private func renameReferences(in db: some SQLConnection, keptAs kept: SQLName) throws(SQLError) {
-        let isKept = "name = \(literal(kept.text)) COLLATE NOCASE"
-        // A kept table that refers to itself goes on doing so.
-        let own = "replace(sql, \(literal(backup.quoted)), \(literal(kept.quoted)))"
-        let children = try db.rows(
+        let tables = try db.rows(
             """
-            SELECT name, new FROM (
-                SELECT name, sql, CASE WHEN \(isKept) THEN \(own) ELSE \(renamed(kept)) END AS new FROM main.sqlite_master
-                WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'
-            ) WHERE sql <> new
+            SELECT name, sql FROM main.sqlite_master
+            WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'
             """
         )
-        for child in children { try TableRebuild(child.text(0), as: child.text(1)).run(db) }
+        for row in tables {
+            let name = SQLName(try row.text(0))
+            let sql = try row.text(1)
+            // A kept table that refers to itself goes on doing so.
+            let new =
+                name == kept
+                ? renaming([backup], to: kept, in: sql) : renaming([backup, kept], to: table, in: sql)
+            if new != sql { try TableRebuild(name.text, as: new).run(db) }
+        }
     }
 
     /// Lets the counter of `AUTOINCREMENT` be the higher one of both tables, so that no number is used twice.
     private func raiseCounter(in db: some SQLConnection, keptAs kept: SQLName) throws(SQLError) {
         if try !isTable(SQLName("sqlite_sequence"), in: db) { return }
-        let (name, other) = (literal(table.text), literal(kept.text))
-        try db.rows(
-            """
-            INSERT INTO main.sqlite_sequence SELECT \(name), seq FROM main.sqlite_sequence
-            WHERE name = \(other) AND \(name) NOT IN (SELECT name FROM main.sqlite_sequence)
-            """
-        )
-        try db.rows(
-            """
-            UPDATE main.sqlite_sequence SET seq = (
-                SELECT max(seq) FROM main.sqlite_sequence WHERE name IN (\(name), \(other))
-            ) WHERE name = \(name)
-            """
-        )
+        for statement in AutoincrementCounter.raising(of: table, toThatOf: kept) { try db.rows(statement) }
     }
 }
 
 // Questions about the two tables.
 extension InterruptedTableCopy {
     /// True if the table has no row and no value that the backup lacks.
-    private func isIncomplete(in db: some SQLConnection) throws(SQLError) -> Bool {
+    private func isSubset(in db: some SQLConnection) throws(SQLError) -> Bool {
         let columns = try db.rows(
             "SELECT name, dflt_value FROM pragma_table_info(\(literal(table.text)), 'main')"
         )
@@ -269,13 +267,34 @@ extension InterruptedTableCopy {
         return name
     }
 
-    /// An SQL expression for the text of an object, in which the backup's name is the table's again.
+    /// True if a view, a trigger or a foreign key names the backup.
+    private func isBackupNamed(in db: some SQLConnection) throws(SQLError) -> Bool {
+        for row in try db.rows("SELECT sql FROM main.sqlite_master WHERE sql IS NOT NULL") {
+            let sql = try row.text(0)
+            if renaming([backup], to: table, in: sql) != sql { return true }
+        }
+        return false
+    }
+
+    /// The text of an object with another table's name for some.
     ///
-    /// When SQLite renames a table, it writes the new name in double quotes into the texts of other objects.
-    private func renamed(_ kept: SQLName) -> String {
-        let first = "replace(sql, \(literal(backup.quoted)), \(literal(table.quoted)))"
-        return "replace(\(first), \(literal(kept.quoted)), \(literal(table.quoted)))"
+    /// When SQLite renames a table, it writes the new name in double quotes into the texts of other objects. So
+    /// only names in double quotes are replaced, and no text or comment that has the same characters.
+    private func renaming(_ names: [SQLName], to new: SQLName, in sql: String) -> String {
+        let tokens = SQLTokens(sql)
+        var result = ""
+        var end = 0
+        for (index, token) in tokens.tokens.enumerated() where token.kind == .quoted {
+            guard let name = tokens.name(index), names.contains(name) else { continue }
+            result += tokens.text(in: end..<token.range.lowerBound) + new.quoted
+            end = token.range.upperBound
+        }
+        return result + tokens.text(in: end..<tokens.count)
     }
 
     private func literal(_ text: String) -> String { text.quoted(with: "'") }
+}
+
+extension InterruptedTableCopy.State {
+    fileprivate var hasBoth: Bool { self == .subset || self == .diverged }
 }

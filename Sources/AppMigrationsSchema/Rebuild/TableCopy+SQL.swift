@@ -29,7 +29,9 @@ extension TableCopy {
         }
         statements.append(rebuild.createTable)
         statements.append(filling(from: stash, isMovedAside: isMovedAside))
-        if old.hasAutoincrement, new.hasAutoincrement { statements += keepingNumber(of: stash) }
+        if old.hasAutoincrement, new.hasAutoincrement {
+            statements += AutoincrementCounter.raising(of: new.name, toThatOf: SQLName(stash))
+        }
         for index in indexes { statements.append(try index.statement().text(in: "main")) }
         statements.append("DROP TABLE main.\(stash)")
         if old.hasAutoincrement, !isMovedAside {
@@ -40,21 +42,5 @@ extension TableCopy {
             statements.append(try trigger.statement().text(in: "main"))
         }
         return statements
-    }
-
-    /// Gives the new table the higher number of both, so that no number of a deleted row is given away again.
-    private func keepingNumber(of stash: String) -> [String] {
-        let name = SQLValue.text(new.name.text)
-        return [
-            """
-            INSERT INTO main.sqlite_sequence SELECT \(name), seq FROM main.sqlite_sequence WHERE name = '\(stash)'
-            AND NOT EXISTS (SELECT 1 FROM main.sqlite_sequence WHERE name = \(name))
-            """,
-            """
-            UPDATE main.sqlite_sequence SET seq = (
-                SELECT max(seq) FROM main.sqlite_sequence WHERE name IN (\(name), '\(stash)')
-            ) WHERE name = \(name)
-            """,
-        ]
     }
 }

@@ -57,11 +57,13 @@ public struct TableRebuild: Sendable {
     /// migrator sees to it.
     ///
     /// - Parameters:
-    ///   - db: A connection to SQLite, of this library or another.
-    ///   - prepare: Called with the `sqlite3 *` of each private connection, in which SQLite is asked what
-    ///     expressions and virtual tables read. Register there the functions, collations, tokenizers and
-    ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``. Without a tokenizer it
-    ///     isn't noticed that a full-text index would no longer fit the table.
+    ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
+    ///     `SQLConnection`.
+    ///   - prepare: Registers the functions, collations, tokenizers and modules of your app on a connection,
+    ///     as for ``SchemaPlan/init(from:to:hints:preparing:)``. To find out what an expression or a virtual
+    ///     table reads, the rebuild opens databases in memory. It calls `prepare` with the `sqlite3 *` of
+    ///     each. If a full-text index needs a tokenizer that isn't registered, the rebuild can't refuse a
+    ///     change that the index doesn't follow.
     /// - Throws: `SQLError`, after which the table and the connection's settings are as they were, unless it
     ///   says that the change is committed and only a setting could not be set back:
     ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found before a

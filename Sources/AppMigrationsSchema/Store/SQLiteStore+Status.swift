@@ -80,8 +80,8 @@ extension SQLiteStore {
 }
 
 extension SQLiteStore.Status: CustomStringConvertible {
-    /// The store's state for a person: its case, and the plan's steps, the questions or the reason in the
-    /// lines below.
+    /// A text for a log or a terminal: the name of the case, followed by the plan's steps, the questions or
+    /// the reason.
     public var description: String {
         switch self {
         case .same: "same: the store has the target's schema"

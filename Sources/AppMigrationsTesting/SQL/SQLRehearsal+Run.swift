@@ -82,8 +82,9 @@ extension SQLRehearsal {
             )
             if tables.isEmpty { return "" }
             return
-                " The record of \(release) has tables, and its ledger \(migrator.ledger) no version. What the release had run is"
-                + " missing there: the ledger's rows, or a PRAGMA user_version and the markApplied in preparing: that reads it."
+                " The record of \(release) has tables, and its ledger \(migrator.ledger) no version. So the"
+                + " migrations of the release were run a second time. The record has to contain the ledger's rows. If your app calls markApplied with"
+                + " PRAGMA user_version, it has to contain that number, and preparing: has to make the same call."
         }
 
         /// Adds findings about the ledger of the release, also where the lines are gone from the lock.

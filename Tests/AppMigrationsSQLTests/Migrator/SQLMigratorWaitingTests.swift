@@ -83,14 +83,19 @@ import Testing
 
 /// With a rollback journal a commit waits for the readers.
 extension SQLMigratorWaitingTests {
-    @Test(arguments: [false, true])
-    func `a reader that keeps a commit waiting is told of, once for each commit`(isOther: Bool) throws {
-        let path = folder + "/db"
-        let db = try SQLiteConnection(path: path)
+    /// Another connection to the same file, in a transaction that has read the table `t`.
+    private func reader(of db: SQLiteConnection) throws -> SQLiteConnection {
         try db.query("CREATE TABLE t(x)")
-        let reader = try SQLiteConnection(path: path)
+        let reader = try SQLiteConnection(path: folder + "/db")
         try reader.query("BEGIN")
         try reader.query("SELECT * FROM t")
+        return reader
+    }
+
+    @Test(arguments: [false, true])
+    func `a reader that keeps a commit waiting is told of, once for each commit`(isOther: Bool) throws {
+        let db = try SQLiteConnection(path: folder + "/db")
+        let reader = try reader(of: db)
         var waits = 0
         let endReading = {
             waits += 1
@@ -106,13 +111,22 @@ extension SQLMigratorWaitingTests {
         #expect(try tables(in: db) == ["a", "t"])
     }
 
+    @Test(arguments: ["BEGIN IMMEDIATE", "COMMIT"])
+    func `a statement that fails in words of another library is tried once more`(statement: String) throws {
+        var isFirst = true
+        let db = OtherConnection(try SQLiteConnection(path: folder + "/db")) { sql in
+            guard sql.hasSuffix(statement), isFirst else { return }
+            isFirst = false
+            throw OtherConnection.Failure(description: "gesperrt")
+        }
+        try migrateOther(db)
+        #expect(!isFirst)
+        #expect(try tables(in: db.db) == ["a"])
+    }
+
     @Test func `a reader that never ends lets the migration fail, and nothing of it stays`() throws {
-        let path = folder + "/db"
-        let db = try SQLiteConnection(path: path)
-        try db.query("CREATE TABLE t(x)")
-        let reader = try SQLiteConnection(path: path)
-        try reader.query("BEGIN")
-        try reader.query("SELECT * FROM t")
+        let db = try SQLiteConnection(path: folder + "/db")
+        let reader = try reader(of: db)
         let migration = Migration(version: 1, sql: "CREATE TABLE a(x)")
         let error = try sqlError { try Migrator([migration], lockTimeout: .inVain).migrate(db) }
         #expect(error.code == .busy)

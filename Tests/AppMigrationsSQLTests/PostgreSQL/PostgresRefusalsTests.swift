@@ -49,10 +49,21 @@ import Testing
             "PREPARE a AS SELECT 1",
             "DO $$BEGIN; COMMIT; END$$", "SELECT 'COMMIT'; -- COMMIT;", "SET TRANSACTION READ ONLY",
             "CREATE FUNCTION f() RETURNS int BEGIN ATOMIC SELECT 1; END", "\"commit\"",
+            "SELECT $$\n-- migrate:down\n$$",
         ]
     )
     func `what stays inside of the transaction is not`(_ script: String) throws {
         try PostgresSession(db: SQLConversation(nil)).check(script)
+    }
+
+    @Test func `a script with the way down is refused where that begins`() throws {
+        let error = try sqlError {
+            try PostgresSession(db: SQLConversation(nil)).check(
+                "CREATE TABLE a(x);\n-- migrate:down\nDROP TABLE a"
+            )
+        }
+        #expect(error.code == .invalidScript)
+        #expect(error.line == 2)
     }
 
     @Test(

@@ -1,5 +1,6 @@
-import AppMigrationsSQLite
 import Testing
+
+@testable import AppMigrationsSQLite
 
 /// The pragmas and statements that a script in a transaction may not have, and the words that say why.
 @Suite(.temporaryDirectory) struct RefusedPragmaTests {
@@ -55,10 +56,14 @@ import Testing
     private func expectRefused(_ statement: String, _ message: String) throws {
         let db = try memory()
         let script = "CREATE TABLE a(x);\n\(statement);\n"
-        let error = try sqlError { try Migrator([Migration(version: 1, sql: script)]).migrate(db) }
-        #expect(error.code == .refusedStatement)
-        #expect(error.line == 2)
-        #expect(error.message == message)
+        for connection in [db, SQLiteConnection(borrowing: db.handle)] {
+            let error = try sqlError {
+                try Migrator([Migration(version: 1, sql: script)]).migrate(connection)
+            }
+            #expect(error.code == .refusedStatement)
+            #expect(error.message == message)
+            #expect(error.line == 2)
+        }
         let other = SQLMigration<OtherConnection>(version: 1, sql: script)
         let second = try sqlError { try SQLMigrator([other]).migrate(OtherConnection(db)) }
         #expect([.refusedStatement, .migrationFailed, .statementFailed].contains(second.code), "\(second)")

@@ -45,36 +45,23 @@ import Testing
             "PRAGMA legacy_alter_table = ON; \(rename) PRAGMA legacy_alter_table = OFF",
             .backupOnly
         ),
-        Row("empty", rename + create, .incomplete),
-        Row("half full", rename + create + copy + " WHERE id = 1", .incomplete),
-        Row("full", rename + create + copy, .incomplete),
     ]
 
+    /// What stands in `note` next to the backup.
     private static let undecided: [Row] = [
-        Row(
-            "a changed value",
-            rename + create + copy + "; UPDATE note SET title = 'new' WHERE id = 2",
-            .undecided
-        ),
-        Row(
-            "another case",
-            rename + create + copy + "; UPDATE note SET title = 'TWO' WHERE id = 2",
-            .undecided
-        ),
-        Row(
-            "a value of a new column",
-            rename + create + copy + "; UPDATE note SET color = 'red' WHERE id = 2",
-            .undecided
-        ),
-        Row(
-            "a new row",
-            rename + create + copy + "; INSERT INTO note VALUES (3, 1, 'three', NULL)",
-            .undecided
-        ),
+        Row("empty", "", .subset),
+        Row("half full", copy + " WHERE id = 1", .subset),
+        Row("full", copy, .subset),
+        Row("a deleted row", copy + "; DELETE FROM note WHERE id = 1", .subset),
+        Row("only deleted rows", copy + "; DELETE FROM note", .subset),
+        Row("a changed value", copy + "; UPDATE note SET title = 'new' WHERE id = 2", .diverged),
+        Row("another case", copy + "; UPDATE note SET title = 'TWO' WHERE id = 2", .diverged),
+        Row("a value of a new column", copy + "; UPDATE note SET color = 'red' WHERE id = 2", .diverged),
+        Row("a new row", copy + "; INSERT INTO note VALUES (3, 1, 'three', NULL)", .diverged),
         Row(
             "no column in common",
-            rename + "CREATE TABLE note (other); INSERT INTO note VALUES (1)",
-            .undecided
+            "DROP TABLE note; CREATE TABLE note (other); INSERT INTO note VALUES (1)",
+            .diverged
         ),
     ]
 
@@ -98,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: decided, [false, true])
-    func `a copy that was never completed is undone`(row: Row, isMigration: Bool) throws {
+    func `a table of which only the backup is left comes back`(row: Row, isMigration: Bool) throws {
         let db = try database(Self.old + row.script)
         #expect(try copy.state(in: db) == row.state)
         if isMigration {
@@ -110,23 +97,59 @@ import Testing
         try expectWhole(db)
     }
 
-    @Test(arguments: undecided)
-    func `a table that has something of its own is asked about, and nothing is changed`(row: Row) throws {
-        let db = try database(Self.old + row.script)
+    @Test(arguments: undecided, [false, true])
+    func `two tables are asked about, and nothing is changed`(row: Row, isMigration: Bool) throws {
+        let db = try database(Self.old + Self.rename + Self.create + row.script)
         let before = try db.query("SELECT * FROM sqlite_master")
-        #expect(try copy.state(in: db) == .undecided)
+        let rows = try db.query("SELECT count(*) FROM note")
+        #expect(try copy.state(in: db) == row.state)
         let error = try sqlError { try copy.recover(db) }
         #expect(error.code == .undecidedCopy)
+        let reason =
+            row.state == .subset
+            ? "has nothing that it lacks: either the copy was interrupted, or rows were deleted since"
+            : "has rows or values that it lacks, so the rows of either can be the right ones"
         #expect(
             error.description
-                == "Recovering the table note: note_bak exists, and note has rows or values that it lacks, so the rows of either can"
-                + " be the right ones. Nothing was changed. Choose one of them (choosing:). The other one is kept."
+                == "Recovering the table note: note_bak exists, and note \(reason)."
+                + " Nothing was changed. Choose one of them (choosing:). The other one is kept."
         )
         #expect(try db.query("SELECT * FROM sqlite_master") == before)
-        #expect(try copy.recover(db, choosing: .backup) == .undecided)
+        if isMigration {
+            try Migrator([Migration(version: 1) { db, _ in try copy.recover(db, choosing: .backup) }])
+                .migrate(db)
+        } else {
+            #expect(try copy.recover(db, choosing: .backup) == row.state)
+        }
         #expect(try db.query("SELECT id, title FROM note") == [[1, "one"], [2, "two"]])
-        #expect(try db.query("SELECT count(*) FROM note_kept").first?.first?.number ?? 0 > 0)
+        #expect(try db.query("SELECT count(*) FROM note_kept") == rows)
         try expectWhole(db)
+    }
+
+    @Test func `rows that were deleted since a completed copy stay deleted by choice`() throws {
+        let deletion = "; DELETE FROM note WHERE id = 1; DELETE FROM attachment WHERE note = 1"
+        let db = try database(Self.old + Self.rename + Self.create + Self.copy + deletion)
+        #expect(try copy.recover(db, choosing: .table) == .subset)
+        #expect(try db.query("SELECT id, title FROM note") == [[2, "two"]])
+        #expect(try db.query("SELECT id, title FROM note_kept") == [[1, "one"], [2, "two"]])
+    }
+
+    @Test func `only names change, and no text or comment that looks like one`() throws {
+        let db = try database(
+            """
+            CREATE TABLE note (id INTEGER PRIMARY KEY, title TEXT DEFAULT '"note_bak"');
+            CREATE VIEW seen AS SELECT id, '"note_bak"' AS word, 'note_bak' AS other /* not "note_bak" */ FROM note;
+            CREATE TABLE child (note REFERENCES note, word DEFAULT '"note_bak"');
+            """
+        )
+        #expect(try copy.state(in: db) == .none)
+        try db.execute(script: Self.rename)
+        #expect(try copy.recover(db) == .backupOnly)
+        let texts = try db.query("SELECT sql FROM sqlite_master").map(\.description).joined()
+        #expect(texts.ranges(of: "note_bak").count == 5)
+        #expect(try copy.state(in: db) == .none)
+        try db.query("INSERT INTO note (id) VALUES (1)")
+        #expect(try db.query("SELECT * FROM seen") == [[1, "\"note_bak\"", "note_bak"]])
     }
 
     @Test func `the table is kept by choice, with the indexes of the backup`() throws {
@@ -137,6 +160,18 @@ import Testing
         #expect(try db.query("SELECT id, title FROM note") == [[1, "one"], [2, "edited"], [300, "three"]])
         #expect(try db.query("SELECT id, title FROM note_kept") == [[1, "one"], [2, "two"]])
         try expectWhole(db, next: 301)
+    }
+
+    @Test func `the counter is found in whatever case the table is named`() throws {
+        let db = try database(
+            """
+            CREATE TABLE Note (id INTEGER PRIMARY KEY AUTOINCREMENT); INSERT INTO Note VALUES (1), (100);
+            ALTER TABLE Note RENAME TO Note_Bak; CREATE TABLE NOTE (id INTEGER PRIMARY KEY AUTOINCREMENT);
+            """
+        )
+        try copy.recover(db, choosing: .table)
+        try db.query("INSERT INTO note DEFAULT VALUES")
+        #expect(try db.query("SELECT id FROM note") == [[101]])
     }
 
     @Test func `a number that the other table gave out is not given out again`() throws {
@@ -181,7 +216,7 @@ import Testing
             foreignKeys: false
         )
         try db.query("PRAGMA foreign_keys = ON")
-        try Migrator([Migration(version: 1) { db, _ in try copy.recover(db) }]).migrate(db)
+        try Migrator([Migration(version: 1) { db, _ in try copy.recover(db, choosing: .backup) }]).migrate(db)
         #expect(try db.query("SELECT * FROM note") == [[1, nil], [2, 1], [3, 2]])
         #expect(try db.query("PRAGMA foreign_key_check(note)").isEmpty)
         try db.query("DELETE FROM note WHERE id = 2")
@@ -222,7 +257,8 @@ import Testing
             ALTER TABLE \(new) RENAME TO \(old); CREATE TABLE \(new) (x PRIMARY KEY, y); CREATE TABLE "\(table.replacing("\"", with: "\"\""))_kept" (z);
             """
         )
-        #expect(try InterruptedTableCopy(of: table, backup: backup).recover(db) == .incomplete)
+        let copy = InterruptedTableCopy(of: table, backup: backup)
+        #expect(try copy.recover(db, choosing: .backup) == .subset)
         #expect(try db.query("SELECT x FROM seen") == [[1], [2]])
         #expect(try db.query("PRAGMA foreign_key_check").isEmpty)
         #expect(

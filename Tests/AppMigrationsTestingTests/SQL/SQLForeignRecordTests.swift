@@ -118,9 +118,10 @@ import Testing
         #expect(report.findings.map(\.kind) == (hasTables ? [.failed] : [.failed, .failed]))
         #expect(
             report.findings.last?.description.hasSuffix(
-                " The record of 1.0 has tables, and its ledger schema_migrations no version. What the release had run is"
-                    + " missing there: the ledger's rows, or a PRAGMA user_version and the markApplied in preparing: that"
-                    + " reads it."
+                " The record of 1.0 has tables, and its ledger schema_migrations no version. So the"
+                    + " migrations of the release were run a second time. The record has to contain the ledger's rows. If your"
+                    + " app calls markApplied with PRAGMA user_version, it has to contain that number, and preparing: has to"
+                    + " make the same call."
             ) == hasTables
         )
     }

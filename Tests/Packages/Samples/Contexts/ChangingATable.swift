@@ -35,24 +35,25 @@ import Testing
 
     // Sample 1 of TableRebuild.md
 
-    @Test(arguments: ["alone", "legacy", "empty", "half", "edited", "colored", "gone"])
+    @Test(arguments: [
+        "alone", "legacy", "empty", "half", "edited", "colored", "deleted", "gone",
+    ])
     func `what the recipe left is recovered`(kind: String) throws {
         let fixtures = try #require(Bundle.module.resourcePath) + "/Fixtures/Recipes/"
         let db = try database(read(fixtures + "old.sql") + read(fixtures + kind + ".sql"))
         try db.query("PRAGMA foreign_keys = ON")
         let migrator = try SQLiteMigrator([
-            SQLMigration(version: 1) { db, _ in try recoverNotes(db, isDone: kind == "edited") }
+            SQLMigration(version: 1) { db, _ in
+                try recoverNotes(db, wasCopied: ["edited", "colored", "deleted"].contains(kind))
+            }
         ])
-        if kind == "colored" {
-            #expect(throws: SQLError.self) { try migrator.migrate(db) }
-            return #expect(try db.query("SELECT count(*) FROM note_bak") == [[2]])
-        }
         try migrator.migrate(db)
-        try recoverNotes(db, isDone: false)
+        try recoverNotes(db, wasCopied: false)
         let next: SQLValue = kind == "gone" ? 3 : 101
         try db.query("INSERT INTO note (folder, title) VALUES (1, 'new')")
         try db.execute(script: "INSERT INTO attachment VALUES (30, \(next)); DELETE FROM note WHERE id = 1")
         #expect(try db.query("SELECT * FROM attachment") == [[20, 2], [30, next]])
+        if kind == "colored" { #expect(try db.query("SELECT color FROM note WHERE id = 2") == [["red"]]) }
         let edited: [[SQLValue]] = kind == "edited" ? [[2, "edited"], [3, "three"]] : [[2, "two"]]
         #expect(try db.query("SELECT * FROM note_titles") == edited + [[next, "new"]])
         try db.query("UPDATE note SET title = 'x' WHERE id = 2")

@@ -152,6 +152,8 @@ public final class MigrationGate: Sendable {
         }
         switch reason {
         case is RequiresUnlock: return (nil, reason)
+        // The closure of a migration threw it.
+        case let error as MigrationError where error.underlyingError is RequiresUnlock: return (nil, reason)
         case let error as MigrationError where error.isDueToLockedDevice: return (nil, reason)
         case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
         case is CancellationError: return (.cancelled, reason)

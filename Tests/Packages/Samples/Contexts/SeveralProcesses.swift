@@ -16,15 +16,15 @@ import Testing
         async throws
     {
         try await withFolder { folder async throws in
-            func open(_ version: String, isExtension: Bool) throws -> LibraryAccess {
+            let open = { version, isExtension in
                 try openLibrary(in: URL(filePath: folder), appVersion: version, isExtension: isExtension)
             }
-            #expect(try open("3.2", isExtension: true) == .openTheApp)
+            #expect(try open("3.2", true) == .openTheApp)
             #expect(calls.take() == [])
-            #expect(try open("3.2", isExtension: false) == .ready)
+            #expect(try open("3.2", false) == .ready)
             #expect(calls.take() == ["moveToAppGroup", "renameDrafts"])
-            #expect(try open("3.2", isExtension: true) == .ready)
-            #expect(try open("2.0", isExtension: false) == .updateTheApp)
+            #expect(try open("3.2", true) == .ready)
+            #expect(try open("2.0", false) == .updateTheApp)
             #expect(calls.take() == [])
         }
     }

@@ -19,7 +19,7 @@ import Testing
     @Test func `the samples look, tell and try again`() async throws {
         try await withFolder { folder async throws in
             let options = MigrationManager.Options(attemptLimit: 1)
-            func plan() throws -> [String] {
+            let plan = {
                 try dryRun(of: folder, version: "1.4", options: options).map(\.description)
             }
             #expect(try plan() == ["1.1 willRun"])
@@ -45,7 +45,7 @@ import Testing
             #expect(error.code == .attemptLimitReached)
             #expect(sentence(for: error) == "The update failed. Send us the details.")
             let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
-            func mail() -> String { supportMail(about: error, version: "1.4", stateDirectory: folder) }
+            let mail = { supportMail(about: error, version: "1.4", stateDirectory: folder) }
             #expect(mail().contains(died1))
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")

@@ -84,7 +84,7 @@ import Testing
 
 private typealias Library = TestingYourMigrations.Library
 
-extension TestingYourMigrations.Library {
+nonisolated extension TestingYourMigrations.Library {
     // Sample 4 of TestingYourMigrations.md
 
     typealias UpdateTheApp = TestingYourMigrations.UpdateTheApp

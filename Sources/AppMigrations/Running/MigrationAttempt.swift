@@ -47,7 +47,13 @@ final class MigrationAttempt {
         before = state.recordingLaunch(of: max(state.marks.launched, attempted.appVersion))
         let initial = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
         let writer = CheckpointWriter(initial, after: before.marks.lastRun)
-        context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
+        let previous = before.marks.interruption
+        context = MigrationContext(
+            followsCrash: previous?.version == attempted.version && previous?.closureCrashed == true,
+            lock: locked.lock,
+            reporter: locked.reporter,
+            writer: writer
+        )
         token = RunToken(locked.location)
     }
 

@@ -9,7 +9,8 @@ final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// By the start of each server, whether the store's server shows its processes.
     private let shown = Guarded<[String: Bool]>([:])
-    private let lastBlocker = Guarded<String?>(nil)
+    /// The transactions for which the statement under way waits, and for which the last one that failed had waited.
+    private let blockers = Guarded<(ofStatement: String?, ofFailure: String?)>((nil, nil))
 
     init(_ context: FleetMigrationContext) { self.context = context }
 
@@ -17,8 +18,8 @@ final class FleetWatch: AnswerWatch {
     private var deadline: Deadline { holder.stored.deadline }
     private var clock: FleetClock { deadline.clock }
 
-    /// The transaction for which the last statement waited, when the server was asked.
-    var blocker: String? { lastBlocker.withLock { $0 } }
+    /// The transaction for which the last statement that failed had waited, when the server was asked.
+    var blocker: String? { blockers.withLock { $0.ofFailure } }
 
     nonisolated(nonsending) func answer(
         at place: StatementPlace?,
@@ -43,14 +44,19 @@ final class FleetWatch: AnswerWatch {
             watching.cancel()
             ending.withLock { $0 }?.cancel()
         }
-        return try await withTaskCancellationHandler {
-            try await first.value
-        } onCancel: {
-            answering.cancel()
-            let task = self.end(number) { [error = unansweredAfterCancellation] in
-                first.end(.failure(UnansweredStatement(error)))
+        do {
+            return try await withTaskCancellationHandler {
+                try await first.value
+            } onCancel: {
+                answering.cancel()
+                let task = self.end(number) { [error = unansweredAfterCancellation] in
+                    first.end(.failure(UnansweredStatement(error)))
+                }
+                ending.withLock { $0 = task }
             }
-            ending.withLock { $0 = task }
+        } catch {
+            keepBlocker()
+            throw error
         }
     }
 
@@ -89,9 +95,15 @@ final class FleetWatch: AnswerWatch {
                 ending.withLock { $0 = task }
             }
         } catch {
+            keepBlocker()
             guard let lost = loss.withLock({ $0 }) else { throw error }
             throw UnansweredStatement(lost.with { $0.underlyingError = error })
         }
+    }
+
+    /// Keeps the transaction for which a statement has waited that failed.
+    private func keepBlocker() {
+        blockers.withLock { $0.ofFailure = $0.ofStatement ?? $0.ofFailure }
     }
 
     private var unansweredAfterCancellation: SQLError {
@@ -117,7 +129,7 @@ final class FleetWatch: AnswerWatch {
 extension FleetWatch {
     /// True if the store's server is the one that runs the statement, and shows its processes.
     private nonisolated(nonsending) func isShown(_ place: StatementPlace?) async throws -> Bool {
-        lastBlocker.withLock { $0 = nil }
+        blockers.withLock { $0.ofStatement = nil }
         guard let place, let server = place.process?.start else { return false }
         if case .transaction = place, let known = shown.withLock({ $0[server] }) { return known }
         guard let store = holder.stored.postgres else { return false }
@@ -202,7 +214,7 @@ extension FleetWatch {
 
     /// Reports that the statement waits for somebody's transaction.
     private func tell(of blocker: String) {
-        lastBlocker.withLock { $0 = blocker }
+        blockers.withLock { $0.ofStatement = blocker }
         var event = context.event(.waiting)
         event.note = blocker
         context.onEvent?(event)

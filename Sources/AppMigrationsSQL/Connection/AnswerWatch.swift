@@ -9,6 +9,7 @@ package protocol AnswerWatch: Sendable {
     ///   it any more.
     nonisolated(nonsending) func answer(
         at place: StatementPlace?,
+        of connection: any AsyncSQLConnection.Type,
         _ statement: nonisolated(nonsending) @escaping () async throws -> SQLRows
     ) async throws -> SQLRows
 

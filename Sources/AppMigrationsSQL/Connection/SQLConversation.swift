@@ -195,7 +195,9 @@ package final class SQLConversation {
                 if case .undo = request { return [] }
                 throw silence
             }
-            return try await watch.answer(at: place) { try await request.answer(awaiting: db) {} }
+            return try await watch.answer(at: place, of: type(of: db)) {
+                try await request.answer(awaiting: db) {}
+            }
         } catch let unanswered as UnansweredStatement {
             silence = unanswered.reason
             throw unanswered.reason

@@ -56,7 +56,7 @@ struct Scenario {
         case .lostWhileMigrating(let moment): "after the state was lost inside \(moment.version)"
         case .death(let moment, let number):
             switch moment.place {
-            case .afterCopying, .beforeIntent: "killed before the intent of \(moment.version)"
+            case .afterCopying, .beforeInterruption: "killed before the intent of \(moment.version)"
             case .beforeClosure: "killed before the closure of \(moment.version)"
             case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
             case .beforeCommit: "killed before commit \(number) of \(moment.version)"
@@ -83,7 +83,7 @@ struct Scenario {
         case .failure(let version): return (version, .notRepeatable, repeated)
         case .death(let moment, _):
             switch moment.place {
-            case .afterCopying, .beforeIntent, .beforeClosure, .afterRecord: return nil
+            case .afterCopying, .beforeInterruption, .beforeClosure, .afterRecord: return nil
             case .afterSynchronize, .beforeRecord: return (moment.version, .notRepeatable, repeated)
             case .beforeCommit, .afterCommit: return (moment.version, .notContinued, commit)
             case .beforeCheckpoint, .afterCheckpoint: return (moment.version, .notContinued, checkpoint)

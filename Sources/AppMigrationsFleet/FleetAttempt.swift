@@ -60,7 +60,7 @@ final class FleetAttempt: Sendable {
     func note(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
         let ended = holder.state.withFailure(failure)
         do throws(MigrationError) {
-            try await holder.release(ended, else: "") { $0.marks == ended.marks }
+            try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
             return failed(
                 failure,

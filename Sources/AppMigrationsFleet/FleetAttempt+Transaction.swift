@@ -50,7 +50,7 @@ extension FleetAttempt {
         let mark = try await deadline.bound { try await store.ask(asksForMark, []) }
         guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),
             case let state = try MigrationState(document: document.bytes, at: location),
-            holder.isOfThisHolder(state.marks.interruption?.lease)
+            holder.isOfThisHolder(state.versions.interruption?.lease)
         else { throw SQLError.wrongConnection }
     }
 

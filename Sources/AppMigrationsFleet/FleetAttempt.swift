@@ -68,7 +68,7 @@ final class FleetAttempt: Sendable {
         }
         let ended = holder.state.withFailure(failure)
         do throws(MigrationError) {
-            try await holder.release(ended, else: "") { $0.marks == ended.marks }
+            try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
             if error.code == .leaseLost {
                 return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")

@@ -14,11 +14,11 @@ extension FleetMigrationManager {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
             try requireWritable()
-            let marks = try rules.marks(resetTo: version)
+            let versions = try rules.versions(resetTo: version)
             try await looking { found throws(MigrationError) in
-                let next = try rules.resetting(existing(found), to: marks)
+                let next = try rules.resetting(existing(found), to: versions)
                 let outcome = try await save(next, over: found, else: unchanged)
-                if case .saved = outcome { declarations.withLock { $0.reopen(at: next.marks) } }
+                if case .saved = outcome { declarations.withLock { $0.reopen(at: next.versions) } }
                 return outcome
             }
         } catch {
@@ -42,7 +42,7 @@ extension FleetMigrationManager {
         let limit: AppVersion
         do throws(MigrationError) {
             try requireWritable()
-            limit = try rules.marks(resetTo: version).lastRun
+            limit = try rules.versions(resetTo: version).lastRun
         } catch {
             throw error.completed(by: "Nothing was reset.")
         }

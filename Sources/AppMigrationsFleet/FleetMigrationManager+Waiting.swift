@@ -40,7 +40,7 @@ extension FleetMigrationManager {
             if found.isHeld {
                 try await wait.pause(for: found.holder)
             } else {
-                let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.marks) }
+                let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.versions) }
                 try await wait.pause(for: "the host that migrates", orEndWith: end)
             }
         }
@@ -52,7 +52,7 @@ extension FleetMigrationManager {
         in found: StoredState.Found
     ) async throws -> [PlannedMigration]? {
         guard let state = found.state else { return nil }
-        let known = Declarations(state.marks, under: rules)
+        let known = Declarations(state.versions, under: rules)
         let rows = try await plan(declarations, by: state, in: found, known)
         let refusal = rows.lazy.compactMap(\.error).first
         // What a newer release has begun to go beyond is pending until that release has run it.
@@ -63,10 +63,10 @@ extension FleetMigrationManager {
     private func notMigrated(
         _ timeout: Duration,
         _ version: AppVersion?,
-        _ marks: StateMarks?
+        _ versions: StateVersions?
     ) -> MigrationError {
         let reason: Message =
-            if let last = marks?.interruption {
+            if let last = versions?.interruption {
                 """
                 the last attempt at migration \(last.version), number \(last.attempt.attempts), \
                 \(last.failure.map { "failed with \($0.quoted)" } ?? "ended with its host")
@@ -77,7 +77,7 @@ extension FleetMigrationManager {
                 "there is no state yet"
             }
         let advice: Message =
-            if let newer = marks?.begun(above: currentVersion) {
+            if let newer = versions?.begun(above: currentVersion) {
                 """
                 Version \(newer) of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in \
                 this version (\(currentVersion)); the guide Several hosts has the SQL of a reset.

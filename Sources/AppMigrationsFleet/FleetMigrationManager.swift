@@ -78,7 +78,7 @@ public final class FleetMigrationManager: Sendable {
         } catch {
             throw error.completed(by: "Nothing was run.")
         }
-        let declarations = Declarations(start.marks, under: place.rules)
+        let declarations = Declarations(start.versions, under: place.rules)
         self.init(place, launch: start.launch, declarations)
     }
 
@@ -91,14 +91,14 @@ public final class FleetMigrationManager: Sendable {
 
 extension FleetMigrationManager {
     /// The version up to which everything has run, as far as this manager knows.
-    public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
+    public var lastRunVersion: AppVersion { declarations.withLock { $0.versions.lastRun } }
 
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
     ///
     /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
     /// release may have raised it since, with `minimumAppVersion:`.
     public var requiredAppVersion: AppVersion? {
-        declarations.withLock { $0.marks.minimumAppVersion(above: currentVersion) }
+        declarations.withLock { $0.versions.minimumAppVersion(above: currentVersion) }
     }
 
     func send(_ event: MigrationEvent) { options.onEvent?(event) }

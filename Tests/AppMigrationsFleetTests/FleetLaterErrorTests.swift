@@ -108,7 +108,7 @@ import Testing
 
     /// An error of a server that says why, or of a client that could not ask it.
     private static func failure(_ state: String?) -> SQLError {
-        let report = SQLErrorReport(message: "no", sqlState: state)
+        let report = ServerError(message: "no", sqlState: state)
         return SQLError.wrapped(TestStore.Failure(), as: .statementFailed, server: report)
     }
 

@@ -7,6 +7,9 @@ extension MigrationGate {
     /// Once a state exists, you don't need this error, because reading the state on a locked device throws
     /// `stateUnreadable`. Before the first start there is no state. In that case, throw this error before you
     /// create the manager, or from its `firstRun:`.
+    ///
+    /// A migration's closure can throw it too, if the files that it needs have a stricter protection class than
+    /// the state. The migration runs again when the gate tries again.
     public struct RequiresUnlock: Error, CustomStringConvertible {
         /// Creates an error for the start to throw.
         public init() {}

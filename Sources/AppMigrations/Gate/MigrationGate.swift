@@ -152,6 +152,8 @@ public final class MigrationGate: Sendable {
         }
         switch reason {
         case is RequiresUnlock: return (nil, reason)
+        // The closure of a migration threw it.
+        case let error as MigrationError where error.underlyingError is RequiresUnlock: return (nil, reason)
         case let error as MigrationError where error.isDueToLockedDevice: return (nil, reason)
         case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
         case is CancellationError: return (.cancelled, reason)
@@ -183,7 +185,7 @@ extension MigrationError {
     /// True if the system denied access to the state in the way that it does on a locked device.
     ///
     /// After any other error, waiting for the device to be unlocked doesn't help.
-    fileprivate var isDueToLockedDevice: Bool {
+    var isDueToLockedDevice: Bool {
         guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
         return cause.isOfLockedDevice
     }

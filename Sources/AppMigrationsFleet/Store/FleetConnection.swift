@@ -16,7 +16,7 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
 
     static var dialect: SQLDialect { Base.dialect }
 
-    static func report(of error: any Error) -> SQLErrorReport? { Base.report(of: error) }
+    static func serverError(from error: any Error) -> ServerError? { Base.serverError(from: error) }
 
     init(
         _ deadline: Deadline,

@@ -127,8 +127,8 @@ package final class SQLConversation {
         } catch {
             let server =
                 if case .blocking(let connection) = side {
-                    type(of: connection).report(of: error)
-                } else { awaited?.report(of: error) }
+                    type(of: connection).serverError(from: error)
+                } else { awaited?.serverError(from: error) }
             // A failure of the connection, which may have words of its own for a lock, or of the app's closure.
             let (code, isOfDatabase): (SQLError.Code, Bool) =
                 switch request {

@@ -48,9 +48,9 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     var hanging: Int { progress.withLock { $0.hanging } }
     var isInTransaction: Bool { get throws { try turns.withLock { _ in try db.isInTransaction } } }
 
-    static func report(of error: any Error) -> SQLErrorReport? {
+    static func serverError(from error: any Error) -> ServerError? {
         (error as? Gone)?.state.map {
-            SQLErrorReport(message: "the server says \($0)", sqlState: $0.isEmpty ? nil : $0)
+            ServerError(message: "the server says \($0)", sqlState: $0.isEmpty ? nil : $0)
         }
     }
 

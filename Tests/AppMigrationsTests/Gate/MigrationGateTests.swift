@@ -102,6 +102,24 @@ private struct Door: Sendable {
         try await asking.value
     }
 
+    @Test func `a migration that needs an unlocked device runs again after the unlock`() async throws {
+        let attempts = Guarded([Int]())
+        let gate = MigrationGate(sleep: { _ in }) { _ in
+            let migrations = try MigrationManager(
+                named: "Library",
+                currentVersion: "2.0",
+                firstRun: .everything,
+                stateDirectory: folder
+            )
+            try migrations.whenMigrating(toVersion: "2.0") { context in
+                attempts.withLock { $0.append(context.attempt) }
+                if context.attempt < 3 { throw MigrationGate.RequiresUnlock() }
+            }
+        }
+        try await gate.ready()
+        #expect(attempts.withLock { $0 } == [1, 2, 3])
+    }
+
     @Test func `a start knows that it was asked for after an error, up to its end`() async throws {
         let tries = Guarded([Bool]())
         let gate = MigrationGate(sleep: { _ in }) { start in

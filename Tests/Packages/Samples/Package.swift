@@ -2,12 +2,21 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [
+var settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .treatAllWarnings(as: .error),
 ]
+
+// The settings of a new app in Xcode 26: the main actor is the default isolation, and concurrency is "approachable".
+if Context.environment["SAMPLES_LIKE_A_NEW_APP"] != nil {
+    settings += [
+        .defaultIsolation(MainActor.self),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
+}
 
 let package = Package(
     name: "Samples",

@@ -10,7 +10,7 @@ import Testing
 
     @Test func `three old releases are told apart`() async throws {
         try await withFolder { path async throws in
-            func answer() throws -> MigrationManager.FirstRun { try notesVersion(in: URL(filePath: path)) }
+            let answer = { try notesVersion(in: URL(filePath: path)) }
             #expect(try answer() == .freshInstall)
             try write("", to: path + "/notes.txt")
             #expect(try answer() == .existingData(at: "1.0"))
@@ -28,7 +28,7 @@ import Testing
         try await withFolder { folder async throws in
             try write("", to: folder + "/" + file)
             let told = version.map { MigrationManager.FirstRun.existingData(at: $0) } ?? .freshInstall
-            #expect(libraryVersion(in: URL(filePath: folder)) == told)
+            #expect(try libraryVersion(in: URL(filePath: folder)) == told)
         }
     }
 }

@@ -171,7 +171,7 @@ import Testing
     }
 
     /// The keys that the old libraries left, and the version at which the app goes on.
-    private static let cases:
+    private nonisolated static let cases:
         [(left: [String: any Sendable], name: String?, from: String?, isReported: Bool)] = [
             ([:], "Library", nil, false),
             (["MFMigrationManagerLastVersionKey-Library": "1.1-2"], "Library", "1.1-2", false),

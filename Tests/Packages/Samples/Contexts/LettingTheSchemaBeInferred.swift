@@ -27,7 +27,9 @@ import Testing
         _ db: SQLiteConnection,
         _ register: @escaping @Sendable (OpaquePointer) throws -> Void
     ) throws -> SchemaPlan {
-        @Sendable func registerCollations(on handle: OpaquePointer) throws { try register(handle) }
+        @Sendable nonisolated func registerCollations(on handle: OpaquePointer) throws {
+            try register(handle)
+        }
         // Sample 3 of LettingTheSchemaBeInferred.md
         return plan
     }

@@ -14,7 +14,7 @@ import OSLog
 
     @Test func `each event is a line, and those with an error are told apart`() async throws {
         try await withFolder { folder async throws in
-            func manager(_ version: String, _ log: Calls) throws -> MigrationManager {
+            let manager = { (version: String, log: Calls) in
                 try MigrationManager(
                     currentVersion: version,
                     stateDirectory: folder,

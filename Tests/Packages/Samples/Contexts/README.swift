@@ -18,7 +18,7 @@ import Testing
     }
 
     let calls = Calls()
-    func makeTables() throws { try calls.note() }
+    nonisolated func makeTables() throws { try calls.note() }
     func moveAvatars(_ context: FleetMigrationContext) async throws {}
     func fillCache(_ context: FleetMigrationContext) async throws {}
     func serve() async throws {}

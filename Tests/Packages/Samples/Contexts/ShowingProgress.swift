@@ -31,11 +31,11 @@ import SwiftUI
 
     private final class Flag: Sendable { let value = Mutex(false) }
 
-    @Test func `a phone that is locked at its first start is waited for, and nothing is written before`()
+    @Test func `a phone that is locked at its first start is waited for, and nothing is recorded before`()
         async throws
     {
         try await withFolder { folder async throws in
-            let state = folder + "/Migrations"
+            let state = folder + "/Migrations/Library.migrations.json"
             let isOpen = Flag()
             let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4") {
                 isOpen.value.withLock { $0 }
@@ -51,11 +51,20 @@ import SwiftUI
             #expect(exists(state) && exists(folder + "/Notes"))
         }
     }
+
+    @Test func `a locked phone that has a state doesn't wait`() async throws {
+        try await withFolder { folder async throws in
+            for isOpen in [true, false] {
+                let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4") { isOpen }
+                try await gate.ready()
+            }
+        }
+    }
 }
 
 /// The gate's doc comment.
 private struct FirstPage {
-    struct Database: Sendable { func migrate() throws {} }
+    nonisolated struct Database: Sendable { func migrate() throws {} }
 
     func start(_ database: Database, in folder: URL) async throws {
         // Sample 1 of MigrationGate.swift

@@ -10,7 +10,7 @@ import Testing
 
     // Sample 3 of ShowingStatus.md
 
-    // Sample 1 of MigrationErrorCode.md
+    // Sample 1 of MigrationAdvice.swift
 
     func declareAll(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.1") {}
@@ -19,7 +19,7 @@ import Testing
     @Test func `the samples look, tell and try again`() async throws {
         try await withFolder { folder async throws in
             let options = MigrationManager.Options(attemptLimit: 1)
-            func plan() throws -> [String] {
+            let plan = {
                 try dryRun(of: folder, version: "1.4", options: options).map(\.description)
             }
             #expect(try plan() == ["1.1 willRun"])
@@ -43,9 +43,11 @@ import Testing
             let closed = try open()
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
-            #expect(sentence(for: error) == "The update failed. Send us the details.")
+            #expect(
+                message(for: error).text == MigrationAdvice.tryAgain.description && message(for: error).retry
+            )
             let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
-            func mail() -> String { supportMail(about: error, version: "1.4", stateDirectory: folder) }
+            let mail = { supportMail(about: error, version: "1.4", stateDirectory: folder) }
             #expect(mail().contains(died1))
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")
@@ -62,7 +64,7 @@ import Testing
         #expect(details.contains("\nInterrupted: 1.4, attempts: 3, deaths: 3, last by app version 1.4\n"))
     }
 
-    @Test func `each code of an error has a sentence for users`() throws {
+    @Test func `each code of an error has an advice for users`() throws {
         let folder = "../../../Sources/AppMigrations/"
         let codes = try read(folder + "MigrationError.swift").matches(of: /static var (\w+): Code/)
         let page = try read(folder + "AppMigrations.docc/Symbols/MigrationErrorCode.md")

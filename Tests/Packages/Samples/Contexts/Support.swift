@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 
 /// The calls that the samples made of their app; one of them can fail.
-final class Calls: Sendable {
+nonisolated final class Calls: Sendable {
     struct Failure: Error {}
 
     private let state = Mutex((names: [String](), failing: String?.none))
@@ -31,9 +31,7 @@ final class Calls: Sendable {
 }
 
 /// Gives `body` the path of a new folder, and removes the folder afterwards.
-nonisolated(nonsending) func withFolder(
-    _ body: nonisolated(nonsending) (String) async throws -> Void
-) async throws {
+func withFolder(_ body: (String) async throws -> Void) async throws {
     let url = FileManager.default.temporaryDirectory.appending(path: "samples-\(UUID().uuidString)")
     // Nobody else writes to it, whatever the umask says: migrations protect no files where others write.
     try FileManager.default.createDirectory(
@@ -51,19 +49,21 @@ nonisolated(nonsending) func withFolder(
     try await body(url.path(percentEncoded: false))
 }
 
-func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+nonisolated func write(_ text: String, to path: String) throws {
+    try Data(text.utf8).write(to: URL(filePath: path))
+}
 
-func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
+nonisolated func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+nonisolated func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
 
 /// The start of a release on data that nothing has migrated yet.
-func manager(_ version: String, in folder: String) throws -> MigrationManager {
+nonisolated func manager(_ version: String, in folder: String) throws -> MigrationManager {
     try MigrationManager(currentVersion: version, firstRun: .everything, stateDirectory: folder)
 }
 
 /// A connection to SQLite that is awaited.
-final class AwaitedConnection: AsyncSQLConnection, @unchecked Sendable {
+nonisolated final class AwaitedConnection: AsyncSQLConnection, @unchecked Sendable {
     static var dialect: SQLDialect { .sqlite }
 
     let db: SQLiteConnection
@@ -77,14 +77,14 @@ final class AwaitedConnection: AsyncSQLConnection, @unchecked Sendable {
 }
 
 /// A database in memory.
-func database(_ script: String) throws -> SQLiteConnection {
+nonisolated func database(_ script: String) throws -> SQLiteConnection {
     let db = try SQLiteConnection(path: ":memory:")
     try db.execute(script: script)
     return db
 }
 
 /// A database with a note.
-func makeStore(_ path: String) throws {
+nonisolated func makeStore(_ path: String) throws {
     let db = try SQLiteConnection(path: path)
     try db.query("CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT)")
     try db.query("INSERT INTO note VALUES (1, 'one')")

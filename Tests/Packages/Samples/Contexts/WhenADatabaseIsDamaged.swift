@@ -97,7 +97,7 @@ import Testing
     @Test func `a backup is brought up where the state is ahead of it`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/store"
-            func start() throws -> [[SQLValue]] {
+            let start: () throws -> [[SQLValue]] = {
                 let migrations = try manager("2.0", in: folder + "/state")
                 let db = try opening(path, migrations)
                 defer { db.close() }

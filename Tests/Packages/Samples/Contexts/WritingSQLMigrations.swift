@@ -6,7 +6,7 @@ import Testing
 /// Also the samples of the first page of AppMigrationsSQLite and of the doc comments of AppMigrationsSQL.
 @Suite struct WritingSQLMigrations {
     func exportAttachments(to folder: String) throws {}
-    func foldTitles(_ db: SQLiteConnection) throws {}
+    nonisolated func foldTitles(_ db: SQLiteConnection) throws {}
     func foldTitles(of count: Int, after last: Int64, in db: SQLiteConnection) throws -> Int64? { nil }
 
     // Sample 1 of AnAppOnSQLite.md
@@ -56,7 +56,7 @@ import Testing
                     """
             )
             let progress = { try db.query("SELECT count(*), sum(writes) FROM note WHERE folded = 'n' || id") }
-            func start() throws {
+            let start = {
                 let migrations = try manager("2.0", in: folder + "/state")
                 try longWork(migrations, db, newest: 1_200)
             }

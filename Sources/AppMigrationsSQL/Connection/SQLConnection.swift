@@ -20,7 +20,10 @@ public protocol SQLConnection {
     /// The dialect of the database that this type connects to.
     static var dialect: SQLDialect { get }
 
-    /// The server's words for an error that a method threw; `nil`, as by default, where the error is not a server's.
+    /// What a server said, for an error that a method threw; `nil`, as by default, if the error is neither the server's nor that
+    /// of a lost connection.
+    ///
+    /// A report without an SQLSTATE says that the connection was lost, or was never made.
     static func report(of error: any Error) -> SQLErrorReport?
 }
 
@@ -68,6 +71,9 @@ public struct SQLErrorReport: Sendable {
     public var message: String
 
     /// The five characters that tell a program why ("PostgreSQL Error Codes"), `55P03` where a lock was waited for in vain.
+    ///
+    /// `nil` says that no server answered: the connection was lost, or was never made. The same work may succeed
+    /// on another connection.
     public var sqlState: String?
 
     /// Facts beyond the message, the values of a key for instance.

@@ -9,10 +9,10 @@ extension MigrationManager {
     func endFreshInstall() {
         if location.isReadOnly { return }
         do throws(MigrationError) {
-            guard let marks = try file.readMarks(), marks.isFreshInstall(of: currentVersion) else { return }
+            guard try file.readVersions()?.isFreshInstall(of: currentVersion) == true else { return }
             guard let lock = try FileLock.takeIfFree(at: location, tries: 1) else { return }
             let locked = try LockedState(lock, reporter: Reporter(location), recovering: false)
-            guard let state = locked.state, state.marks.isFreshInstall(of: currentVersion) else { return }
+            guard let state = locked.state, state.versions.isFreshInstall(of: currentVersion) else { return }
             try locked.save(state.endingFreshInstall())
         } catch {
             // Nothing is lost by this error: the state keeps its mark, and a later start tries again.

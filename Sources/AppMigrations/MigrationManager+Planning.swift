@@ -35,7 +35,7 @@ extension MigrationManager {
         var attemptLimit = options.attemptLimit
         do throws(SystemCallError) {
             // An attempt that is under way is not a death. Only the lock shows whether its process is alive.
-            if attemptLimit != nil, let interrupted = state.marks.interruption, interrupted.failure == nil,
+            if attemptLimit != nil, let interrupted = state.versions.interruption, interrupted.failure == nil,
                 try Platform.isLocked(location.lock)
             {
                 attemptLimit = nil
@@ -49,7 +49,7 @@ extension MigrationManager {
             // A read-only manager that found no state works with an assumed one. If a state file exists by
             // now, use the file instead.
             let current =
-                found != nil && assumesState ? Declarations(state.marks, under: rules) : declarations
+                found != nil && assumesState ? Declarations(state.versions, under: rules) : declarations
             return current.observed(by: plan)
         }
         let manager = MigrationManager(like: self, declarations: planned)
@@ -77,7 +77,7 @@ extension MigrationManager {
         get throws(MigrationError) {
             var state = try file.readState()
             var isUnderWay: Bool? = false
-            while let interrupted = state?.marks.interruption, interrupted.failure == nil {
+            while let interrupted = state?.versions.interruption, interrupted.failure == nil {
                 do throws(SystemCallError) {
                     isUnderWay = try Platform.isLocked(location.lock)
                 } catch {
@@ -102,7 +102,7 @@ extension MigrationManager {
     func stateOrAssumed(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
         if let found { return found }
         guard assumesState else { throw .gone(location) }
-        return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+        return MigrationState(name: name, versions: declarations.withLock { $0.versions })
     }
 
     /// True if this manager is read-only and found no state.

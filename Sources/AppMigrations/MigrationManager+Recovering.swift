@@ -19,11 +19,11 @@ extension MigrationManager {
     public func reset(to version: String) throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
-            let marks = try rules.marks(resetTo: version)
+            let versions = try rules.versions(resetTo: version)
             let locked = try takeLock()
-            let state = try rules.resetting(locked.existing(), to: marks)
-            try locked.save(state, version: marks.lastRun, consequenceOfFailure: unchanged)
-            declarations.withLock { $0.reopen(at: state.marks) }
+            let state = try rules.resetting(locked.existing(), to: versions)
+            try locked.save(state, version: versions.lastRun, consequenceOfFailure: unchanged)
+            declarations.withLock { $0.reopen(at: state.versions) }
         } catch {
             throw error.completed(by: unchanged)
         }
@@ -35,7 +35,7 @@ extension MigrationManager {
     package func resetVersion(_ text: String) throws(MigrationError) -> AppVersion {
         do throws(MigrationError) {
             try requireWritable()
-            return try rules.marks(resetTo: text).lastRun
+            return try rules.versions(resetTo: text).lastRun
         } catch {
             throw error.completed(by: "Nothing was reset.")
         }
@@ -58,7 +58,7 @@ extension MigrationManager {
             let locked = try takeLock()
             let before = try locked.existing()
             let state = before.resettingAttempts()
-            // A later declaration reads the counts under the lock, so the marks of this manager needn't be
+            // A later declaration reads the counts under the lock, so the versions of this manager needn't be
             // updated.
             if state != before {
                 try locked.save(state, version: nil, consequenceOfFailure: unchanged)
@@ -156,10 +156,12 @@ extension MigrationManager {
         lockTimeout: Duration?
     ) throws(MigrationError) -> String? {
         // Check without the lock first: taking it would make its folder, even if there is nothing to abandon.
-        guard try StateFile(location: location).readState()?.marks.awaitsRestore == true else { return nil }
+        guard let found = try StateFile(location: location).readState(), found.versions.awaitsRestore else {
+            return nil
+        }
         let locked = try LockedState.take(Reporter(location), timeout: lockTimeout, recovering: false)
-        guard let state = locked.state, state.marks.awaitsRestore,
-            let interruption = state.marks.interruption
+        guard let state = locked.state, state.versions.awaitsRestore,
+            let interruption = state.versions.interruption
         else { return nil }
         do {
             let time = interruption.startedAt

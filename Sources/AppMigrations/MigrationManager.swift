@@ -95,7 +95,7 @@ public final class MigrationManager: Sendable {
             self.rules = rules
             self.options = options
             rehearsal = nil
-            declarations = Guarded(Declarations(start.marks, under: rules))
+            declarations = Guarded(Declarations(start.versions, under: rules))
         } catch {
             throw error.completed(by: "Nothing was run.")
         }
@@ -126,7 +126,7 @@ extension MigrationManager {
     /// The version up to which everything has run.
     ///
     /// Every version above it is pending.
-    public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
+    public var lastRunVersion: AppVersion { declarations.withLock { $0.versions.lastRun } }
 
     /// The oldest version of the app that may use the data, if this app is older than that.
     ///
@@ -136,7 +136,7 @@ extension MigrationManager {
     /// writes its data. If it isn't `nil`, show that the app has to be updated. ``launch-property`` is
     /// `downgrade(from:)` then, and a pending migration throws `usedByNewerApp`.
     public var requiredAppVersion: AppVersion? {
-        declarations.withLock { $0.marks.minimumAppVersion(above: currentVersion) }
+        declarations.withLock { $0.versions.minimumAppVersion(above: currentVersion) }
     }
 
     var location: StateLocation { rules.location }

@@ -96,18 +96,18 @@ extension MigrationStatus {
         appVersion: AppVersion,
         isUnderWay: Bool?
     ) {
-        let marks = state?.marks
-        let minimumAppVersion = marks?.minimumAppVersion ?? .zero
+        let versions = state?.versions
+        let minimumAppVersion = versions?.minimumAppVersion ?? .zero
         self.init(
             name: location.name,
             appVersion: appVersion,
             stateFile: location.state,
-            lastRunVersion: marks?.lastRun,
-            baseline: marks?.baseline,
-            launchedVersion: marks?.launched,
+            lastRunVersion: versions?.lastRun,
+            baseline: versions?.baseline,
+            launchedVersion: versions?.launched,
             minimumAppVersion: minimumAppVersion == .zero ? nil : minimumAppVersion,
-            interruption: marks?.interruption.map { Attempt($0, isUnderWay: isUnderWay) },
-            attempted: marks?.attempted.map { Attempt($0) } ?? [],
+            interruption: versions?.interruption.map { Attempt($0, isUnderWay: isUnderWay) },
+            attempted: versions?.attempted.map { Attempt($0) } ?? [],
             history: state?.history ?? []
         )
     }

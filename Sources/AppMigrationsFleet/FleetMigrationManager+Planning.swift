@@ -14,7 +14,7 @@ extension FleetMigrationManager {
         let state = try known(found)
         // A first state that this manager assumed is no knowledge, once there is a state.
         let isKnown = found.state == nil || !isPresuming
-        let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.marks, under: rules)
+        let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.versions, under: rules)
         return try await plan(declarations, by: state, in: found, known)
     }
 

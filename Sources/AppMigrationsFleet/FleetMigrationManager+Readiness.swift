@@ -23,7 +23,8 @@ extension FleetMigrationManager {
         looking.isReadOnly = true
         let manager = Result { () throws(MigrationError) in
             let place = try FleetPlace(name, currentVersion, store, looking)
-            return FleetMigrationManager(place, launch: .same, Declarations(StateMarks(), under: place.rules))
+            let declarations = Declarations(StateVersions(), under: place.rules)
+            return FleetMigrationManager(place, launch: .same, declarations)
         }
         return Readiness(manager)
     }
@@ -45,9 +46,9 @@ extension FleetMigrationManager {
         ) async throws -> Bool {
             let manager = try manager.get()
             let found = try await manager.stored.read()
-            guard let marks = found.state?.marks else { return false }
-            try manager.rules.requireUpgradable(marks)
-            if marks.minimumAppVersion.exceeds(manager.currentVersion) { return false }
+            guard let versions = found.state?.versions else { return false }
+            try manager.rules.requireUpgradable(versions)
+            if versions.minimumAppVersion.exceeds(manager.currentVersion) { return false }
             return try await manager.pending(of: declarations, in: found)?.isEmpty == true
         }
 

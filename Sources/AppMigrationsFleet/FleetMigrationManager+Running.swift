@@ -82,7 +82,7 @@ extension FleetMigrationManager {
             let decision = try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.decide(
                     declaration,
-                    in: state.marks,
+                    in: state.versions,
                     hasRun: state.hasRun(declaration),
                     attemptLimit: limit
                 )
@@ -99,7 +99,7 @@ extension FleetMigrationManager {
             if found.isHeld { return nil }
             let lease = Lease(owner: place.makeOwner(), fence: state.fence + 1, length: options.leaseLength)
             let attempt = Interruption(known, at: clock.now(), lease: lease)
-            let intent = state.withIntent(attempt, minimumAppVersion: declaration.minimumAppVersion)
+            let intent = state.beginningAttempt(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()
             let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
             let standing: FleetRevision? =
@@ -112,7 +112,7 @@ extension FleetMigrationManager {
             know(intent)
             let progress = LeaseHolder.Progress(state: intent, revision: standing, renewed: sent)
             let holder = LeaseHolder(stored, version, lease, progress)
-            let (last, began, onEvent) = (state.marks.lastRun, attempt.attempt, options.onEvent)
+            let (last, began, onEvent) = (state.versions.lastRun, attempt.attempt, options.onEvent)
             begun = FleetAttempt(.init(previousVersion: last, began: began, holder: holder, onEvent: onEvent))
             return .saved(standing)
         }
@@ -132,7 +132,7 @@ extension FleetMigrationManager {
     /// The state as it stands, or as this manager takes it to be where there is none yet.
     func known(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if found.state == nil, isPresuming {
-            return MigrationState(name: name, marks: declarations.withLock { $0.marks })
+            return MigrationState(name: name, versions: declarations.withLock { $0.versions })
         }
         return try existing(found)
     }

@@ -19,6 +19,8 @@ extension FleetMigrationManager {
 
     /// Waits until ``isMigrated(_:)``, without writing anything.
     ///
+    /// ``lastRunVersion`` is up to date then.
+    ///
     /// A store that can't be read meanwhile is asked again for the length of a lease, and what it threw last comes out then. After
     /// a migration that failed the wait goes on, since another host may try again. Where as many hosts died in it as this
     /// manager's `attemptLimit` allows, the wait ends with `attemptLimitReached`.
@@ -36,11 +38,14 @@ extension FleetMigrationManager {
         while true {
             let found = try await wait.read()
             let pending = try await pending(of: declarations, in: found)
-            if pending?.isEmpty == true { return }
+            if pending?.isEmpty == true {
+                if let state = found.state { know(state) }
+                return
+            }
             if found.isHeld {
                 try await wait.pause(for: found.holder)
             } else {
-                let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.marks) }
+                let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.versions) }
                 try await wait.pause(for: "the host that migrates", orEndWith: end)
             }
         }
@@ -52,7 +57,7 @@ extension FleetMigrationManager {
         in found: StoredState.Found
     ) async throws -> [PlannedMigration]? {
         guard let state = found.state else { return nil }
-        let known = Declarations(state.marks, under: rules)
+        let known = Declarations(state.versions, under: rules)
         let rows = try await plan(declarations, by: state, in: found, known)
         let refusal = rows.lazy.compactMap(\.error).first
         // What a newer release has begun to go beyond is pending until that release has run it.
@@ -63,10 +68,10 @@ extension FleetMigrationManager {
     private func notMigrated(
         _ timeout: Duration,
         _ version: AppVersion?,
-        _ marks: StateMarks?
+        _ versions: StateVersions?
     ) -> MigrationError {
         let reason: Message =
-            if let last = marks?.interruption {
+            if let last = versions?.interruption {
                 """
                 the last attempt at migration \(last.version), number \(last.attempt.attempts), \
                 \(last.failure.map { "failed with \($0.quoted)" } ?? "ended with its host")
@@ -77,7 +82,7 @@ extension FleetMigrationManager {
                 "there is no state yet"
             }
         let advice: Message =
-            if let newer = marks?.begun(above: currentVersion) {
+            if let newer = versions?.begun(above: currentVersion) {
                 """
                 Version \(newer) of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in \
                 this version (\(currentVersion)); the guide Several hosts has the SQL of a reset.

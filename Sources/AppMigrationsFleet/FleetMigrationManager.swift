@@ -32,8 +32,11 @@ public final class FleetMigrationManager: Sendable {
     public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this start relates to the last one of any host.
-    public let launch: MigrationManager.Launch
+    ///
+    /// After ``reset(to:)`` it is `.same`, since a reset makes this app's version the newest that was launched.
+    public var launch: MigrationManager.Launch { currentLaunch.withLock { $0 } }
 
+    let currentLaunch: Guarded<MigrationManager.Launch>
     let place: FleetPlace
     let declarations: Guarded<Declarations>
 
@@ -78,27 +81,28 @@ public final class FleetMigrationManager: Sendable {
         } catch {
             throw error.completed(by: "Nothing was run.")
         }
-        let declarations = Declarations(start.marks, under: place.rules)
+        let declarations = Declarations(start.versions, under: place.rules)
         self.init(place, launch: start.launch, declarations)
     }
 
     /// A manager that has read nothing yet, or of the same start, for a probe or a plan.
     init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
-        (self.place, self.launch) = (place, launch)
+        self.place = place
+        currentLaunch = Guarded(launch)
         self.declarations = Guarded(declarations)
     }
 }
 
 extension FleetMigrationManager {
     /// The version up to which everything has run, as far as this manager knows.
-    public var lastRunVersion: AppVersion { declarations.withLock { $0.marks.lastRun } }
+    public var lastRunVersion: AppVersion { declarations.withLock { $0.versions.lastRun } }
 
     /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
     ///
     /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
     /// release may have raised it since, with `minimumAppVersion:`.
     public var requiredAppVersion: AppVersion? {
-        declarations.withLock { $0.marks.minimumAppVersion(above: currentVersion) }
+        declarations.withLock { $0.versions.minimumAppVersion(above: currentVersion) }
     }
 
     func send(_ event: MigrationEvent) { options.onEvent?(event) }

@@ -54,16 +54,16 @@ final class FleetPlace: Sendable {
             if options.isReadOnly { return made }
             // Several hosts start at once with the new data, and the one that made the state may die before it declares anything.
             // So the mark of a fresh install stays until another version is launched: no host knows when all are through.
-            let state = MigrationState(name: stored.location.name, marks: made.marks)
+            let state = MigrationState(name: stored.location.name, versions: made.versions)
             let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
             guard case .refused(let now) = outcome else { return made }
             found = now
         }
         guard let state = found.state else { throw .gone(stored.location) }
-        let start = try StartOutcome(found: state.marks, by: rules)
+        let start = try StartOutcome(found: state.versions, by: rules)
         // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
         let isHeld = found.lease != nil
-        if options.isReadOnly || state.marks.launched >= rules.appVersion || isHeld { return start }
+        if options.isReadOnly || state.versions.launched >= rules.appVersion || isHeld { return start }
         do throws(MigrationError) {
             let launched = state.recordingLaunch(of: rules.appVersion)
             _ = try await stored.save(

@@ -69,7 +69,7 @@ final class LaunchRecorder: RehearsalHook {
         state.withLock { record in
             // Before an intent there is something new on the disk only at first, when the state was made, and when files
             // were copied for their protection.
-            let isOld = moment.place == .beforeIntent && !record.images.isEmpty
+            let isOld = moment.place == .beforeInterruption && !record.images.isEmpty
             guard record.problem == nil, !isOld else { return }
             let began = ContinuousClock.now
             defer { record.copying += ContinuousClock.now - began }

@@ -39,13 +39,13 @@ struct MigrationErrorTests {
         deaths: Int = 0
     ) -> MigrationError {
         let attempts = [AttemptedMigration(newer ?? declared, deaths, deaths: deaths, by: newer ?? "1.4")]
-        let marks = StateMarks(launched: version("1.4"), attempted: attempts)
-        let initialMarks = StateMarks(launched: version("1.4"))
+        let versions = StateVersions(launched: version("1.4"), attempted: attempts)
+        let initialVersions = StateVersions(launched: version("1.4"))
         let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
         return thrown {
-            try Declarations(initialMarks, under: release()).decide(
+            try Declarations(initialVersions, under: release()).decide(
                 pending,
-                in: marks,
+                in: versions,
                 after: version(previous),
                 attemptLimit: 3
             )
@@ -68,7 +68,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .newerThanCurrentVersion,
-            thrown { try release().marks(resetTo: "1.5") },
+            thrown { try release().versions(resetTo: "1.5") },
             "Version 1.5, the version of reset(to:) in manager \"Library\" (/d/Library.migrations.json), is newer than the app "
                 + "(1.4). Pass the version that the data is at. If a newer app changed the data, start that one."
         ),

@@ -55,7 +55,7 @@ import Testing
         )
         let pending = Declarations.Declaration(version: version("1.2"), minimumAppVersion: .zero)
         for deaths in 0...2 {
-            let decision = try declarations(state).decide(pending, in: state.marks, attemptLimit: 3)
+            let decision = try declarations(state).decide(pending, in: state.versions, attemptLimit: 3)
             if case .run(let next) = decision, next.deaths == deaths {
                 #expect(next.attempts == 6 + deaths)
             } else {
@@ -65,7 +65,7 @@ import Testing
             state = state.with { $0.with(interruption: Interruption(known, at: 0), attempted: $0.attempted) }
         }
         let error = #expect(throws: MigrationError.self) {
-            try declarations(state).decide(pending, in: state.marks, attemptLimit: 3)
+            try declarations(state).decide(pending, in: state.versions, attemptLimit: 3)
         }
         #expect(error?.code == .attemptLimitReached)
         #expect(error?.description.contains("3 processes") == true)
@@ -74,7 +74,7 @@ import Testing
     private func declarations(_ state: MigrationState) throws -> Declarations {
         let location = StateLocation(name: "Library", directory: folder.path)
         return Declarations(
-            state.marks,
+            state.versions,
             under: try UpgradeRules(appVersion: version("1.4"), upgradesFrom: nil, in: location)
         )
     }

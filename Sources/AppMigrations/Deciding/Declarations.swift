@@ -30,10 +30,10 @@ package struct Declarations {
 
     package let rules: UpgradeRules
 
-    /// The version numbers that sum up the state (its marks), as this manager last read them.
-    package private(set) var marks: StateMarks
+    /// The version numbers that sum up the state (its versions), as this manager last read them.
+    package private(set) var versions: StateVersions
 
-    /// The complete state that `marks` come from.
+    /// The complete state that `versions` come from.
     ///
     /// It is read only when a version declared out of order needs it; `nil` until then.
     package private(set) var state: MigrationState?
@@ -62,17 +62,17 @@ package struct Declarations {
 
     private var location: StateLocation { rules.location }
 
-    package init(_ marks: StateMarks, under rules: UpgradeRules) {
+    package init(_ versions: StateVersions, under rules: UpgradeRules) {
         self.rules = rules
-        self.marks = marks
+        self.versions = versions
         refreshShortcut()
     }
 
-    /// Returns a new value with the same marks and rules and no declarations yet.
+    /// Returns a new value with the same versions and rules and no declarations yet.
     ///
     /// The manager of a plan or a rehearsal uses it.
     package func observed(by plan: Plan? = nil) -> Declarations {
-        var observed = Declarations(marks, under: rules)
+        var observed = Declarations(versions, under: rules)
         observed.isObserved = true
         observed.plan = plan
         observed.rows = plan.map { _ in [] }
@@ -84,8 +84,8 @@ package struct Declarations {
     ///
     /// It is false for the manager of a plan, because the end of the plan has closed it.
     var endsFreshInstall: Bool {
-        marks.freshInstall != nil && previous > .zero && firstFailure == nil
-            && marks.isFreshInstall(of: rules.appVersion)
+        versions.freshInstall != nil && previous > .zero && firstFailure == nil
+            && versions.isFreshInstall(of: rules.appVersion)
     }
 
     /// The error that closed the manager; `nil` if it is open.
@@ -132,13 +132,13 @@ extension Declarations {
             // time.
             let decision = try decide(
                 declaration,
-                in: marks,
+                in: versions,
                 after: previous,
                 hasRun: state?.hasRun(declaration) ?? true,
                 attemptLimit: nil
             )
             previous = declaration.version
-            if case .alreadyRun = decision, !raisesMinimumAppVersion(declaration, in: marks) { return nil }
+            if case .alreadyRun = decision, !raisesMinimumAppVersion(declaration, in: versions) { return nil }
             phase = .declaring
             return declaration
         } catch {
@@ -183,7 +183,7 @@ extension Declarations {
     /// yet.
     package func needsWholeState(for text: String) -> Bool {
         guard case .open = phase, state == nil, let version = AppVersion(text) else { return false }
-        return version > marks.baseline && version <= marks.lastRun
+        return version > versions.baseline && version <= versions.lastRun
     }
 
     /// Keeps the whole state, which a version declared out of order needs.
@@ -203,7 +203,7 @@ extension Declarations {
     ) throws(MigrationError) {
         let decision = try decide(
             declaration,
-            in: state.marks,
+            in: state.versions,
             hasRun: state.hasRun(declaration),
             attemptLimit: nil
         )
@@ -211,17 +211,18 @@ extension Declarations {
         endDeclaration()
     }
 
-    /// Replaces the marks and the state that this manager keeps with newer ones.
+    /// Replaces the versions and the state that this manager keeps with newer ones.
     ///
     /// A state that was reset to a lower version, or in which a newer app has recorded a migration, is
-    /// ignored: the manager keeps its old marks. The next pending declaration compares them with the file,
+    /// ignored: the manager keeps its old versions. The next pending declaration compares them with the file,
     /// and is refused.
     package mutating func update(from newer: MigrationState) {
-        guard newer.marks.lastRun >= marks.lastRun, newer.marks.recorded(above: rules.appVersion) == nil
+        guard newer.versions.lastRun >= versions.lastRun,
+            newer.versions.recorded(above: rules.appVersion) == nil
         else {
             return
         }
-        marks = newer.marks
+        versions = newer.versions
         if state != nil { state = newer }
     }
 
@@ -246,12 +247,12 @@ extension Declarations {
         return error
     }
 
-    /// Begins the declarations again after a reset of the state to `marks`.
-    package mutating func reopen(at marks: StateMarks) {
-        // A declaration that is under way will be refused because of the new marks: versions that were
+    /// Begins the declarations again after a reset of the state to `versions`.
+    package mutating func reopen(at versions: StateVersions) {
+        // A declaration that is under way will be refused because of the new versions: versions that were
         // declared before it may be pending again.
         if case .declaring = phase { return }
-        self.marks = marks
+        self.versions = versions
         state = nil
         previous = .zero
         phase = .open
@@ -260,7 +261,7 @@ extension Declarations {
     /// Lets versions that have run take the shortcut, unless each declaration has to be examined.
     private mutating func refreshShortcut() {
         shortcutLimit = .zero
-        if case .open = phase, !isObserved { shortcutLimit = min(marks.lastRun, rules.appVersion) }
+        if case .open = phase, !isObserved { shortcutLimit = min(versions.lastRun, rules.appVersion) }
     }
 }
 
@@ -285,7 +286,7 @@ extension Declarations {
         guard let plan else { return false }
         let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
         let version = declaration.version
-        let marks = plan.state.marks
+        let versions = plan.state.versions
         let hasRun = plan.state.hasRun(declaration)
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
@@ -293,7 +294,7 @@ extension Declarations {
             if let firstFailure { throw .managerClosed(version, by: firstFailure, in: location) }
             let decision = try decide(
                 declaration,
-                in: marks,
+                in: versions,
                 after: previous,
                 hasRun: hasRun,
                 attemptLimit: plan.attemptLimit
@@ -305,8 +306,8 @@ extension Declarations {
             close(completed)
         }
         previous = max(previous, version)
-        let isPending = version > marks.lastRun || !hasRun
-        let progress = isPending ? marks.attempts(at: version)?.checkpoint?.progress : nil
+        let isPending = version > versions.lastRun || !hasRun
+        let progress = isPending ? versions.attempts(at: version)?.checkpoint?.progress : nil
         rows?.append(PlannedMigration(kind: kind, version: version, progress: progress, error: refusal))
         return true
     }

@@ -26,16 +26,16 @@ package enum MigrationDecision {
 }
 
 extension Declarations {
-    /// Decides about a declaration by the marks of the state.
+    /// Decides about a declaration by the versions of the state.
     ///
     /// It uses no clock, disk or lock.
     ///
-    /// ``Declarations/marks`` were read before this declaration. The parameter `marks` may have been read
+    /// ``Declarations/versions`` were read before this declaration. The parameter `versions` may have been read
     /// later.
     ///
     /// - Parameters:
     ///   - declaration: The declaration.
-    ///   - marks: The marks to decide by.
+    ///   - versions: The versions to decide by.
     ///   - previous: The version that was declared before; zero if the order was checked already.
     ///   - hasRun: For a version that is not above the last-run version: whether it has run. It is false only
     ///     for a version declared out of order.
@@ -46,30 +46,30 @@ extension Declarations {
     ///   `usedByNewerApp`, `managerClosed` or `attemptLimitReached`.
     package func decide(
         _ declaration: Declaration,
-        in marks: StateMarks,
+        in versions: StateVersions,
         after previous: AppVersion = .zero,
         hasRun: Bool = true,
         attemptLimit: Int?
     ) throws(MigrationError) -> MigrationDecision {
         let version = declaration.version
         let current = rules.appVersion
-        let ownMarks = self.marks
+        let ownVersions = self.versions
         // Since this manager was made, an older app may have begun a migration that this app doesn't declare
         // any more.
-        try rules.requireUpgradable(marks)
+        try rules.requireUpgradable(versions)
         try requireOrder(of: declaration, after: previous)
         if version.exceeds(current) { throw rules.newerThanAppError(version) }
-        let isLate = version <= marks.lastRun && !hasRun
-        if version <= ownMarks.lastRun, hasRun { return .alreadyRun }
+        let runsOutOfOrder = version <= versions.lastRun && !hasRun
+        if version <= ownVersions.lastRun, hasRun { return .alreadyRun }
         // The version is pending, or was pending when this manager was made. If it was recorded in the
         // meantime, it has run. But if a newer app has recorded a higher version, this app must stop.
-        if let newer = newerApp(than: current, at: version, in: marks, isLate: isLate) {
-            throw rules.usedByNewerAppError(version, begun: newer, in: marks)
+        if let newer = newerApp(than: current, at: version, in: versions, runsOutOfOrder: runsOutOfOrder) {
+            throw rules.usedByNewerAppError(version, begun: newer, in: versions)
         }
-        if marks.lastRun < ownMarks.lastRun { throw resetError(version) }
-        if version <= marks.lastRun, !isLate { return .alreadyRun }
-        guard let next = marks.attempts(at: version)?.nextAttempt(by: current) else {
-            return marks.isFreshInstall(of: current) && !isLate
+        if versions.lastRun < ownVersions.lastRun { throw resetError(version) }
+        if version <= versions.lastRun, !runsOutOfOrder { return .alreadyRun }
+        guard let next = versions.attempts(at: version)?.nextAttempt(by: current) else {
+            return versions.isFreshInstall(of: current) && !runsOutOfOrder
                 ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
         if let attemptLimit, next.deaths >= max(1, attemptLimit) { throw attemptLimitError(next) }
@@ -137,16 +137,17 @@ extension Declarations {
     private func newerApp(
         than current: AppVersion,
         at version: AppVersion,
-        in marks: StateMarks,
-        isLate: Bool
+        in versions: StateVersions,
+        runsOutOfOrder: Bool
     ) -> AppVersion? {
-        if version > marks.lastRun { return marks.begun(above: current) }
-        let recorded = marks.recorded(above: current)
-        guard isLate, recorded == nil else { return recorded }
-        if let attempt = marks.attempts(at: version), attempt.hasBegun, attempt.appVersion.exceeds(current) {
+        if version > versions.lastRun { return versions.begun(above: current) }
+        let recorded = versions.recorded(above: current)
+        guard runsOutOfOrder, recorded == nil else { return recorded }
+        let attempt = versions.attempts(at: version)
+        if let attempt, attempt.hasBegun, attempt.appVersion.exceeds(current) {
             return attempt.appVersion
         }
-        return marks.begun(above: current)
+        return versions.begun(above: current)
     }
 
     /// The state to save for a declaration that doesn't run; `nil` if nothing has to be saved.
@@ -159,7 +160,7 @@ extension Declarations {
         switch decision {
         case .joinsBaseline:
             return state.raisingBaseline(to: declaration.version, minimumAppVersion: minimum)
-        case .alreadyRun where raisesMinimumAppVersion(declaration, in: state.marks):
+        case .alreadyRun where raisesMinimumAppVersion(declaration, in: state.versions):
             return state.raisingMinimumAppVersion(to: minimum)
         default: return nil
         }
@@ -169,9 +170,10 @@ extension Declarations {
     ///
     /// If a newer release has begun or recorded a migration, the minimum app version stays as that release
     /// set it.
-    func raisesMinimumAppVersion(_ declaration: Declaration, in marks: StateMarks) -> Bool {
-        marks.minimumAppVersion < declaration.minimumAppVersion
-            && marks.begun(above: rules.appVersion) == nil && marks.recorded(above: rules.appVersion) == nil
+    func raisesMinimumAppVersion(_ declaration: Declaration, in versions: StateVersions) -> Bool {
+        versions.minimumAppVersion < declaration.minimumAppVersion
+            && versions.begun(above: rules.appVersion) == nil
+            && versions.recorded(above: rules.appVersion) == nil
     }
 }
 

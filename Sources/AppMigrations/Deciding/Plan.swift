@@ -21,7 +21,7 @@ package final class Plan: Sendable {
         case .alreadyRun: break
         }
         if state.history.contains(where: { $0.version == version }) { return .alreadyRun }
-        if version <= state.marks.baseline { return baselineKind }
+        if version <= state.versions.baseline { return baselineKind }
         return version <= state.droppedVersion ? .alreadyRun : .missed
     }
 }

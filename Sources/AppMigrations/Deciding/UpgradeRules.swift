@@ -55,14 +55,14 @@ package final class UpgradeRules: Sendable {
     /// migration below it was begun.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
-    package func requireUpgradable(_ marks: StateMarks) throws(MigrationError) {
-        if marks.lastRun < upgradesFrom, isTooOld(marks) { throw tooOldError(dataAt: marks.lastRun) }
+    package func requireUpgradable(_ versions: StateVersions) throws(MigrationError) {
+        if versions.lastRun < upgradesFrom, isTooOld(versions) { throw tooOldError(dataAt: versions.lastRun) }
     }
 
-    private func isTooOld(_ marks: StateMarks) -> Bool {
-        marks.lastRun != .zero || upgradesFrom.exceeds(marks.launched)
-            || marks.interruption.map { $0.version < upgradesFrom } == true
-            || marks.attempted.contains { $0.version < upgradesFrom }
+    private func isTooOld(_ versions: StateVersions) -> Bool {
+        versions.lastRun != .zero || upgradesFrom.exceeds(versions.launched)
+            || versions.interruption.map { $0.version < upgradesFrom } == true
+            || versions.attempted.contains { $0.version < upgradesFrom }
     }
 
     private func tooOldError(dataAt found: AppVersion) -> MigrationError {
@@ -94,22 +94,22 @@ extension UpgradeRules {
     func usedByNewerAppError(
         _ declared: AppVersion,
         begun newer: AppVersion,
-        in marks: StateMarks
+        in versions: StateVersions
     ) -> MigrationError {
         let wayOut: Message =
-            if marks.minimumAppVersion(above: appVersion) != nil {
+            if versions.minimumAppVersion(above: appVersion) != nil {
                 forgetStateAdvice
-            } else if marks.lastRun.exceeds(appVersion) {
+            } else if versions.lastRun.exceeds(appVersion) {
                 "If older data was put in its place, call reset(to:) with the version of that data."
-            } else if declared <= marks.lastRun {
+            } else if declared <= versions.lastRun {
                 // A reset to the last-run version is no way out: the declared version is below it, and would
                 // count as run.
                 """
-                Don't call reset(to: \(marks.lastRun.description.quoted)), after which migration \(declared) counts as run.
+                Don't call reset(to: \(versions.lastRun.description.quoted)), after which migration \(declared) counts as run.
                 """
             } else {
                 """
-                If the data is still as version \(marks.lastRun) left it, call reset(to: \(marks.lastRun.description.quoted)), \
+                If the data is still as version \(versions.lastRun) left it, call reset(to: \(versions.lastRun.description.quoted)), \
                 and everything after it is pending again.
                 """
             }
@@ -136,18 +136,18 @@ extension UpgradeRules {
 
 // The version of the data, as the app states it.
 extension UpgradeRules {
-    /// The marks of a reset to the version that `text` names.
+    /// The versions of a reset to the version that `text` names.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
-    package func marks(resetTo text: String) throws(MigrationError) -> StateMarks {
+    package func versions(resetTo text: String) throws(MigrationError) -> StateVersions {
         let version = try dataVersion(
             text,
             source: "the version of reset(to:)",
             advice: "Pass the version that the data is at."
         )
-        let marks = StateMarks(lastRun: version, baseline: version, launched: appVersion)
-        try requireUpgradable(marks)
-        return marks
+        let versions = StateVersions(lastRun: version, baseline: version, launched: appVersion)
+        try requireUpgradable(versions)
+        return versions
     }
 
     /// The baseline of a first run that `firstRun:` answered with `existingData(at:)`.
@@ -187,14 +187,14 @@ extension UpgradeRules {
         )
     }
 
-    /// Returns the state after a reset to `marks`.
+    /// Returns the state after a reset to `versions`.
     ///
     /// - Throws: ``MigrationError`` with the code `usedByNewerApp`, for an app below the minimum app version.
     package func resetting(
         _ state: MigrationState,
-        to marks: StateMarks
+        to versions: StateVersions
     ) throws(MigrationError) -> MigrationState {
-        if let minimum = state.marks.minimumAppVersion(above: appVersion) {
+        if let minimum = state.versions.minimumAppVersion(above: appVersion) {
             throw location.error(
                 .usedByNewerApp,
                 version: minimum,
@@ -204,6 +204,6 @@ extension UpgradeRules {
                 advice: "Start version \(minimum) or a later one. \(forgetStateAdvice)"
             )
         }
-        return state.resetting(to: marks)
+        return state.resetting(to: versions)
     }
 }

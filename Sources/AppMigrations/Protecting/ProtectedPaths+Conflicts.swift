@@ -43,7 +43,7 @@ extension ProtectedPaths {
         if try Platform.isLocked(snapshot + "/list") {
             throw location.conflictError(with: other, over: path, of: version, isRunning: true)
         }
-        if try StateFile(location: other).readState()?.marks.awaitsRestore == true {
+        if try StateFile(location: other).readState()?.versions.awaitsRestore == true {
             if list == nil { throw location.damagedListError(of: other, at: path, while: version) }
             // After its closure has ended, the other process holds the state's lock until it has recorded the
             // migration. So if that lock is held, the migration is still running.

@@ -226,8 +226,8 @@ extension LockedState {
     /// restore would overwrite it.
     func recover() throws(MigrationError) {
         guard let state else { return }
-        let version = state.marks.interruption?.version
-        if state.marks.awaitsRestore, let version {
+        let version = state.versions.interruption?.version
+        if state.versions.awaitsRestore, let version {
             try restore(version)
             try finishRestore(state)
             return
@@ -298,7 +298,7 @@ extension LockedState {
     ///
     /// As long as the state asks for the copies, each start looks for files that are still to be restored.
     func finishRestore(_ restored: MigrationState) throws(MigrationError) {
-        let version = restored.marks.interruption?.version
+        let version = restored.versions.interruption?.version
         if let failure = saveBestEffort(restored.endingRestore()) {
             throw location.protectionError(.savingUnchanged, of: version, because: failure)
         }

@@ -44,10 +44,10 @@ final class MigrationAttempt {
         // If the attempt is cancelled, this state is saved again. It must still say that this app was
         // launched.
         let state = try locked.existing()
-        before = state.recordingLaunch(of: max(state.marks.launched, attempted.appVersion))
+        before = state.recordingLaunch(of: max(state.versions.launched, attempted.appVersion))
         let initial = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
-        let writer = CheckpointWriter(initial, after: before.marks.lastRun)
-        let previous = before.marks.interruption
+        let writer = CheckpointWriter(initial, after: before.versions.lastRun)
+        let previous = before.versions.interruption
         context = MigrationContext(
             followsCrash: previous?.version == attempted.version && previous?.closureCrashed == true,
             lock: locked.lock,
@@ -60,9 +60,9 @@ final class MigrationAttempt {
     /// Copies the protected files, if there are any, and saves the intent.
     func begin(protecting paths: [String]) throws(MigrationError) {
         if !paths.isEmpty { try copyFiles(at: paths) }
-        context.reachRehearsalPoint(paths.isEmpty ? .beforeIntent : .afterCopying)
-        let intent = before.withIntent(initial, minimumAppVersion: minimumAppVersion)
-        if let failure = locked.saveBestEffort(intent) { throw cancel(failure) }
+        context.reachRehearsalPoint(paths.isEmpty ? .beforeInterruption : .afterCopying)
+        let begun = before.beginningAttempt(initial, minimumAppVersion: minimumAppVersion)
+        if let failure = locked.saveBestEffort(begun) { throw cancel(failure) }
         context.reachRehearsalPoint(.beforeClosure)
         locked.send(event(.started))
     }
@@ -80,10 +80,10 @@ final class MigrationAttempt {
             throw location.protectionError(.copying, of: version, because: error)
         }
         let copying = Interruption(
-            initial.attempt.copying(after: before.marks.attempts(at: version)),
+            initial.attempt.copying(after: before.versions.attempts(at: version)),
             at: initial.startedAt
         )
-        if let failure = locked.saveBestEffort(before.withIntent(copying, minimumAppVersion: .zero)) {
+        if let failure = locked.saveBestEffort(before.beginningAttempt(copying, minimumAppVersion: .zero)) {
             throw cancel(failure)
         }
         do {
@@ -197,7 +197,7 @@ extension MigrationAttempt {
     private func record() throws(MigrationError) {
         let row = AppliedMigration(
             initial.attempt,
-            after: before.marks.lastRun,
+            after: before.versions.lastRun,
             at: Platform.now,
             in: duration ?? .zero
         )

@@ -49,7 +49,7 @@ struct MigrationRun: ~Copyable {
         let decision = try declarations.withLock { declarations throws(MigrationError) in
             try declarations.decide(
                 declaration,
-                in: state.marks,
+                in: state.versions,
                 hasRun: state.hasRun(declaration),
                 attemptLimit: attemptLimit
             )

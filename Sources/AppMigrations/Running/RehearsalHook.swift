@@ -29,8 +29,8 @@ package enum RehearsalVerdict: Sendable {
 /// work durable.
 package struct RehearsalMoment: Sendable, Equatable {
     package enum Place: Sendable {
-        // A closure that protects files has `afterCopying` instead of `beforeIntent`.
-        case afterCopying, beforeIntent, beforeClosure, afterSynchronize, beforeCommit, afterCommit
+        // A closure that protects files has `afterCopying` instead of `beforeInterruption`.
+        case afterCopying, beforeInterruption, beforeClosure, afterSynchronize, beforeCommit, afterCommit
         case beforeCheckpoint, afterCheckpoint, beforeRecord, afterRecord
     }
 

@@ -20,7 +20,7 @@ extension MigrationManager {
     }
 }
 
-extension StateMarks {
+extension StateVersions {
     package func launch(of current: AppVersion) -> MigrationManager.Launch {
         if isDowngrade(to: current) { return .downgrade(from: newest(asSeenBy: current)) }
         return current > launched ? .upgrade(from: launched) : .same

@@ -18,12 +18,12 @@ struct Start: ~Copyable {
     func outcome(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        guard let marks = try file.readMarks() else { return try makeState(firstRun) }
+        guard let versions = try file.readVersions() else { return try makeState(firstRun) }
         // Restore the files before checking whether the data is too old. Even if the data is refused, the app
         // may write to the files, and a later restore would undo that.
-        if marks.awaitsRestore { return try restoreAndSaveLaunch(marks) }
-        let found = try StartOutcome(found: marks, by: rules)
-        return marks.launched >= rules.appVersion ? found : try restoreAndSaveLaunch(marks)
+        if versions.awaitsRestore { return try restoreAndSaveLaunch(versions) }
+        let found = try StartOutcome(found: versions, by: rules)
+        return versions.launched >= rules.appVersion ? found : try restoreAndSaveLaunch(versions)
     }
 }
 
@@ -38,22 +38,22 @@ extension Start {
     /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken,
     /// and calls ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each protected
     /// path.
-    private func restoreAndSaveLaunch(_ found: StateMarks) throws(MigrationError) -> StartOutcome {
+    private func restoreAndSaveLaunch(_ found: StateVersions) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
-        var marks = found
+        var versions = found
         do throws(MigrationError) {
             let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
-                () throws(MigrationError) in try awaitsRestore(rereading: &marks)
+                () throws(MigrationError) in try awaitsRestore(rereading: &versions)
             }
             if let locked { return try saveLaunch(under: locked) }
         } catch {
             // If files have to be restored, the error is thrown, because the app must not write to them.
             // Otherwise a save that failed is ignored: the next start saves which version was started.
-            if marks.awaitsRestore { throw forbiddingWrites(error, given: marks) }
+            if versions.awaitsRestore { throw forbiddingWrites(error, given: versions) }
             if error.code != .stateNotSaved { throw error }
         }
-        return try StartOutcome(found: marks, by: rules)
+        return try StartOutcome(found: versions, by: rules)
     }
 
     /// Saves that this version was started, and returns the outcome of this start.
@@ -64,37 +64,37 @@ extension Start {
         let state = try locked.existing()
         // Check this before saving. If this app can't upgrade the data, the check throws, and the state must
         // not say that the app was started.
-        var found = try StartOutcome(found: state.marks, by: rules)
-        if state.marks.launched >= rules.appVersion { return found }
+        var found = try StartOutcome(found: state.versions, by: rules)
+        if state.versions.launched >= rules.appVersion { return found }
         // Ignore a failure. The next start saves the version, and nothing else depends on it.
         _ = locked.saveBestEffort(state.recordingLaunch(of: rules.appVersion))
-        found.marks = try locked.existing().marks
+        found.versions = try locked.existing().versions
         return found
     }
 
     /// True if there are files to restore, and the closure that they were copied for is no longer running.
     ///
-    /// If that closure isn't running, this also reads `marks` again.
-    private func awaitsRestore(rereading marks: inout StateMarks) throws(MigrationError) -> Bool {
-        guard marks.awaitsRestore else { return false }
+    /// If that closure isn't running, this also reads `versions` again.
+    private func awaitsRestore(rereading versions: inout StateVersions) throws(MigrationError) -> Bool {
+        guard versions.awaitsRestore else { return false }
         do throws(SystemCallError) {
             // While the closure runs, its process holds a lock on the list of the copies.
             if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
                 return false
             }
         } catch {
-            throw location.protectionError(.restoring, of: marks.interruption?.version, because: error)
+            throw location.protectionError(.restoring, of: versions.interruption?.version, because: error)
         }
-        marks = try file.readMarks() ?? marks
-        return marks.awaitsRestore
+        versions = try file.readVersions() ?? versions
+        return versions.awaitsRestore
     }
 
     /// Turns `error` into one that tells the app not to write to the protected files.
     ///
     /// The files can't be restored now, because the lock or the state isn't available. A later restore would
     /// undo what the app writes to them.
-    private func forbiddingWrites(_ error: MigrationError, given marks: StateMarks) -> MigrationError {
-        let version = marks.interruption?.version
+    private func forbiddingWrites(_ error: MigrationError, given versions: StateVersions) -> MigrationError {
+        let version = versions.interruption?.version
         switch error.code {
         case .stateNotSaved, .stateUnreadable:
             return location.protectionError(.restoring, of: version, because: error)
@@ -125,8 +125,8 @@ extension Start {
         } catch {
             // This start found no state, but another task of this process has since created it and is now
             // migrating. Don't wait for that task.
-            if error.code == .nested, let marks = try file.readMarks() {
-                return try StartOutcome(found: marks, by: rules)
+            if error.code == .nested, let versions = try file.readVersions() {
+                return try StartOutcome(found: versions, by: rules)
             }
             throw error
         }
@@ -139,7 +139,7 @@ extension Start {
         try locked.confirmLock()
         locked.keepUnlistedCopies()
         do throws(MigrationError) {
-            try locked.save(MigrationState(name: location.name, marks: outcome.marks))
+            try locked.save(MigrationState(name: location.name, versions: outcome.versions))
         } catch {
             throw error.adding("Nothing was run.")
         }

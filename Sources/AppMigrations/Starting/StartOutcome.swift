@@ -1,19 +1,19 @@
-/// The result of a start: the part of the state that a start needs (its marks), and how this start compares
+/// The result of a start: the part of the state that a start needs (its versions), and how this start compares
 /// with earlier ones.
 ///
-/// This is the only source of a manager's marks. The initializers check them, so data that is too old for the
+/// This is the only source of a manager's versions. The initializers check them, so data that is too old for the
 /// app is always refused.
 package struct StartOutcome {
-    package internal(set) var marks: StateMarks
+    package internal(set) var versions: StateVersions
     package let launch: MigrationManager.Launch
 
     /// Creates the outcome of a start that found a state.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
-    package init(found marks: StateMarks, by rules: UpgradeRules) throws(MigrationError) {
-        try rules.requireUpgradable(marks)
-        self.marks = marks
-        launch = marks.launch(of: rules.appVersion)
+    package init(found versions: StateVersions, by rules: UpgradeRules) throws(MigrationError) {
+        try rules.requireUpgradable(versions)
+        self.versions = versions
+        launch = versions.launch(of: rules.appVersion)
     }
 
     /// Creates the outcome of a first run.
@@ -26,7 +26,7 @@ package struct StartOutcome {
         case .everything: baseline = .zero
         case .existingData(let text): baseline = try rules.baseline(ofExistingData: text)
         }
-        marks = StateMarks(
+        versions = StateVersions(
             lastRun: baseline,
             baseline: baseline,
             launched: rules.appVersion,

@@ -13,7 +13,7 @@ package final class MigrationState: Sendable {
     static var failureLimit: Int { 1_000 }
 
     let name: String
-    package let marks: StateMarks
+    package let versions: StateVersions
     package let history: [AppliedMigration]
 
     /// The highest version among the rows that were dropped from the history; zero if none was dropped.
@@ -31,14 +31,14 @@ package final class MigrationState: Sendable {
 
     package init(
         name: String,
-        marks: StateMarks,
+        versions: StateVersions,
         history: [AppliedMigration] = [],
         droppedVersion: AppVersion = .zero,
         unknownMembers: [UInt8] = [],
         fence: Int = 0
     ) {
         self.name = name
-        self.marks = marks
+        self.versions = versions
         self.history = history
         self.droppedVersion = droppedVersion
         self.unknownMembers = unknownMembers
@@ -48,14 +48,14 @@ package final class MigrationState: Sendable {
 
 extension MigrationState {
     private func with(
-        _ marks: StateMarks,
+        _ versions: StateVersions,
         history: [AppliedMigration]? = nil,
         droppedVersion: AppVersion? = nil,
         fence: Int? = nil
     ) -> MigrationState {
         MigrationState(
             name: name,
-            marks: marks,
+            versions: versions,
             history: history ?? self.history,
             droppedVersion: droppedVersion ?? self.droppedVersion,
             unknownMembers: unknownMembers,
@@ -64,13 +64,13 @@ extension MigrationState {
     }
 
     private func with(_ interruption: Interruption?, fence: Int? = nil) -> MigrationState {
-        with(marks.with(interruption: interruption, attempted: marks.attempted), fence: fence)
+        with(versions.with(interruption: interruption, attempted: versions.attempted), fence: fence)
     }
 
     package func replacing(unknownMembers: [UInt8]) -> MigrationState {
         MigrationState(
             name: name,
-            marks: marks,
+            versions: versions,
             history: history,
             droppedVersion: droppedVersion,
             unknownMembers: unknownMembers,
@@ -82,38 +82,38 @@ extension MigrationState {
     ///
     /// The caller has checked that no newer version was started before.
     package func recordingLaunch(of version: AppVersion) -> MigrationState {
-        with(marks.with(launched: version))
+        with(versions.with(launched: version))
     }
 
     /// Returns the state without its fresh-install marker.
     ///
     /// The returned state is saved after a first start in which the app has declared its migrations and none
     /// of them failed.
-    func endingFreshInstall() -> MigrationState { with(marks.endingFreshInstall()) }
+    func endingFreshInstall() -> MigrationState { with(versions.endingFreshInstall()) }
 
     func raisingMinimumAppVersion(to minimumAppVersion: AppVersion) -> MigrationState {
-        with(marks.raisingMinimumAppVersion(to: minimumAppVersion))
+        with(versions.raisingMinimumAppVersion(to: minimumAppVersion))
     }
 
     /// Returns the state with the baseline of a fresh install raised to `version`.
     ///
     /// The version then counts as applied, although its closure wasn't called.
     func raisingBaseline(to version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
-        let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
+        let raised = versions.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
         return with(raised.with(baseline: version))
     }
 
-    /// Returns this state reset to `newMarks`.
+    /// Returns this state reset to `newVersions`.
     ///
     /// - The minimum app version is never lowered.
     /// - The history keeps only the rows up to the new last-run version. Versions above it are pending again,
     ///   so no row may say that they have run.
     /// - The dropped version is cleared. It isn't needed any longer, because all versions below the last-run
     ///   version belong to the new baseline.
-    func resetting(to newMarks: StateMarks) -> MigrationState {
+    func resetting(to newVersions: StateVersions) -> MigrationState {
         with(
-            newMarks.raisingMinimumAppVersion(to: marks.minimumAppVersion),
-            history: history.filter { $0.version <= newMarks.lastRun },
+            newVersions.raisingMinimumAppVersion(to: versions.minimumAppVersion),
+            history: history.filter { $0.version <= newVersions.lastRun },
             droppedVersion: .zero
         )
     }
@@ -122,9 +122,9 @@ extension MigrationState {
     ///
     /// Other functions raise the last-run version too, but only this one does so after a migration ran.
     package func recording(_ row: AppliedMigration) -> MigrationState {
-        let launched = max(marks.launched, row.appVersion)
+        let launched = max(versions.launched, row.appVersion)
         let recorded = with(
-            marks.raisingLastRun(to: row.version).with(launched: launched),
+            versions.raisingLastRun(to: row.version).with(launched: launched),
             history: history + [row]
         )
         return recorded.withoutOldestRows(history.count + 1 - Self.historyLimit)
@@ -137,7 +137,7 @@ extension MigrationState {
         if count <= 0 { return self }
         let dropped = history.prefix(count).map(\.version).max() ?? .zero
         return with(
-            marks,
+            versions,
             history: Array(history.dropFirst(count)),
             droppedVersion: max(droppedVersion, dropped)
         )
@@ -152,21 +152,24 @@ extension MigrationState {
     /// - A version up to ``droppedVersion`` counts as having run, because its row may have been dropped from
     ///   the history.
     package func hasRun(_ version: AppVersion) -> Bool {
-        if version <= marks.baseline { return true }
-        if marks.attempts(at: version) != nil { return false }
+        if version <= versions.baseline { return true }
+        if versions.attempts(at: version) != nil { return false }
         return version <= droppedVersion || history.contains { $0.version == version }
     }
 }
 
 // The changes of the state during an attempt to run a migration.
 extension MigrationState {
-    /// Returns the state with a record that an attempt is about to begin (its intent).
+    /// Returns the state with `interruption`, which says that an attempt has begun.
     ///
-    /// It is saved before the closure can change anything.
-    package func withIntent(_ intent: Interruption, minimumAppVersion: AppVersion) -> MigrationState {
-        let raised = marks.raisingMinimumAppVersion(to: minimumAppVersion).addingAttempt(intent)
-        let launched = max(marks.launched, intent.attempt.appVersion)
-        return with(raised.with(launched: launched), fence: intent.lease?.fence)
+    /// This state is saved before the closure runs. If the process crashes, the next start finds the interruption.
+    package func beginningAttempt(
+        _ interruption: Interruption,
+        minimumAppVersion: AppVersion
+    ) -> MigrationState {
+        let raised = versions.raisingMinimumAppVersion(to: minimumAppVersion).addingAttempt(interruption)
+        let launched = max(versions.launched, interruption.attempt.appVersion)
+        return with(raised.with(launched: launched), fence: interruption.lease?.fence)
     }
 
     /// Returns the state with a new checkpoint of the running attempt.
@@ -186,7 +189,7 @@ extension MigrationState {
         progress: Double?,
         since initial: AttemptedMigration
     ) -> MigrationState {
-        guard let current = marks.interruption else { return self }
+        guard let current = versions.interruption else { return self }
         let checkpoint = Checkpoint(
             text: text,
             appVersion: initial.appVersion,
@@ -206,7 +209,7 @@ extension MigrationState {
         // Count Unicode scalars, not characters: a character can consist of any number of scalars, and the
         // size of a state is limited.
         let text = String(failure.unicodeScalars.prefix(Self.failureLimit))
-        return with(marks.interruption?.with(failure: text))
+        return with(versions.interruption?.with(failure: text))
     }
 
     /// Returns the state without its `isProtecting` flag, after the protected files were restored or the
@@ -214,7 +217,7 @@ extension MigrationState {
     ///
     /// After this is saved, later starts don't search for copies of the files.
     func endingRestore() -> MigrationState {
-        let ended = marks.interruption.map { interruption in
+        let ended = versions.interruption.map { interruption in
             Interruption(
                 interruption.attempt,
                 at: interruption.startedAt,
@@ -227,7 +230,7 @@ extension MigrationState {
 
     /// Returns the state with its lease renewed, which sets the lease's heartbeat counter to `beat`.
     package func renewingLease(beat: Int) -> MigrationState {
-        guard let current = marks.interruption else { return self }
+        guard let current = versions.interruption else { return self }
         var lease = current.lease
         lease?.beat = beat
         return with(current.with(failure: current.failure, lease: lease))
@@ -237,7 +240,7 @@ extension MigrationState {
     ///
     /// The state keeps the lease's fence as the highest one so far, so that the next lease gets a higher one.
     package func endingLease(fence: Int) -> MigrationState {
-        with(marks.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
+        with(versions.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
     /// Returns the state with the number of deaths set to zero for every pending migration.
@@ -245,13 +248,13 @@ extension MigrationState {
     /// The limit of attempts counts only deaths, so every pending migration may be attempted again. The total
     /// numbers of attempts are kept.
     package func resettingAttempts() -> MigrationState {
-        let interruption = marks.interruption.map { current in
+        let interruption = versions.interruption.map { current in
             // An attempt without a stored failure counts as one whose process died (see
             // `Interruption.outcome`). Storing a failure keeps it from being counted again.
             let failure = current.failure ?? Interruption.resetAfterCrash
             return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
         }
-        let attempted = marks.attempted.map { $0.with(deaths: 0) }
-        return with(marks.with(interruption: interruption, attempted: attempted))
+        let attempted = versions.attempted.map { $0.with(deaths: 0) }
+        return with(versions.with(interruption: interruption, attempted: attempted))
     }
 }

@@ -35,7 +35,7 @@ extension MigrationState {
         let storedName = try json.requiredMember("name")
         guard try storedName.string() == name else { throw storedName.expected("this manager's name") }
         let lastRun = try json.version("lastRunVersion")
-        let marks = StateMarks(
+        let versions = StateVersions(
             lastRun: lastRun,
             baseline: try json.versionIfPresent("baseline") ?? lastRun,
             launched: try json.versionIfPresent("launchedVersion") ?? lastRun,
@@ -46,7 +46,7 @@ extension MigrationState {
         )
         self.init(
             name: name,
-            marks: marks,
+            versions: versions,
             history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
             droppedVersion: try json.versionIfPresent("droppedVersion") ?? .zero,
             unknownMembers: try json.members(except: Self.knownKeys, in: document),
@@ -79,16 +79,17 @@ extension MigrationState {
     ///
     /// ``StateHead`` depends on the order and the formatting of the first members. Change both together.
     var document: [UInt8] {
+        let minimum = versions.minimumAppVersion
         let members: [(String, String?)] = [
             ("format", String(Self.format)),
             ("name", name.quoted),
-            ("lastRunVersion", marks.lastRun.json),
-            ("baseline", marks.baseline.json),
-            ("launchedVersion", marks.launched.json),
-            ("freshInstall", marks.freshInstall?.json),
-            ("minimumAppVersion", marks.minimumAppVersion == .zero ? nil : marks.minimumAppVersion.json),
-            ("interruption", marks.interruption?.json),
-            ("attempted", marks.attempted.isEmpty ? nil : JSON.array(marks.attempted.map(\.json))),
+            ("lastRunVersion", versions.lastRun.json),
+            ("baseline", versions.baseline.json),
+            ("launchedVersion", versions.launched.json),
+            ("freshInstall", versions.freshInstall?.json),
+            ("minimumAppVersion", minimum == .zero ? nil : minimum.json),
+            ("interruption", versions.interruption?.json),
+            ("attempted", versions.attempted.isEmpty ? nil : JSON.array(versions.attempted.map(\.json))),
         ]
         let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
@@ -115,10 +116,10 @@ extension MigrationState: Equatable {
     }
 }
 
-extension StateMarks: Equatable {
+extension StateVersions: Equatable {
     /// True if both would be saved as the same text.
-    package static func == (left: StateMarks, right: StateMarks) -> Bool {
-        MigrationState(name: "", marks: left) == MigrationState(name: "", marks: right)
+    package static func == (left: StateVersions, right: StateVersions) -> Bool {
+        MigrationState(name: "", versions: left) == MigrationState(name: "", versions: right)
     }
 }
 

@@ -16,14 +16,14 @@ struct StateFile: Sendable {
     /// read reports what is wrong with the file.
     ///
     /// - Returns: `nil` if there is no state.
-    func readMarks() throws(MigrationError) -> StateMarks? {
+    func readVersions() throws(MigrationError) -> StateVersions? {
         // Swift allocates up to 1,024 bytes on the stack instead of the heap. They hold the path, followed by
         // the first bytes of the file.
-        let marks = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
-        return if let marks { marks } else { try readState()?.marks }
+        let versions = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
+        return if let versions { versions } else { try readState()?.versions }
     }
 
-    private func readHead(into buffer: UnsafeMutableRawBufferPointer) -> StateMarks? {
+    private func readHead(into buffer: UnsafeMutableRawBufferPointer) -> StateVersions? {
         let length = location.writePath(into: buffer.assumingMemoryBound(to: UInt8.self))
         guard length > 0, let start = buffer.baseAddress else { return nil }
         do throws(SystemCallError) {

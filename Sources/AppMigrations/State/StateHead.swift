@@ -9,8 +9,8 @@ package struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
-    /// Reads the marks, or returns `nil` if the whole text has to be read.
-    package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateMarks? {
+    /// Reads the versions, or returns `nil` if the whole text has to be read.
+    package static func read(_ bytes: UnsafeBufferPointer<UInt8>, name: String) -> StateVersions? {
         var head = StateHead(bytes: bytes)
         guard head.skip("{\n  \"format\" : 1,\n  \"name\" : \""), head.skipName(name), head.skip("\",\n"),
             head.skip("  \"lastRunVersion\" : \""), let lastRun = head.version(),
@@ -23,7 +23,7 @@ package struct StateHead {
         let hasMinimum = head.skip("  \"minimumAppVersion\" : \"")
         let minimum = hasMinimum ? head.version() : nil
         guard hasMinimum == (minimum != nil), head.skipStartOfTail() else { return nil }
-        return StateMarks(
+        return StateVersions(
             lastRun: lastRun,
             baseline: baseline,
             launched: launched,

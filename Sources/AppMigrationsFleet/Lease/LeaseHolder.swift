@@ -19,6 +19,9 @@ final class LeaseHolder: Sendable {
         var calling: Task<(any Error)?, Never>?
         var renewing: Task<Void, Never>?
         var db: (any AsyncSQLConnection & Sendable)?
+        /// The statements that are under way, each with whether its task was cancelled.
+        var statements = [Int: Bool]()
+        var statementCount = 0
         /// Ends with the save that was begun last, which began after those before it had ended.
         var lastSave: AsyncStream<Never>?
     }
@@ -100,9 +103,9 @@ final class LeaseHolder: Sendable {
             // this one, which was sent later: other hosts count from when the store had it.
             let changed = change(now.state)
             let next = changed.renewingLease(
-                beat: max(now.beat, changed.marks.interruption?.lease?.beat ?? 0) + 1
+                beat: max(now.beat, changed.versions.interruption?.lease?.beat ?? 0) + 1
             )
-            progress.withLock { $0.beat = next.marks.interruption?.lease?.beat ?? 0 }
+            progress.withLock { $0.beat = next.versions.interruption?.lease?.beat ?? 0 }
             let sent = clock.uptime()
             let limit = max(.zero, end - sent)
             switch try await stored.save(next, version, at: now.revision, within: limit, else: consequence) {
@@ -124,8 +127,8 @@ final class LeaseHolder: Sendable {
     /// An older one than was saved is that of a standby which took over without the last commits, or of a backup. What the closure
     /// has done in that database since is gone with them, and the next attempt has to do it again.
     private func adopt(_ found: StoredState.Found) throws(MigrationError) {
-        let known = state.marks.interruption?.lease?.beat ?? 0
-        let isHeld = isOfThisHolder(found.lease) && found.state?.marks.interruption?.failure == nil
+        let known = state.versions.interruption?.lease?.beat ?? 0
+        let isHeld = isOfThisHolder(found.lease) && found.state?.versions.interruption?.failure == nil
         guard let revision = found.revision, let beat = found.lease?.beat, isHeld, beat >= known else {
             let loss = isHeld ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
             lose(loss)

@@ -17,7 +17,7 @@ final class StoredState: Sendable {
         /// True if a lease stands, by all that this host has seen.
         var isHeld = false
 
-        var lease: Lease? { state?.marks.interruption?.lease }
+        var lease: Lease? { state?.versions.interruption?.lease }
 
         /// Whom a wait is for, for people to read.
         var holder: String { lease?.owner ?? "another host" }

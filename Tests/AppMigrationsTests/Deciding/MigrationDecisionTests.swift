@@ -290,7 +290,7 @@ struct MigrationDecisionTests {
     @Test(arguments: versions + newerApps + attempts + late)
     func `each situation has its decision`(row: Row) throws {
         let interrupted = row.interrupted.map { Interruption($0.known, at: 0, failure: $0.failure) }
-        let marks = StateMarks(
+        let versions = StateVersions(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
@@ -300,7 +300,7 @@ struct MigrationDecisionTests {
             attempted: row.attempted.map(\.known)
         )
         let known = row.known.map {
-            StateMarks(
+            StateVersions(
                 lastRun: version($0.lastRun),
                 baseline: version($0.lastRun),
                 launched: version($0.launched)
@@ -310,10 +310,10 @@ struct MigrationDecisionTests {
         let rules = try UpgradeRules(appVersion: version(row.current), upgradesFrom: nil, in: location)
         do throws(MigrationError) {
             let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
-            let decision = try Declarations(known ?? marks, under: rules)
+            let decision = try Declarations(known ?? versions, under: rules)
                 .decide(
                     pending,
-                    in: marks,
+                    in: versions,
                     after: version(row.after),
                     hasRun: !row.isLate,
                     attemptLimit: row.limit

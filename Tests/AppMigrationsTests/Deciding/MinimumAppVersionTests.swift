@@ -9,7 +9,7 @@ import Testing
 
     private static func floor(_ folder: TemporaryDirectory) throws -> AppVersion? {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try StateFile(location: location).readState()?.marks.minimumAppVersion
+        return try StateFile(location: location).readState()?.versions.minimumAppVersion
     }
 
     @Test func `the floor is in the state before the closure runs, and stays when it threw`() throws {

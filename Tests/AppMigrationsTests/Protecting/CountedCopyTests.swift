@@ -82,8 +82,8 @@ import Testing
         try scratch.write("old", to: "data")
         func known() throws -> AttemptedMigration? {
             let location = StateLocation(name: "Library", directory: scratch.state.path)
-            let marks = try StateFile(location: location).readState()?.marks
-            return marks?.interruption?.attempt ?? marks?.attempted.first
+            let versions = try StateFile(location: location).readState()?.versions
+            return versions?.interruption?.attempt ?? versions?.attempted.first
         }
         for _ in 1...2 {
             await Self.die(scratch)
@@ -93,9 +93,9 @@ import Testing
         // What is known of the version stays known while another one is interrupted.
         _ = try scratch.manager(upgradingTo: "1.2").failure(of: "1.1")
         let location = StateLocation(name: "Library", directory: scratch.state.path)
-        let marks = try #require(try StateFile(location: location).readState()?.marks)
-        #expect(marks.attempted.map(\.hasBegun) == [false])
-        #expect(marks.attempted.map(\.deaths) == [2])
+        let versions = try #require(try StateFile(location: location).readState()?.versions)
+        #expect(versions.attempted.map(\.hasBegun) == [false])
+        #expect(versions.attempted.map(\.deaths) == [2])
         _ = try scratch.manager(upgradingTo: "1.2").declare("1.1")
         _ = try scratch.manager(upgradingTo: "1.2").failure(of: "1.2")
         #expect(try known()?.hasBegun == true)

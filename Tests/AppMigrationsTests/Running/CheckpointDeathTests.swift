@@ -19,7 +19,7 @@ import Testing
 
     private static func deaths(_ folder: TemporaryDirectory) throws -> Int? {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try StateFile(location: location).readState()?.marks.interruption?.attempt.deaths
+        return try StateFile(location: location).readState()?.versions.interruption?.attempt.deaths
     }
 
     @Test(

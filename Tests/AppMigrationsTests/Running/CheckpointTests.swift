@@ -10,7 +10,7 @@ import Testing
     }
 
     private static func checkpoint(_ folder: TemporaryDirectory) throws -> Checkpoint? {
-        try state(folder)?.marks.interruption?.attempt.checkpoint
+        try state(folder)?.versions.interruption?.attempt.checkpoint
     }
 
     let folder = TemporaryDirectory.current
@@ -55,7 +55,7 @@ import Testing
             #expect(context.checkpoint == "8")
             #expect(try Self.checkpoint(folder)?.appVersion == version("1.5"))
         }
-        #expect(try #require(try Self.state(folder)).marks.interruption == nil)
+        #expect(try #require(try Self.state(folder)).versions.interruption == nil)
         #expect(try !folder.stateText().contains("checkpoint"))
     }
 

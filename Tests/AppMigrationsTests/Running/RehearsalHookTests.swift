@@ -17,7 +17,8 @@ import Testing
             }
             typealias Place = RehearsalMoment.Place
             let rest: [Place] = [.beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord]
-            let expected = [("1.1", Place.beforeIntent), ("1.2", .afterCopying)].flatMap { text, first in
+            let firsts = [("1.1", Place.beforeInterruption), ("1.2", .afterCopying)]
+            let expected = firsts.flatMap { text, first in
                 ([first] + rest).map { RehearsalMoment(place: $0, version: version(text)) }
             }
             #expect(reached.withLock { $0 } == expected)

@@ -34,10 +34,10 @@ import Testing
     {
         try folder.manager("1.4", after: "1.2").declarations.withLock { declarations in
             let waiting = try #require(try declarations.declare("1.3", minimumAppVersion: nil))
-            let marks = StateMarks(lastRun: version("1.0"))
-            declarations.reopen(at: marks)
+            let versions = StateVersions(lastRun: version("1.0"))
+            declarations.reopen(at: versions)
             let error = #expect(throws: MigrationError.self) {
-                try declarations.decide(waiting, in: marks, attemptLimit: nil)
+                try declarations.decide(waiting, in: versions, attemptLimit: nil)
             }
             #expect(error?.code == .managerClosed)
         }

@@ -219,7 +219,7 @@ struct LaunchTests {
         launch: MigrationManager.Launch
     ) {
         let mark = version(lastRun)
-        let marks = StateMarks(lastRun: mark, baseline: mark, launched: version(launched))
-        #expect(marks.launch(of: version(current)) == launch)
+        let versions = StateVersions(lastRun: mark, baseline: mark, launched: version(launched))
+        #expect(versions.launch(of: version(current)) == launch)
     }
 }

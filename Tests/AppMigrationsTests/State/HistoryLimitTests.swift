@@ -17,10 +17,10 @@ import Testing
     }
 
     private static func state(_ rows: [AppliedMigration], unknownMembers: [UInt8] = []) -> MigrationState {
-        let marks = StateMarks(lastRun: version("9"), launched: version("9"))
+        let versions = StateVersions(lastRun: version("9"), launched: version("9"))
         return MigrationState(
             name: "Library",
-            marks: marks,
+            versions: versions,
             history: rows,
             unknownMembers: unknownMembers
         )
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `a start with nothing pending reads the head of a state that lost rows`() {
         let state = Self.state([Self.row("1"), Self.row("2")]).withoutOldestRows(1)
-        #expect(StateHead.read(state.document, name: "Library") == state.marks)
+        #expect(StateHead.read(state.document, name: "Library") == state.versions)
     }
 
     @Test func `a plan counts what isn't above the rows that are lost as run`() throws {

@@ -13,7 +13,7 @@ import Testing
 
     static let state = MigrationState(
         name: "Library",
-        marks: StateMarks(
+        versions: StateVersions(
             lastRun: version("1.4"),
             baseline: version("1.1"),
             launched: version("1.5"),
@@ -43,14 +43,14 @@ import Testing
                     continue
                 }
                 let oracle = try #require(JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
-                #expect(oracle["lastRunVersion"] as? String == state.marks.lastRun.description)
+                #expect(oracle["lastRunVersion"] as? String == state.versions.lastRun.description)
                 #expect(
                     oracle["baseline"] as? String ?? oracle["lastRunVersion"] as? String
-                        == state.marks.baseline.description
+                        == state.versions.baseline.description
                 )
                 let interruption = oracle["interruption"] as? [String: Any]
-                #expect(interruption?["isProtecting"] as? Bool == state.marks.interruption?.isProtecting)
-                #expect(interruption?["failure"] as? String == state.marks.interruption?.failure)
+                #expect(interruption?["isProtecting"] as? Bool == state.versions.interruption?.isProtecting)
+                #expect(interruption?["failure"] as? String == state.versions.interruption?.failure)
                 read += 1
             }
         }

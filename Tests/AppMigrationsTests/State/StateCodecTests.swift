@@ -14,8 +14,8 @@ struct StateCodecTests {
     /// The difference between our reading of the bytes and Foundation's, or between our two ways.
     private static func complaint(_ bytes: [UInt8], _ decoder: JSONDecoder) -> String? {
         guard let ours = read(bytes) else { return nil }
-        if let marks = StateHead.read(bytes, name: name), marks != ours.marks {
-            return "a start reads other marks"
+        if let versions = StateHead.read(bytes, name: name), versions != ours.versions {
+            return "a start reads other versions"
         }
         do {
             let theirs = try decoder.decode(StateOracle.self, from: Data(bytes))
@@ -125,7 +125,7 @@ struct StateCodecTests {
         let text = String(decoding: StateBitFlipTests.state.document, as: UTF8.self)
             .replacing("\"attempts\" : 2,", with: "\"attempts\" : \(digits),")
         let state = MigrationState(reading: Array(text.utf8), name: "Library")
-        #expect((state?.marks.interruption?.attempt.attempts == 999_999_999) == isRead)
+        #expect((state?.versions.interruption?.attempt.attempts == 999_999_999) == isRead)
         #expect((state != nil) == isRead)
     }
 

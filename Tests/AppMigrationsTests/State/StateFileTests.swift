@@ -13,27 +13,27 @@ import Testing
 
     private static let state = MigrationState(
         name: "Library",
-        marks: StateMarks(lastRun: version("1.2"), baseline: version("1.1"), launched: version("1.4"))
+        versions: StateVersions(lastRun: version("1.2"), baseline: version("1.1"), launched: version("1.4"))
     )
 
     @Test func `the state file of format 1 is read`() throws {
         let fixtures = try #require(Bundle.module.resourceURL).appendingPathComponent("Fixtures").path
         let file = StateFile(location: StateLocation(name: "Format1", directory: fixtures))
         let state = try #require(try file.readState())
-        #expect(state.marks.lastRun == version("1.4"))
-        #expect(state.marks.baseline == version("1.1"))
-        #expect(state.marks.launched == version("1.5"))
+        #expect(state.versions.lastRun == version("1.4"))
+        #expect(state.versions.baseline == version("1.1"))
+        #expect(state.versions.launched == version("1.5"))
         let interruption = Interruption(
             AttemptedMigration("1.5", 2, deaths: 1, by: "1.5"),
             at: 1_795_233_268,
             failure: "The disk \"Daten\" is full: 100 %, nö 😅"
         )
-        #expect(state.marks == state.marks.with(interruption: interruption, attempted: []))
+        #expect(state.versions == state.versions.with(interruption: interruption, attempted: []))
         #expect(state.history.map(\.version.description) == ["1.2.5", "1.4"])
         #expect(state.history.map(\.duration) == [.microseconds(12_300), .seconds(12)])
         #expect(state.history.map(\.finishedAt) == [1_795_219_199, 1_795_219_200])
         #expect(state.history.map(\.attempts) == [1, 3])
-        #expect(try file.readMarks() == state.marks)
+        #expect(try file.readVersions() == state.versions)
     }
 
     @Test func `a state is written in the order and form of the format`() throws {
@@ -59,7 +59,7 @@ import Testing
 
     @Test func `a state that isn't there is absent`() throws {
         #expect(try file(folder).readState() == nil)
-        #expect(try file(folder).readMarks() == nil)
+        #expect(try file(folder).readVersions() == nil)
     }
 
     @Test func `a state that can't be reached is unreadable, and nothing is written`() throws {
@@ -102,18 +102,18 @@ import Testing
         #expect(try file(folder).readState() == Self.state)
     }
 
-    @Test func `a record only raises the marks, and ends the interruption`() {
+    @Test func `a record only raises the versions, and ends the interruption`() {
         let known = AttemptedMigration("0.1", by: "0.2")
         let state = Self.state.recording(AppliedMigration(known, after: .zero, at: 0, in: .zero))
-        #expect(state.marks.lastRun == Self.state.marks.lastRun)
-        #expect(state.marks.launched == Self.state.marks.launched)
-        #expect(state.marks.interruption == nil)
+        #expect(state.versions.lastRun == Self.state.versions.lastRun)
+        #expect(state.versions.launched == Self.state.versions.launched)
+        #expect(state.versions.interruption == nil)
     }
 
     @Test func `the history keeps its newest thousand rows`() throws {
         var state = Self.state
         for number in 1...1_003 {
-            let (known, last) = (AttemptedMigration("2.\(number)", by: "3"), state.marks.lastRun)
+            let (known, last) = (AttemptedMigration("2.\(number)", by: "3"), state.versions.lastRun)
             state = state.recording(AppliedMigration(known, after: last, at: 0, in: .zero))
         }
         #expect(state.history.count == 1_000)

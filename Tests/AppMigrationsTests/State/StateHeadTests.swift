@@ -7,18 +7,18 @@ import Testing
 @Suite(.temporaryDirectory) struct StateHeadTests {
     let folder = TemporaryDirectory.current
 
-    /// The complaint about a text whose head has other marks than the whole text; `nil` if there is none.
+    /// The complaint about a text whose head has other versions than the whole text; `nil` if there is none.
     private static func complaint(_ bytes: [UInt8], name: String = "Library") -> String? {
-        guard let marks = StateHead.read(bytes, name: name) else { return nil }
+        guard let versions = StateHead.read(bytes, name: name) else { return nil }
         let text = String(decoding: bytes, as: UTF8.self)
         guard let history = text.range(of: "  \"history\" : [") else { return "there is no history" }
         let alone = Array(text[..<history.upperBound].utf8) + Array("]\n}\n".utf8)
         guard let whole = MigrationState(reading: alone, name: name) else { return "the whole is refused" }
-        return whole.marks == marks ? nil : "the whole has other marks"
+        return whole.versions == versions ? nil : "the whole has other versions"
     }
 
     private static func isPlain(_ state: MigrationState) -> Bool {
-        state.marks.interruption == nil && state.marks.attempted.isEmpty && state.unknownMembers.isEmpty
+        state.versions.interruption == nil && state.versions.attempted.isEmpty && state.unknownMembers.isEmpty
     }
 
     @Test func `of a state as it is written it says what the whole says, and of one with more nothing`() {
@@ -27,16 +27,16 @@ import Testing
         let rounds = Thoroughness.ordinarily(500, everything: 2_000)
         for _ in 0..<rounds {
             let state = random.state(named: "Library")
-            let marks = StateHead.read(state.document, name: "Library")
-            #expect(marks == (Self.isPlain(state) ? state.marks : nil))
-            plain += marks == nil ? 0 : 1
+            let versions = StateHead.read(state.document, name: "Library")
+            #expect(versions == (Self.isPlain(state) ? state.versions : nil))
+            plain += versions == nil ? 0 : 1
         }
         #expect(plain > rounds / 20)
     }
 
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
         let state = StateBitFlipTests.state.with(history: []) {
-            StateMarks(
+            StateVersions(
                 lastRun: $0.lastRun,
                 baseline: $0.baseline,
                 launched: $0.launched,
@@ -81,8 +81,8 @@ import Testing
         let document = state.document
         let length = document.count - "]\n}\n".utf8.count
         for count in 0...document.count {
-            let marks = StateHead.read(Array(document[..<count]), name: "Library")
-            #expect((marks != nil) == (count >= length))
+            let versions = StateHead.read(Array(document[..<count]), name: "Library")
+            #expect((versions != nil) == (count >= length))
         }
     }
 

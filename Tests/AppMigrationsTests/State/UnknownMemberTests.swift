@@ -70,7 +70,7 @@ import Testing
         let text = String(decoding: state.document, as: UTF8.self)
         #expect(
             text.contains(
-                "  \"launchedVersion\" : \"\(state.marks.launched)\",\n  \"minimumAppVersion\" : \"1.3\",\n"
+                "  \"launchedVersion\" : \"\(state.versions.launched)\",\n  \"minimumAppVersion\" : \"1.3\",\n"
             )
         )
         #expect(
@@ -128,13 +128,13 @@ import Testing
         }
         let cursor = Checkpoint(text: "row 12", appVersion: version("1.3"), progress: 0.5)
         let first = attempt("1.3", cursor)
-        let marks = StateMarks().addingAttempt(first).addingAttempt(attempt("1.2.5", nil))
-        let waiting = marks.with(interruption: nil, attempted: [first.outcome])
-        #expect(marks.with(interruption: nil, attempted: marks.attempted) == waiting)
-        #expect(marks.attempts(at: version("1.3"))?.checkpoint?.text == "row 12")
-        #expect(marks.attempts(at: version("1.2.5"))?.checkpoint == nil)
-        #expect(marks.raisingLastRun(to: version("1.2.5")) == waiting.with(lastRun: version("1.2.5")))
-        let passedOver = marks.with(interruption: marks.interruption, attempted: [])
-        #expect(marks.raisingLastRun(to: version("1.3")) == passedOver.with(lastRun: version("1.3")))
+        let versions = StateVersions().addingAttempt(first).addingAttempt(attempt("1.2.5", nil))
+        let waiting = versions.with(interruption: nil, attempted: [first.outcome])
+        #expect(versions.with(interruption: nil, attempted: versions.attempted) == waiting)
+        #expect(versions.attempts(at: version("1.3"))?.checkpoint?.text == "row 12")
+        #expect(versions.attempts(at: version("1.2.5"))?.checkpoint == nil)
+        #expect(versions.raisingLastRun(to: version("1.2.5")) == waiting.with(lastRun: version("1.2.5")))
+        let passedOver = versions.with(interruption: versions.interruption, attempted: [])
+        #expect(versions.raisingLastRun(to: version("1.3")) == passedOver.with(lastRun: version("1.3")))
     }
 }

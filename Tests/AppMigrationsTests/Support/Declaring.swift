@@ -9,13 +9,15 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 extension MigrationState {
-    /// This state with other marks, which no function of its own gives.
-    func with(history: [AppliedMigration]? = nil, fence: Int? = nil, _ change: (StateMarks) -> StateMarks)
-        -> MigrationState
-    {
+    /// This state with other versions, which no function of its own gives.
+    func with(
+        history: [AppliedMigration]? = nil,
+        fence: Int? = nil,
+        _ change: (StateVersions) -> StateVersions
+    ) -> MigrationState {
         MigrationState(
             name: name,
-            marks: change(marks),
+            versions: change(versions),
             history: history ?? self.history,
             droppedVersion: droppedVersion,
             unknownMembers: unknownMembers,

@@ -24,7 +24,7 @@ struct RandomState {
     }
 
     mutating func state(named name: String) -> MigrationState {
-        let marks = StateMarks(
+        let versions = StateVersions(
             lastRun: version(),
             baseline: version(),
             launched: version(),
@@ -38,7 +38,7 @@ struct RandomState {
         let dropped = generator.hits(oneIn: 3) ? version() : .zero
         return MigrationState(
             name: name,
-            marks: marks,
+            versions: versions,
             history: rows,
             droppedVersion: dropped,
             fence: fence
@@ -114,7 +114,7 @@ struct RandomState {
                 checkpoint: known.checkpoint
             )
         }
-        let interruption = state.marks.interruption.map {
+        let interruption = state.versions.interruption.map {
             Interruption(
                 extreme($0.attempt),
                 isProtecting: $0.isProtecting,
@@ -123,9 +123,9 @@ struct RandomState {
                 lease: $0.lease
             )
         }
-        let marks = state.marks.with(
+        let versions = state.versions.with(
             interruption: interruption,
-            attempted: state.marks.attempted.map(extreme)
+            attempted: state.versions.attempted.map(extreme)
         )
         let rows = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
             AppliedMigration(
@@ -138,7 +138,7 @@ struct RandomState {
                 attempts: generator.element(of: numbers)
             )
         }
-        return MigrationState(name: name, marks: marks, history: rows, fence: state.fence)
+        return MigrationState(name: name, versions: versions, history: rows, fence: state.fence)
     }
 
     /// Any JSON value.

@@ -58,12 +58,12 @@ struct StateOracle: Codable {
     init(_ state: MigrationState) {
         format = MigrationState.format
         name = state.name
-        lastRunVersion = state.marks.lastRun.description
-        baseline = state.marks.baseline.description
-        launchedVersion = state.marks.launched.description
-        freshInstall = state.marks.freshInstall?.description
-        minimumAppVersion = state.marks.minimumAppVersion.description
-        interruption = state.marks.interruption.map {
+        lastRunVersion = state.versions.lastRun.description
+        baseline = state.versions.baseline.description
+        launchedVersion = state.versions.launched.description
+        freshInstall = state.versions.freshInstall?.description
+        minimumAppVersion = state.versions.minimumAppVersion.description
+        interruption = state.versions.interruption.map {
             Attempt(
                 version: $0.version.description,
                 attempts: $0.attempt.attempts,
@@ -84,7 +84,7 @@ struct StateOracle: Codable {
         }
         fence = state.fence
         droppedVersion = state.droppedVersion.description
-        attempted = state.marks.attempted.map {
+        attempted = state.versions.attempted.map {
             Attempted(
                 version: $0.version.description,
                 attempts: $0.attempts,
@@ -203,7 +203,7 @@ extension MigrationState {
 }
 
 extension StateHead {
-    static func read(_ bytes: [UInt8], name: String) -> StateMarks? {
+    static func read(_ bytes: [UInt8], name: String) -> StateVersions? {
         bytes.withUnsafeBufferPointer { read($0, name: name) }
     }
 }

@@ -20,26 +20,26 @@ enum Fuzz {
         checkVersion(bytes)
     }
 
-    /// A state that was read survives being written and read, and a start reads the same marks, if it reads any.
+    /// A state that was read survives being written and read, and a start reads the same versions, if it reads any.
     private static func checkState(_ bytes: UnsafeBufferPointer<UInt8>) {
         let head = StateHead.read(bytes, name: name)
         guard let state = read(Array(bytes)) else { return checkAlone(head, bytes) }
-        expect(head == nil || head == state.marks, "the head and the whole differ", bytes)
+        expect(head == nil || head == state.versions, "the head and the whole differ", bytes)
         let written = state.document
         expect(read(written) == state, "the state changed by being written", bytes)
         let isPlain =
-            state.marks.interruption == nil && state.marks.attempted.isEmpty
+            state.versions.interruption == nil && state.versions.attempted.isEmpty
             && state.unknownMembers.isEmpty && state.fence == 0
         let quick = written.withUnsafeBufferPointer { StateHead.read($0, name: name) }
-        expect(quick == (isPlain ? state.marks : nil), "the head misreads what was written", bytes)
+        expect(quick == (isPlain ? state.versions : nil), "the head misreads what was written", bytes)
     }
 
     /// Only what stands behind it may be wrong with a text whose head is read.
-    private static func checkAlone(_ head: StateMarks?, _ bytes: UnsafeBufferPointer<UInt8>) {
+    private static func checkAlone(_ head: StateVersions?, _ bytes: UnsafeBufferPointer<UInt8>) {
         guard let head else { return }
         let bracket = bytes.firstIndex(of: 0x5B) ?? 0
         let alone = read(bytes[...bracket] + Array("]}".utf8))
-        expect(alone?.marks == head, "a head is read that isn't one", bytes)
+        expect(alone?.versions == head, "a head is read that isn't one", bytes)
     }
 
     private static func read(_ bytes: [UInt8]) -> MigrationState? {

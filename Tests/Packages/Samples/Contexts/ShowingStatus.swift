@@ -10,7 +10,7 @@ import Testing
 
     // Sample 3 of ShowingStatus.md
 
-    // Sample 1 of MigrationErrorCode.md
+    // Sample 1 of MigrationAdvice.swift
 
     func declareAll(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.1") {}
@@ -43,7 +43,9 @@ import Testing
             let closed = try open()
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
-            #expect(sentence(for: error) == "The update failed. Send us the details.")
+            #expect(
+                message(for: error).text == MigrationAdvice.tryAgain.description && message(for: error).retry
+            )
             let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
             let mail = { supportMail(about: error, version: "1.4", stateDirectory: folder) }
             #expect(mail().contains(died1))
@@ -62,7 +64,7 @@ import Testing
         #expect(details.contains("\nInterrupted: 1.4, attempts: 3, deaths: 3, last by app version 1.4\n"))
     }
 
-    @Test func `each code of an error has a sentence for users`() throws {
+    @Test func `each code of an error has an advice for users`() throws {
         let folder = "../../../Sources/AppMigrations/"
         let codes = try read(folder + "MigrationError.swift").matches(of: /static var (\w+): Code/)
         let page = try read(folder + "AppMigrations.docc/Symbols/MigrationErrorCode.md")

@@ -5,7 +5,7 @@
 ///
 /// The parts of a state are classes with constant properties. If they were structs of this size, each
 /// function that takes one would copy it. Those copies would make up a fifth of the compiled library.
-package final class StateMarks: Sendable {
+package final class StateVersions: Sendable {
     /// The last-run version: the version of the newest migration that was applied.
     ///
     /// If none was applied yet, it is the baseline.
@@ -35,7 +35,7 @@ package final class StateMarks: Sendable {
     /// The attempts at other migrations that haven't been recorded as applied yet.
     let attempted: [AttemptedMigration]
 
-    /// Creates the marks of a state.
+    /// Creates the versions of a state.
     ///
     /// The defaults describe a state in which no migration has run and no app was started.
     package init(
@@ -60,8 +60,8 @@ package final class StateMarks: Sendable {
     var awaitsRestore: Bool { interruption?.isProtecting == true }
 }
 
-// Functions that compare the marks with version `current` of the app.
-extension StateMarks {
+// Functions that compare the versions with version `current` of the app.
+extension StateVersions {
     /// True if a release newer than `current` ran migrations on this data, was started, or set a minimum app
     /// version above `current`.
     ///
@@ -130,8 +130,8 @@ extension StateMarks {
     }
 }
 
-// Functions that return changed copies of the marks.
-extension StateMarks {
+// Functions that return changed copies of the versions.
+extension StateVersions {
     /// Returns a copy with the given versions.
     ///
     /// If a version is `nil`, the current one is kept.
@@ -143,9 +143,9 @@ extension StateMarks {
         baseline: AppVersion? = nil,
         launched: AppVersion? = nil,
         minimumAppVersion: AppVersion? = nil
-    ) -> StateMarks {
+    ) -> StateVersions {
         let launched = launched ?? self.launched
-        return StateMarks(
+        return StateVersions(
             lastRun: lastRun ?? self.lastRun,
             baseline: baseline ?? self.baseline,
             launched: launched,
@@ -156,8 +156,8 @@ extension StateMarks {
         )
     }
 
-    func with(interruption: Interruption?, attempted: [AttemptedMigration]) -> StateMarks {
-        StateMarks(
+    func with(interruption: Interruption?, attempted: [AttemptedMigration]) -> StateVersions {
+        StateVersions(
             lastRun: lastRun,
             baseline: baseline,
             launched: launched,
@@ -168,10 +168,10 @@ extension StateMarks {
         )
     }
 
-    /// Returns the marks without the fresh-install marker, once a first start has processed all of its
+    /// Returns the versions without the fresh-install marker, once a first start has processed all of its
     /// declarations.
-    func endingFreshInstall() -> StateMarks {
-        StateMarks(
+    func endingFreshInstall() -> StateVersions {
+        StateVersions(
             lastRun: lastRun,
             baseline: baseline,
             launched: launched,
@@ -181,27 +181,27 @@ extension StateMarks {
         )
     }
 
-    func raisingMinimumAppVersion(to version: AppVersion) -> StateMarks {
+    func raisingMinimumAppVersion(to version: AppVersion) -> StateVersions {
         with(minimumAppVersion: max(minimumAppVersion, version))
     }
 
-    /// Returns the marks with a new attempt as the interruption.
+    /// Returns the versions with a new attempt as the interruption.
     ///
     /// If the previous interruption belongs to another version, its counts are moved to ``attempted``,
     /// because that version is still pending.
-    func addingAttempt(_ attempt: Interruption) -> StateMarks {
+    func addingAttempt(_ attempt: Interruption) -> StateVersions {
         var others = attempted.filter { $0.version != interruption?.version }
         if let interruption { others.append(interruption.outcome) }
         return with(interruption: attempt, attempted: others.filter { $0.version != attempt.version })
     }
 
-    /// Returns the marks after `version` was recorded.
+    /// Returns the versions after `version` was recorded.
     ///
     /// The last-run version is raised to `version`, unless it is already higher.
     ///
     /// Attempts at other versions are kept, even if these versions are below the last-run version. A later
     /// release may declare such a version out of order, and its migration then runs again.
-    func raisingLastRun(to version: AppVersion) -> StateMarks {
+    func raisingLastRun(to version: AppVersion) -> StateVersions {
         let isKept = { (attempt: AppVersion) in attempt != version }
         let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }
         return with(lastRun: max(lastRun, version))

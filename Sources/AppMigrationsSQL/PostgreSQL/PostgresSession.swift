@@ -90,7 +90,7 @@ final class PostgresSession: SQLSession {
                             try setLockTimeout(isShort ? wait : lock.limit)
                         }
                         do throws(SQLError) { try db.query(next.text) } catch {
-                            throw error.hintingOutside.located(next.text, next.place.line, next.place.column)
+                            throw error.hintingOutside.located(inStatement: next.text, at: next.place)
                         }
                     }
                     if let lock, isShort { try setLockTimeout(lock.limit) }

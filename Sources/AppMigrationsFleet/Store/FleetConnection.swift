@@ -13,8 +13,6 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
     private var hasBegun = false
     /// The settings of the session, and those of the transaction besides.
     private(set) var settings = [SQLValue]()
-    /// True if the store's server tells of the process of this connection; `nil` before it was asked.
-    var isTold: Bool?
 
     static var dialect: SQLDialect { Base.dialect }
 

@@ -5,6 +5,7 @@ extension PostgresSession {
             // A BEGIN that failed may have begun: the task was cancelled before the answer was there. Read committed: after the
             // lock, the ledger must be seen as the last holder left it.
             try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
+            try findProcess()
             self.lock = lock
             settings = try readSettings()
             let idle = max(lock.limit, .seconds(60))
@@ -12,6 +13,19 @@ extension PostgresSession {
             settings += try readSettings()
             try takeAdvisoryLock(lock)
         } catch { throw rollingBack(after: error) }
+    }
+
+    func commit(_ lock: SQLLockWait) throws(SQLError) {
+        try db.query("COMMIT")
+        db.place = .outside
+    }
+
+    /// Finds out which process of the server has the transaction, if the statements in it are watched.
+    private func findProcess() throws(SQLError) {
+        guard db.isWatched else { return }
+        let process = try ServerProcess(db.query(ServerProcess.query))
+        self.process = process
+        db.place = .transaction(process)
     }
 
     /// Refuses a connection that is in a transaction.
@@ -33,6 +47,7 @@ extension PostgresSession {
 
     /// Leaves the caller's own times as they were.
     func join(_ lock: SQLLockWait) throws(SQLError) {
+        try findProcess()
         let former = try db.query("SELECT current_setting('lock_timeout')").first ?? []
         try setLockTimeout(lock.limit)
         try takeAdvisoryLock(lock)

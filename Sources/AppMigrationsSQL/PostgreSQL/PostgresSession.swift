@@ -10,7 +10,13 @@ final class PostgresSession: SQLSession {
     /// The wait for locks of a transaction that this has begun; `nil` in a caller's.
     var lock: SQLLockWait?
 
-    init(db: SQLConversation) { self.db = db }
+    /// The server's process that had the last transaction which this has begun, if statements are watched.
+    var process: ServerProcess?
+
+    init(db: SQLConversation) {
+        self.db = db
+        db.place = .outside
+    }
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
 
@@ -109,7 +115,10 @@ final class PostgresSession: SQLSession {
         try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
     }
 
-    func rollBack() throws(SQLError) { try db.query("ROLLBACK") }
+    func rollBack() throws(SQLError) {
+        try db.query("ROLLBACK")
+        db.place = .outside
+    }
 
     func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) { try body() }
 

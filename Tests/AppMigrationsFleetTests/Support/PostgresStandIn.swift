@@ -100,8 +100,8 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         if sql.hasPrefix("SELECT json_object_agg") { return [["{}"]] }
         if sql.contains("pg_locks") { return [] }
         if sql.contains("to_regclass") { return [[try columns(of: arguments[0]), .null]] }
-        if sql.hasPrefix("SELECT pg_backend_pid()") { return [["7"]] }
-        if sql.contains("pg_stat_activity") { return arguments == ["7"] ? [[1]] : [] }
+        if sql.hasPrefix("SELECT pg_backend_pid()") { return [["7", "127.0.0.1:5432", "1"]] }
+        if sql.contains("pg_stat_activity") { return arguments == ["7", "1"] ? [["active", .null]] : [] }
         if sql == "ROLLBACK", try !db.isInTransaction { return [] }
         if sql.hasPrefix("BEGIN") { return try db.query("BEGIN") }
         // SQLite has no words for these, and needs none.

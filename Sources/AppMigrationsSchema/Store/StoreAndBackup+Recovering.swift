@@ -53,7 +53,7 @@ extension StoreAndBackup {
 
     /// Writes the backup's log into it, or rolls its journal back.
     private func absorbLog(lockTimeout: Duration) throws(SQLError) {
-        let db = try SQLiteConnection(path: backup.store, .writing, lockTimeout)
+        let db = try SQLiteConnection(path: backup.store, access: .writing, busyTimeout: lockTimeout)
         defer { db.close() }
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")

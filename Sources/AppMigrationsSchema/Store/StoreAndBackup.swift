@@ -94,7 +94,7 @@ struct StoreAndBackup {
     /// Throws if a connection uses the file, as far as SQLite can tell.
     func refuseUsed(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) {
         do throws(SQLError) {
-            let db = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+            let db = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
             defer { db.close() }
             // In WAL mode it also finds connections that are idle.
             try db.query("PRAGMA locking_mode = EXCLUSIVE")

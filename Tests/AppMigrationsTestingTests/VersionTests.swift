@@ -37,7 +37,7 @@ import Testing
             (
                 ["1.1", "v2"], .invalidVersion,
                 #"The version "v2" can't be read: a digit is missing at character 1. It is declared in manager "default" "#
-                    + "(<state>/default.migrations.json). It was not run. A version consists of numbers separated by dots, "
+                    + "(<state>/default.migrations.json). The migration was not run. A version consists of numbers separated by dots, "
                     + "then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
             ),
         ]

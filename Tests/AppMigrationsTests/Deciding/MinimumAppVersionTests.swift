@@ -152,7 +152,7 @@ import Testing
         #expect(
             second.description.hasSuffix(
                 "The minimumAppVersion: of migration 1.1 was not saved. The next start saves it. Make room on the disk, or make "
-                    + "the folder writable, and start again."
+                    + "the folder writable, and start the app again."
             )
         )
     }

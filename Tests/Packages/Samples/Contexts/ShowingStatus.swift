@@ -44,7 +44,7 @@ import Testing
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
             #expect(sentence(for: error) == "The update failed. Send us the details.")
-            let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
+            let died1 = "\nInterrupted: 1.1, attempts: 1, crashes: 1,"
             let mail = { supportMail(about: error, version: "1.4", stateDirectory: folder) }
             #expect(mail().contains(died1))
             try tryAgain(closed, open)
@@ -59,7 +59,8 @@ import Testing
     @Test func `a screen can be previewed`() throws {
         let details = try previewedDetails()
         #expect(details.hasPrefix("attemptLimitReached\n\nMigrations of \"Library\" in app version 1.4\n"))
-        #expect(details.contains("\nInterrupted: 1.4, attempts: 3, deaths: 3, last by app version 1.4\n"))
+        let interrupted = "\nInterrupted: 1.4, attempts: 3, crashes: 3, last attempt by app version 1.4\n"
+        #expect(details.contains(interrupted))
     }
 
     @Test func `each code of an error has a sentence for users`() throws {

@@ -7,7 +7,7 @@ extension SQLError {
     package static func wrapped(
         _ error: any Error,
         as code: Code,
-        server: SQLErrorReport? = nil,
+        server: ServerError? = nil,
         findingLocks: Bool = false
     ) -> SQLError {
         if let error = error as? SQLError { return error }
@@ -30,9 +30,24 @@ extension SQLError {
     /// deadlock, a serialization failure, a lost connection, missing resources, and a server that is shutting
     /// down or starting.
     package var isTransient: Bool {
-        guard let sqlState else { return code == .busy || code == .closed || facts.isOfLostConnection }
+        guard let sqlState else {
+            // A transaction that ended early may succeed later if its cause may pass.
+            if code == .transactionEnded, let cause = underlyingError as? SQLError {
+                return cause.isTransient
+            }
+            return code == .busy || code == .closed || facts.isOfLostConnection
+        }
+        if isOfStatementPooling { return false }
         return Self.isOfConcurrency(sqlState) || sqlState == "55P03"
             || ["08", "53", "57P"].contains { sqlState.hasPrefix($0) }
+    }
+
+    /// True if PgBouncer refuses transactions, because it is configured with `pool_mode = statement`.
+    ///
+    /// PgBouncer has the SQLSTATE 08P01 for nearly everything that it reports itself, a lost server and a full pool
+    /// among them. Only its text says which. It isn't translated.
+    private var isOfStatementPooling: Bool {
+        sqlState == "08P01" && message.contains("statement pooling mode")
     }
 
     /// Runs what uses a connection, and lets what it throws say what the server said.
@@ -43,7 +58,7 @@ extension SQLError {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
-            guard let server = type.report(of: error) else { throw error }
+            guard let server = type.serverError(from: error) else { throw error }
             throw wrapped(error, as: .statementFailed, server: server)
         }
     }

@@ -76,7 +76,8 @@ public struct Rehearsal: Sendable {
     /// the app is asked with the data of each starting point in the folder, and for a fresh install with an empty folder. A
     /// migration that the answer would skip is a finding. Where it would run migrations on data that has them, that is run as
     /// well, and compared. Once the newest starting point is at the current version, the app is asked again, as if the state
-    /// was lost, and started as it answers. All other runs go on with what the starting points say.
+    /// was lost, and started as it answers. It is also asked about the files of each migration that saves
+    /// checkpoints, as they are after the first checkpoint. All other runs go on with what the starting points say.
     ///
     /// - Parameters:
     ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder; `nil` says that it isn't asked there.
@@ -84,7 +85,7 @@ public struct Rehearsal: Sendable {
     ///     isn't asked about their starting points. With `nil` it is asked about all of them.
     ///   - declarations: The declarations of the app, for data in this folder.
     /// - Returns: The report. With `firstRun` it has a row `asked firstRun` for each starting point that was asked about, and a
-    ///   row `after the state was lost`.
+    ///   row `after the state was lost`. For each migration with checkpoints there is a row `after the state was lost inside 1.1`.
     /// - Throws: The error of a starting point that can't be made, `MigrationError` for a version that can't be read, and
     ///   errors of files that can't be copied or compared. The error of a migration or of `firstRun` is a finding instead.
     public func run(

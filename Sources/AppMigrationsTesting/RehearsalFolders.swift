@@ -33,6 +33,8 @@ struct RehearsalFolders: Sendable {
     func end(_ point: Int) -> String { root + "/End \(point)" }
     /// The state at the end of the same run.
     func endState(_ point: Int) -> String { root + "/End State \(point)" }
+    /// The data in an image, which is a copy of the run's folder.
+    func data(of image: RunImage) -> String { image.path + "/Data" }
     func image(of moment: RehearsalMoment, _ number: Int) -> String {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }

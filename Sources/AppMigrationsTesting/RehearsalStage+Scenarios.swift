@@ -51,7 +51,13 @@ extension RehearsalStage {
             scenarios.append(Scenario(kind: .late(version), point: point, launches: [current, current]))
         }
         for version in jump.ran {
-            scenarios += jump.images.filter { $0.moment.version == version }.map { image in
+            let images = jump.images.filter { $0.moment.version == version }
+            // Before the deaths, because a run after a death moves the image to its place.
+            if let image = images.first(where: \.isInsideClosure) {
+                let kind = Scenario.Kind.lostWhileMigrating(image.moment)
+                scenarios.append(Scenario(kind: kind, point: point, launches: [current], image: image))
+            }
+            scenarios += images.map { image in
                 let kind = Scenario.Kind.death(image.moment, number: image.number)
                 return Scenario(kind: kind, point: point, launches: [current], image: image)
             }

@@ -103,7 +103,7 @@ final class RehearsalStage {
                 let scenario = waiting.removeFirst()
                 try prepare(scenario)
                 run = RunUnderWay(scenario)
-                guard scenario.kind == .lost else { continue }
+                guard scenario.kind.asksFirstRun else { continue }
                 do {
                     let answer = try firstRun(folders.data)
                     if answer == nil { run = nil } else { run?.scenario.answer = answer }
@@ -209,6 +209,10 @@ final class RehearsalStage {
     /// Puts the data in its place: the image of a death, or a copy of the starting point's data.
     func prepare(_ scenario: Scenario) throws {
         try FolderFiles.removeIfThere(folders.run)
+        if case .lostWhileMigrating = scenario.kind, let image = scenario.image {
+            try FolderFiles.makeFolder(folders.run)
+            return try FolderFiles.copy(folders.data(of: image), to: folders.data)
+        }
         if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }
         try FolderFiles.makeFolder(folders.run)
         let point = scenario.point

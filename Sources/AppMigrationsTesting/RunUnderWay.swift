@@ -30,7 +30,7 @@ extension RehearsalStage {
         }
         let before: [AppVersion] =
             switch scenario.kind {
-            case .death, .older, .lost: [current]
+            case .death, .older, .lost, .lostWhileMigrating: [current]
             default: []
             }
         return RehearsedRun(
@@ -40,7 +40,7 @@ extension RehearsalStage {
             ran: run.ran.map(\.description),
             duration: run.duration,
             findings: findings,
-            answer: scenario.kind == .lost ? scenario.answer : nil
+            answer: scenario.kind.asksFirstRun ? scenario.answer : nil
         )
     }
 
@@ -51,7 +51,7 @@ extension RehearsalStage {
             switch scenario.kind {
             case .listing, .jump, .steps, .late, .older: false
             case .lost: error?.code == .migrationFailed
-            case .answered, .death, .failure: true
+            case .answered, .death, .failure, .lostWhileMigrating: true
             }
         return RehearsalFinding(
             isOfClosure ? verdict.kind : .failed,
@@ -104,9 +104,9 @@ extension RehearsalStage {
             case .death, .failure: "\(scenario.title), and started again"
             case .older(let version): "then \(version) started on data that is not for it any more"
             case .listing, .jump, .late: scenario.title
-            case .answered, .lost:
+            case .answered, .lost, .lostWhileMigrating:
                 [
-                    scenario.kind == .lost ? scenario.title : nil,
+                    scenario.kind.asksFirstRun ? scenario.title : nil,
                     scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" },
                 ].compactMap(\.self).joined(separator: ", ")
             }

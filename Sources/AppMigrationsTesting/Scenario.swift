@@ -19,6 +19,16 @@ struct Scenario {
         case answered
         /// The app starts once more on data that it has upgraded, without the state that says so.
         case lost
+        /// The app was killed at this moment, the state was lost, and the app starts as its own `firstRun:` answers.
+        case lostWhileMigrating(RehearsalMoment)
+
+        /// True if the app's `firstRun:` is asked about the data before the start.
+        var asksFirstRun: Bool {
+            switch self {
+            case .lost, .lostWhileMigrating: true
+            default: false
+            }
+        }
     }
 
     let kind: Kind
@@ -43,6 +53,7 @@ struct Scenario {
         case .older(let version): "\(version) started after it"
         case .answered: "as firstRun answers"
         case .lost: "after the state was lost"
+        case .lostWhileMigrating(let moment): "after the state was lost inside \(moment.version)"
         case .death(let moment, let number):
             switch moment.place {
             case .afterCopying, .beforeInterruption: "killed before the intent of \(moment.version)"
@@ -95,6 +106,10 @@ struct Scenario {
             return (.stepsDiffer, " Migration \(version) is declared out of order: \(way).")
         case .older: return (.olderReleaseWrites, older)
         case .answered, .lost: return (.firstRunRepeats, asked)
+        case .lostWhileMigrating(let moment):
+            let way =
+                "Let firstRun: look for what migration \(moment.version) makes last, or make it under another name first."
+            return (.firstRunSkips, " " + way)
         case .death, .failure:
             guard let (version, kind, advice) = begunAgain else { return (.notCompleted, "") }
             return (kind, " Migration \(version) \(advice)")
@@ -109,6 +124,14 @@ struct RunImage {
     let number: Int
     /// The versions that had run by then.
     let ran: [AppVersion]
+
+    /// True if the closure had done something, and not returned.
+    var isInsideClosure: Bool {
+        switch moment.place {
+        case .afterCheckpoint, .afterSynchronize, .afterCommit: true
+        default: false
+        }
+    }
 }
 
 /// One start of the app within a run.

@@ -56,7 +56,7 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.2 was not run. Repair the document, or "
+                + "byte 0. The state was left unchanged. Migration 1.2 was not run. Repair the document, or "
                 + "restore it from a backup. If you can't, remove the document. The next manager then begins with a first run."
         ) { manager, fleet in
             try await fleet.store.put("{}")
@@ -108,7 +108,7 @@ import Testing
 
     /// An error of a server that says why, or of a client that could not ask it.
     private static func failure(_ state: String?) -> SQLError {
-        let report = SQLErrorReport(message: "no", sqlState: state)
+        let report = ServerError(message: "no", sqlState: state)
         return SQLError.wrapped(TestStore.Failure(), as: .statementFailed, server: report)
     }
 
@@ -129,6 +129,23 @@ import Testing
         #expect(Self.location.unreadable(failure).isTransient == isTransient)
         #expect(Self.location.notSaved(failure, nil, "").isTransient == isTransient)
         #expect(FleetAttempt.isTransient(failure) == isTransient)
+    }
+
+    @Test
+    func `a pooler that refuses transactions stays like that, and one that has lost its server doesn't`() {
+        func failure(_ message: String) -> SQLError {
+            let report = ServerError(message: message, sqlState: "08P01")
+            return SQLError.wrapped(TestStore.Failure(), as: .statementFailed, server: report)
+        }
+        #expect(failure("server conn crashed?").isTransient)
+        #expect(!failure("transaction blocks not allowed in statement pooling mode").isTransient)
+    }
+
+    @Test func `a transaction that ended may pass if what ended it may`() {
+        #expect(SQLError.endedTransaction(after: Self.failure("57P01")).isTransient)
+        #expect(SQLError.endedTransaction(after: Self.failure(nil)).isTransient)
+        #expect(!SQLError.endedTransaction(after: Self.failure("3B001")).isTransient)
+        #expect(!SQLError.endedTransaction().isTransient)
     }
 
     @Test

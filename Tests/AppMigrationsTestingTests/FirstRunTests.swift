@@ -187,4 +187,47 @@ import Testing
             #expect(report.runs.count > 5)
         }
     }
+
+    /// Moves the list in two parts, with a checkpoint between them.
+    private static func rehearsedMove(through name: String) throws -> RehearsalReport {
+        try Rehearsal(currentVersion: "3.3", from: [list("a\nb\n", at: "3.0")]).run(
+            firstRun: { .existingData(at: exists("moved.txt", in: $0) ? "3.3" : "3.0") },
+            { migrations, folder in
+                try migrations.whenMigrating(toVersion: "3.3") { context in
+                    if exists("moved.txt", in: folder), !exists("list.txt", in: folder) { return }
+                    try write("a\n", to: name, in: folder)
+                    try context.saveCheckpoint("a")
+                    try write("a\nb\n", to: name, in: folder)
+                    if name != "moved.txt" {
+                        try FileManager.default.moveItem(
+                            atPath: path(name, in: folder),
+                            toPath: path("moved.txt", in: folder)
+                        )
+                    }
+                    try FileManager.default.removeItem(atPath: path("list.txt", in: folder))
+                }
+            }
+        )
+    }
+
+    @Test func `a detection that takes the first half of a migration for the whole is found`() throws {
+        let report = try Self.rehearsedMove(through: "moved.txt")
+        #expect(report.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
+        #expect(Set(report.findings.map(\.path)) == ["list.txt", "moved.txt"])
+        let title = "after the state was lost inside 3.3"
+        let run = try #require(report.runs.first { $0.title == title })
+        #expect(run.ran.isEmpty && run.appVersions.map(\.description) == ["3.3", "3.3"])
+        let beginning =
+            #"From 3.0 to 3.3, \#(title), as firstRun: answers, existingData(at: "3.3"): compared with one jump, "#
+        let end =
+            " Let firstRun: look for what migration 3.3 makes last, or make it under another name first."
+        #expect(report.texts.allSatisfy { $0.hasPrefix(beginning) && $0.hasSuffix(end) })
+    }
+
+    @Test func `a migration that makes its files under another name first can lose its state`() throws {
+        let report = try Self.rehearsedMove(through: "moving.txt")
+        try report.requireClean()
+        let run = try #require(report.runs.first { $0.title == "after the state was lost inside 3.3" })
+        #expect(run.ran == ["3.3"])
+    }
 }

@@ -93,7 +93,7 @@ import Testing
                 }
             }
         #expect(report.findings.map(\.kind) == [.failed])
-        #expect(report.texts.first?.contains("upgrades from 1.1 at the earliest") == true)
+        #expect(report.texts.first?.contains("only upgrades data from version 1.1 on") == true)
     }
 
     @Test func `a version that was declared before and is gone is found, and the record stays`() throws {

@@ -59,7 +59,7 @@ extension MigrationErrorTests {
         Row(
             .stateCorrupted,
             .notRegular(location),
-            "\(state) is not a regular file, or is larger than 1 MiB. It was left unchanged. Put the state file itself at "
+            "\(state) is not a regular file, or is larger than 1 MiB. The state was left unchanged. Put the state file itself at "
                 + "this path. A symbolic link isn't followed, because the next save would replace it. If the state is lost, "
                 + "call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which moves "
                 + "aside whatever is at this path. The next manager then begins with a first run. Copies of protected files may be in "

@@ -8,7 +8,8 @@ package struct Declarations {
     package struct Declaration: Sendable {
         package let version: AppVersion
 
-        /// The oldest version of the app that can use the data afterwards; zero if every version can.
+        /// The oldest version of the app that can use the data after the migration; zero if every version
+        /// can.
         package let minimumAppVersion: AppVersion
 
         /// True if the migration may run even when a higher version has already run.
@@ -269,6 +270,9 @@ extension Declarations {
 // The declarations of a plan.
 extension Declarations {
     package var plannedRows: [PlannedMigration] { rows ?? [] }
+
+    /// True if these declarations belong to a plan, even if the plan has ended.
+    var isPlanned: Bool { rows != nil }
 
     /// Adds a row to the plan; returns false if these declarations don't belong to a plan.
     ///

@@ -97,7 +97,7 @@ extension Declarations {
                 The minimumAppVersion: \(minimum) of migration \(version) in \(location) is above the migration's own version: the \
                 app that runs the migration could not use the data.
                 """,
-                advice: "Pass at most \(version)."
+                advice: "Pass at most \(version) as minimumAppVersion:."
             )
         }
         if version > previous { return }

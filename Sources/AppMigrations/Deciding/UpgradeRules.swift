@@ -102,7 +102,7 @@ extension UpgradeRules {
             if versions.minimumAppVersion(above: appVersion) != nil {
                 forgetStateAdvice
             } else if versions.lastRun.exceeds(appVersion) {
-                "If older data was put in its place, call reset(to:) with the version of that data."
+                "If the data was replaced with older data, call reset(to:) with the version of that data."
             } else if declared <= versions.lastRun {
                 // After a reset to the last-run version, the declared version would count as having run,
                 // because it is below that version.
@@ -116,7 +116,7 @@ extension UpgradeRules {
                 """
             }
         let fleetAdvice: Message = """
-             Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
+             Before this version serves requests, wait with untilMigrated. The guide Several hosts has the SQL of a reset.
             """
         let isFile = location.path != nil
         let text: Message = """
@@ -130,7 +130,7 @@ extension UpgradeRules {
     /// The advice for an app below the minimum app version, because a reset doesn't lower that version.
     private var forgetStateAdvice: Message {
         """
-        If older data was put in its place, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
+        If the data was replaced with older data, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
         firstRun: with existingData(at:) and the version of that data.
         """
     }

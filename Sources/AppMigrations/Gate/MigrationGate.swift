@@ -185,7 +185,7 @@ extension MigrationError {
     /// True if the system denied access to the state as it does on a locked device.
     ///
     /// After any other error, waiting for the device to be unlocked doesn't help.
-    fileprivate var isDueToLockedDevice: Bool {
+    var isDueToLockedDevice: Bool {
         guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
         return cause.isOfLockedDevice
     }

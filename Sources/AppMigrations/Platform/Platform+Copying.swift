@@ -91,8 +91,8 @@ extension Platform {
             // group. So they are removed.
             if try FileStatus(ofOpen: copy).group != status.group { permissions &= ~0o2070 }
         }
-        // A new file inherits the access control list of its folder, which could give permissions to other
-        // users (acl(5)).
+        // A new file inherits the access control list of its folder (acl(5)). Remove it, because it could
+        // give permissions to other users.
         for list in ["system.posix_acl_access", "system.posix_acl_default"] {
             _ = try ignoring(
                 refusals + [ENODATA],

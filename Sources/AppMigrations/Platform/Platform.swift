@@ -20,6 +20,9 @@ package enum Platform {
     /// The `errno` value for bytes that are not UTF-8.
     package static var notText: Int32 { EILSEQ }
 
+    /// The `errno` values that mean "the disk is full", or "the user's quota is used up".
+    static var fullDisk: [Int32] { [ENOSPC, EDQUOT] }
+
     /// The `errno` values with which opening a file can fail while the device is locked.
     static var lockedDevice: [Int32] {
         #if canImport(Darwin)

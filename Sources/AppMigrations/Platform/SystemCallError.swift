@@ -33,6 +33,9 @@ extension SystemCallError {
     /// True if the call may have failed because the device is locked.
     package var isOfLockedDevice: Bool { Platform.lockedDevice.contains(errorNumber) }
 
+    /// True if the disk is full, or the user's quota is used up.
+    var isOfFullDisk: Bool { Platform.fullDisk.contains(errorNumber) }
+
     /// True for `EACCES`: permissions are missing, which the owner can add.
     ///
     /// For an immutable file, the error is `EPERM` instead.

@@ -97,8 +97,8 @@ struct TreeWalk: ~Copyable {
             return true
         }
         let path = level.entry.path + "/" + Platform.readable(name)
-        // Another process may have removed the entry since the folder was read. For example, SQLite removes
-        // files when a connection to a database is closed.
+        // Skip an entry that another process has removed since the folder was read. For example, SQLite
+        // removes files when a connection to a database is closed.
         guard let status = try Platform.statusIfPresent(name, in: folder, path: path) else { return true }
         let entry = Entry(folder: folder, name: name, path: path, status: status, isTop: false)
         if status.kind == .directory { try enter(entry) } else { _ = try visitor(entry, .file) }

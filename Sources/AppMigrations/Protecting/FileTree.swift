@@ -45,8 +45,8 @@ struct FileTree {
             if folder.status.kind != .directory { continue }
             for name in try Platform.names(in: folder.path, strictly: true) {
                 let below = folder.below + "/" + name
-                // Another process may have removed the entry since the folder was read. For example, SQLite
-                // removes files when a connection to a database is closed.
+                // Skip an entry that another process has removed since the folder was read. For example,
+                // SQLite removes files when a connection to a database is closed.
                 guard let status = try Platform.status(top + below) else { continue }
                 try add(Entry(top: top, below: below, status: status), after: check)
             }

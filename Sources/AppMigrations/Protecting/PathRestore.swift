@@ -27,7 +27,7 @@
 struct PathRestore {
     /// A copy or a marker in the snapshot, and the path that is restored from it.
     ///
-    /// `item` is its path below `copies` and begins with a slash.
+    /// `item` is the path of the copy below `copies` and begins with a slash.
     private typealias Piece = (item: String, place: String)
 
     private let place: String
@@ -112,7 +112,7 @@ struct PathRestore {
     private mutating func restore(_ pieces: [Piece]) throws -> Bool {
         // SQLite plays a `-wal` file back into any database that is next to it. So the current database is
         // moved aside before its companions, and its copy is moved back after the copies of the companions.
-        // At no moment, a database is next to a companion of the other database.
+        // At no moment is a database next to a companion of the other database.
         for piece in pieces where try !moveAside(piece.place) { return false }
         try markAsBegun()
         if let first = pieces.first { try synchronizeIfPresent(FilePaths.parent(first.place), copies) }
@@ -337,8 +337,7 @@ struct PathRestore {
 
     /// Syncs folders, so that the names in them are durable.
     ///
-    /// A folder that doesn't exist is skipped. It contained nothing before the migration and contains nothing
-    /// now.
+    /// A folder that doesn't exist is skipped, because it contains no names.
     private func synchronizeIfPresent(_ folders: String...) throws {
         for folder in folders { _ = try Platform.ignoringMissing(Platform.synchronize(folder)) }
     }

@@ -268,7 +268,7 @@ extension ProtectedPaths {
             throw refusal(of: path, because: "a file system or a file is mounted at \(entry.path)")
         }
         if entry.status.kind == .file, try StateRecognition.isState(file: entry.path) {
-            throw refusal(of: path, because: "the state of a manager is in it, \(entry.path)")
+            throw refusal(of: path, because: "it contains the state of a manager, \(entry.path)")
         }
         if isFolder { try refuseForeign(entry.path, named: path) }
     }

@@ -43,7 +43,7 @@ struct SavedFiles {
         let places = list.places(from: stateFolder)
         let isStateMoved = !FilePaths.isSame(list.stateFolder, stateFolder)
         if isStateMoved { try refuseSeparated(list, restoredTo: places) }
-        // Check every path before any file is changed.
+        // Check every path first, so that no file is changed if one of them can't be restored.
         for (index, place) in places.enumerated() {
             try requireFolders(above: place, copies: "\(folder)/\(index)")
             if try ProtectedPaths.holdsState(place, of: location, in: stateFolder) {
@@ -55,7 +55,7 @@ struct SavedFiles {
                 throw refusal(
                     at: place,
                     because:
-                        "a file system was mounted or unmounted there since the copies were made; undo that"
+                        "a file system was mounted or unmounted at \(place) since the copies were made; undo that"
                 )
             }
             try refuseIncompleteCopies("\(folder)/\(index)", of: place)
@@ -185,7 +185,7 @@ struct SavedFiles {
         return .stateMoved(from: list.stateFolder)
     }
 
-    /// Moves the snapshot to a folder that is neither restored nor removed, and syncs the move to disk.
+    /// Moves the snapshot to a folder that this library neither restores nor removes, and syncs the move.
     ///
     /// If the snapshot can't be moved, a marker that it is kept is created in it, and the next snapshot gets
     /// another name.

@@ -35,7 +35,9 @@ final class Snapshot {
     /// locks the list exclusively. So a process that only reads the list isn't mistaken for it.
     private var listLock: Int32?
 
-    /// Writes the list, locks it, and syncs it to disk; ``copy(reportingTo:)`` then makes the copies.
+    /// Writes the list of the protected paths, locks it, and syncs it to disk.
+    ///
+    /// ``copy(reportingTo:)`` makes the copies.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set. In that case, no list was
     ///   created.

@@ -45,7 +45,13 @@ final class MigrationAttempt {
         before = state.recordingLaunch(of: max(state.versions.launched, attempted.appVersion))
         let interruption = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
         let writer = CheckpointWriter(interruption, after: before.versions.lastRun)
-        context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
+        let previous = before.versions.interruption
+        context = MigrationContext(
+            followsCrash: previous?.version == attempted.version && previous?.closureCrashed == true,
+            lock: locked.lock,
+            reporter: locked.reporter,
+            writer: writer
+        )
         token = RunToken(locked.location)
     }
 
@@ -93,10 +99,12 @@ final class MigrationAttempt {
             snapshot?.remove()
             let failure = location.protectionError(.copying, of: version, because: error)
             if locked.saveBestEffort(before) == nil { throw failure }
-            throw failure.adding(
-                "This could not be recorded in the state, so the next start counts the attempt as a crash."
-            )
+            throw failure.adding(Self.notRecorded)
         }
+    }
+
+    private static var notRecorded: Message {
+        "The failed attempt could not be recorded in the state, so the next start counts it as a crash."
     }
 
     func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
@@ -247,9 +255,7 @@ extension MigrationAttempt {
         }
         if snapshot == nil {
             if locked.saveBestEffort(ended) == nil { return failure }
-            return failure.adding(
-                "This could not be recorded in the state, so the next start counts the attempt as a crash."
-            )
+            return failure.adding(Self.notRecorded)
         }
         do throws(MigrationError) {
             try locked.restore(version)

@@ -8,6 +8,11 @@ package final class Interruption: Sendable {
     /// The manager's status doesn't report this text as a failure.
     static var cancellation: String { "The task was cancelled." }
 
+    /// The text that `resetAttempts()` saves as the failure of an attempt whose process crashed.
+    static var resetAfterCrash: String {
+        "The process crashed in this attempt. Later, resetAttempts() was called."
+    }
+
     /// All attempts at the migration, including the latest one.
     ///
     /// Its `deaths` (the count of crashes) doesn't include the latest attempt, even if its process crashed.
@@ -44,6 +49,13 @@ package final class Interruption: Sendable {
     }
 
     package var version: AppVersion { attempt.version }
+
+    /// True if the process crashed after the latest attempt had called the closure.
+    ///
+    /// Use it only if the attempt isn't running any more: for a running attempt, it is true too.
+    var closureCrashed: Bool {
+        attempt.hasBegun && (failure == nil || failure == Self.resetAfterCrash)
+    }
 
     /// Returns this interruption with the given failure and lease.
     ///

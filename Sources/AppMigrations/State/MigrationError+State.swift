@@ -18,7 +18,7 @@ extension MigrationError {
     /// Makes the error for a state that existed when the manager was created and no longer exists.
     package static func gone(_ location: StateLocation, isOfFleet: Bool = false) -> MigrationError {
         let fence: Message = """
-             The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that it \\
+             The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that it \
             has seen, reset the token there.
             """
         return location.error(
@@ -31,7 +31,7 @@ extension MigrationError {
     static func notRegular(_ location: StateLocation) -> MigrationError {
         location.error(
             .stateCorrupted,
-            "The state of \(location) is not a regular file, or is larger than 1 MiB. It was left unchanged.",
+            "The state of \(location) is not a regular file, or is larger than 1 MiB. The state was left unchanged.",
             advice: """
                 Put the state file itself at this path. A symbolic link isn't followed, because the next save would replace it. \
                 If the state is lost, call \(forgetState), which moves aside whatever is at this path. The next manager then \
@@ -44,7 +44,7 @@ extension MigrationError {
         location.error(
             .stateCorrupted,
             """
-            The state of \(location) is damaged, or is not a state of this manager: \(error.message). It was left unchanged.
+            The state of \(location) is damaged, or is not a state of this manager: \(error.message). The state was left unchanged.
             """,
             advice: """
                 Repair the \(location.path == nil ? "document" : "file"), or restore it from a backup. If you can't, \

@@ -248,8 +248,7 @@ extension MigrationState {
         let interruption = versions.interruption.map { current in
             // Setting the count to zero isn't enough: the next start counts an attempt without a stored
             // failure as a crash (see `Interruption.outcome`). So store a failure.
-            let failure =
-                current.failure ?? "The process crashed in this attempt. Later, resetAttempts() was called."
+            let failure = current.failure ?? Interruption.resetAfterCrash
             return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
         }
         let attempted = versions.attempted.map { $0.with(deaths: 0) }

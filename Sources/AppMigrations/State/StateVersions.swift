@@ -31,7 +31,8 @@ package final class StateVersions: Sendable {
     /// The latest attempt, if its migration hasn't been recorded as applied yet.
     package let interruption: Interruption?
 
-    /// The attempts at other migrations that haven't been recorded as applied yet.
+    /// The attempts at migrations that haven't been recorded as applied yet, except the interrupted
+    /// migration.
     let attempted: [AttemptedMigration]
 
     /// Creates the versions of a state.

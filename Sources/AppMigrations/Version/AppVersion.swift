@@ -62,7 +62,8 @@ public struct AppVersion: Sendable {
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }
 
-    /// The numbers in the key: the components of the release without its trailing zeros, then the sub-number.
+    /// The numbers that the key (``head`` and ``rest``) contains: the components of the release without its
+    /// trailing zeros, then the sub-number.
     private var numbers: [UInt64] {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: head >> UInt64(56 - 8 * $0)) } + rest
         var numbers: [UInt64] = []

@@ -83,6 +83,7 @@ import Testing
         try db.query("PRAGMA max_page_count = 50")
         let error = try sqlError { try migrator.migrate(db) }
         #expect(error.code == .diskFull)
+        #expect(MigrationAdvice(after: error) == .makeRoom)
         #expect(error.version == 3)
         #expect(error.line == 1)
         let kept: [Int64] = transactions == .all ? [] : [1, 2]

@@ -68,7 +68,7 @@ import Testing
         Row(
             .declaredOutOfOrder,
             "The minimumAppVersion: 1.4 of migration 1.3 in M is above the migration's own version: the app that runs the "
-                + "migration could not use the data. Migration 1.3 was not run. Pass at most 1.3."
+                + "migration could not use the data. Migration 1.3 was not run. Pass at most 1.3 as minimumAppVersion:."
         ) { manager, _ in
             try manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.4") {}
         },
@@ -127,14 +127,14 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
+                + "byte 0. The state was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
                 + "backup. If you can't, call \(forgetState), which moves the file aside. The next manager then begins with a first run. "
                 + copies,
             replacing("{}")
         ),
         Row(
             .stateCorrupted,
-            "The state of M is not a regular file, or is larger than 1 MiB. It was left unchanged. Migration 1.3 was not "
+            "The state of M is not a regular file, or is larger than 1 MiB. The state was left unchanged. Migration 1.3 was not "
                 + "run. Put the state file itself at this path. A symbolic link isn't followed, because the next save would "
                 + "replace it. If the state is lost, call \(forgetState), which moves aside whatever "
                 + "is at this path. The next manager then begins with a first run. \(copies)"
@@ -228,7 +228,7 @@ import Testing
         Row(
             .stateNotSaved,
             "The state of M could not be saved: E. The file has the old state. Migration 1.3 ran "
-                + "and will run again. This could not be recorded in the state, so the next start counts the attempt as a crash. Make room on the "
+                + "and will run again. The failed attempt could not be recorded in the state, so the next start counts it as a crash. Make room on the "
                 + "disk, or make the folder writable, and start the app again."
         ) { manager, folder in
             try manager.whenMigrating(toVersion: "1.3") { () throws in
@@ -269,7 +269,7 @@ import Testing
         Row(
             .usedByNewerApp,
             "Only version 1.5 of the app or a later one may use the data of M, and this app is 1.4. lastRunVersion was not changed. "
-                + "Start version 1.5 or a later one. If older data was put in its place, call forgetState, and answer firstRun: "
+                + "Start version 1.5 or a later one. If the data was replaced with older data, call forgetState, and answer firstRun: "
                 + "with existingData(at:) and the version of that data."
         ) { manager, folder in
             try folder.write(state(#""minimumAppVersion": "1.5","#))

@@ -96,7 +96,7 @@ import Testing
         #expect(
             error.description == """
                 Migration 1.4 of manager "Library" (\(folder.stateFile)) was not run: version 1.5 of the app has begun to \
-                change the data, and this app is version 1.4. Start version 1.5 or a later one. If older data was put in its place, call forgetState, and answer firstRun: with existingData(at:) and the \
+                change the data, and this app is version 1.4. Start version 1.5 or a later one. If the data was replaced with older data, call forgetState, and answer firstRun: with existingData(at:) and the \
                 version of that data.
                 """
         )

@@ -10,7 +10,7 @@ import Testing
 
     // Sample 3 of ShowingStatus.md
 
-    // Sample 1 of MigrationErrorCode.md
+    // Sample 1 of MigrationAdvice.swift
 
     func declareAll(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.1") {}
@@ -43,14 +43,16 @@ import Testing
             let closed = try open()
             let error = try #require(throws: MigrationError.self) { try declareAll(closed) }
             #expect(error.code == .attemptLimitReached)
-            #expect(sentence(for: error) == "The update failed. Send us the details.")
+            #expect(
+                message(for: error).text == MigrationAdvice.tryAgain.description && message(for: error).retry
+            )
             let died1 = "\nInterrupted: 1.1, attempts: 1, crashes: 1,"
             let mail = { supportMail(about: error, version: "1.4", stateDirectory: folder) }
             #expect(mail().contains(died1))
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")
             try write("{", to: state)
-            #expect(mail().contains("the next manager is then a first run."))
+            #expect(mail().contains("The next manager then begins with a first run."))
             let damaged = try #require(throws: MigrationError.self) { _ = try open() }
             #expect(supportMail(about: damaged, version: "1.4", stateDirectory: folder) == "\(damaged)")
         }
@@ -63,7 +65,7 @@ import Testing
         #expect(details.contains(interrupted))
     }
 
-    @Test func `each code of an error has a sentence for users`() throws {
+    @Test func `each code of an error has an advice for users`() throws {
         let folder = "../../../Sources/AppMigrations/"
         let codes = try read(folder + "MigrationError.swift").matches(of: /static var (\w+): Code/)
         let page = try read(folder + "AppMigrations.docc/Symbols/MigrationErrorCode.md")

@@ -1,0 +1,100 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// An error leads to the sentence that helps the user.
+struct MigrationAdviceTests {
+    static let location = StateLocation(name: "Library", directory: "/d")
+    static let version = AppVersion("1.1")
+
+    private static func error(_ code: MigrationError.Code, because cause: (any Error)? = nil)
+        -> MigrationError
+    {
+        MigrationError(code: code, managerName: "Library", version: version, underlyingError: cause)
+    }
+
+    private static func systemError(_ number: Int32) -> SystemCallError {
+        SystemCallError(call: "write", errorNumber: number, path: "/d/file")
+    }
+
+    @Test(
+        arguments: [
+            systemError(ENOSPC), systemError(EDQUOT), POSIXError(.ENOSPC), CocoaError(.fileWriteOutOfSpace),
+            NSError(domain: NSCocoaErrorDomain, code: NSFileWriteOutOfSpaceError),
+        ] as [any Error]
+    )
+    func `a full disk is recognized, whoever meets it`(cause: any Error) {
+        #expect(MigrationAdvice(after: cause) == .makeRoom)
+        for code: MigrationError.Code in [
+            .stateNotSaved, .checkpointNotSaved, .protectionFailed, .migrationFailed, .firstRunFailed,
+            .stateUnreadable,
+        ] {
+            let error = Self.error(code, because: cause)
+            #expect(MigrationAdvice(after: error) == .makeRoom)
+            #expect(MigrationAdvice(after: Self.error(.managerClosed, because: error)) == .makeRoom)
+        }
+    }
+
+    @Test(
+        arguments: [systemError(EIO), systemError(EROFS), POSIXError(.EACCES), CocoaError(.fileNoSuchFile)]
+            as [any Error]
+    )
+    func `nobody is asked to make room for another reason`(cause: any Error) {
+        #expect(MigrationAdvice(after: cause) == .sendDetails)
+        #expect(MigrationAdvice(after: Self.error(.stateNotSaved, because: cause)) == .tryAgain)
+        #expect(MigrationAdvice(after: Self.error(.protectionFailed, because: cause)) == .keepData)
+    }
+
+    @Test(
+        arguments: [
+            (.lockTimeout, .waitForOtherProcess), (.leaseLost, .waitForOtherProcess),
+            (.cancelled, .continueLater),
+            (.usedByNewerApp, .updateApp), (.stateFromNewerFormat, .updateApp),
+            (.tooOld, .installEarlierVersion),
+            (.attemptLimitReached, .tryAgain), (.migrationFailed, .tryAgain), (.firstRunFailed, .tryAgain),
+            (.managerClosed, .tryAgain), (.stateNotSaved, .tryAgain), (.checkpointNotSaved, .tryAgain),
+            (.stateUnreadable, .tryAgain), (.protectionFailed, .keepData), (.stateCorrupted, .sendDetails),
+            (.invalidVersion, .sendDetails), (.readOnly, .sendDetails),
+        ] as [(MigrationError.Code, MigrationAdvice)]
+    )
+    func `a code has an advice`(code: MigrationError.Code, advice: MigrationAdvice) {
+        #expect(MigrationAdvice(after: Self.error(code)) == advice)
+    }
+
+    @Test func `a locked device is unlocked, wherever the error comes from`() {
+        let locked = MigrationGate.RequiresUnlock()
+        #expect(MigrationAdvice(after: locked) == .unlockDevice)
+        for code: MigrationError.Code in [.firstRunFailed, .migrationFailed] {
+            #expect(MigrationAdvice(after: Self.error(code, because: locked)) == .unlockDevice)
+        }
+        let denied = MigrationError.unreadable(Self.systemError(EPERM), at: Self.location)
+        #expect(MigrationAdvice(after: denied) == .unlockDevice)
+    }
+
+    @Test func `an app that is too old is updated`() throws {
+        let version = try #require(Self.version)
+        let error = MigrationGate.RequiresAppVersion(version: version, managerName: "Library")
+        #expect(MigrationAdvice(after: error) == .updateApp)
+        #expect(MigrationAdvice(after: Self.error(.firstRunFailed, because: error)) == .updateApp)
+        #expect(MigrationAdvice(after: CancellationError()) == .continueLater)
+    }
+
+    @Test func `each advice is a sentence of its own, under the name that it has in Swift`() {
+        let all: [MigrationAdvice] = [
+            .makeRoom, .unlockDevice, .waitForOtherProcess, .continueLater, .updateApp,
+            .installEarlierVersion, .tryAgain,
+            .keepData, .sendDetails,
+        ]
+        #expect(Set(all.map(\.description)).count == all.count)
+        #expect(
+            all.map(\.name).sorted() == [
+                "continueLater", "installEarlierVersion", "keepData", "makeRoom", "sendDetails", "tryAgain",
+                "unlockDevice",
+                "updateApp", "waitForOtherProcess",
+            ]
+        )
+        let withoutRetry = all.filter { !$0.offersRetry }
+        #expect(withoutRetry == [.updateApp, .installEarlierVersion, .keepData, .sendDetails])
+    }
+}

@@ -113,7 +113,7 @@ final class FleetWatch: AnswerWatch {
     /// Keeps what a statement that failed has waited for.
     private func noteFailure(_ error: any Error, of connection: any AsyncSQLConnection.Type) {
         let now = clock.uptime()
-        let state = (error as? SQLError)?.sqlState ?? connection.report(of: error)?.sqlState
+        let state = (error as? SQLError)?.sqlState ?? connection.serverError(from: error)?.sqlState
         waits.withLock { waits in
             waits.blockerOfFailure = waits.blocker ?? waits.blockerOfFailure
             // lock_not_available

@@ -19,7 +19,11 @@ public protocol AsyncSQLConnection {
     /// The dialect of the database.
     static var dialect: SQLDialect { get }
 
-    /// The server's words for an error that ``query(_:_:)`` threw; `nil` where the error is not the server's.
+    /// What the server said, for an error that ``query(_:_:)`` threw; `nil` if the error is neither the server's nor that of a lost
+    /// connection.
+    ///
+    /// A report without an SQLSTATE says that the connection was lost, or was never made. A fleet's `MigrationError.isTransient`
+    /// is true for it.
     ///
     /// ``SQLError/code-property`` is told by the SQLSTATE. Without this method, which is `nil` by default, an error has the words
     /// of its description and no more.

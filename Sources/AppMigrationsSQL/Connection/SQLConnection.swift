@@ -20,7 +20,10 @@ public protocol SQLConnection {
     /// The dialect of the database that this type connects to.
     static var dialect: SQLDialect { get }
 
-    /// The server's words for an error that a method threw; `nil`, as by default, where the error is not a server's.
+    /// What a server said, for an error that a method threw.
+    ///
+    /// Return `nil`, as by default, if the error is neither the server's nor that of a lost connection. A
+    /// `ServerError` without an SQLSTATE says that the connection was lost, or was never made.
     static func serverError(from error: any Error) -> ServerError?
 }
 

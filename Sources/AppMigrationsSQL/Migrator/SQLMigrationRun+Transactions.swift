@@ -19,7 +19,9 @@ extension SQLMigrationRun {
         var (hasBegun, isCommitted) = (false, false)
         func perform() throws(SQLError) {
             hasBegun = true
-            for next in group where answer == .continue { try self.perform(next) }
+            for next in group where answer == .continue {
+                try self.perform(next, sharesTransaction: group.count > 1)
+            }
             try checkAnswer(.rollBack)
         }
         func transact() throws(SQLError) {
@@ -43,7 +45,7 @@ extension SQLMigrationRun {
     }
 
     /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
-    private func perform(_ next: Pending) throws(SQLError) {
+    private func perform(_ next: Pending, sharesTransaction: Bool) throws(SQLError) {
         do throws(SQLError) {
             try checkCancellation()
             let dataVersion = try session.dataVersion()
@@ -54,7 +56,9 @@ extension SQLMigrationRun {
                         try call(.closure(next.place, progress(of: next, 0)))
                     }
                 }
-                try watchingLedger { () throws(SQLError) in try session.run(script: script) }
+                try watchingLedger { () throws(SQLError) in
+                    try session.run(script: script, sharesTransaction: sharesTransaction)
+                }
             }
             try record(next)
         } catch { throw failed(error, at: next) }

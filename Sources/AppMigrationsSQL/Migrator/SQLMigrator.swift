@@ -58,9 +58,9 @@ public struct SQLMigrator<Connection>: Sendable {
     ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
     ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
     ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
-    ///     statements of a migration; statements of a script that lock a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`)
-    ///     wait for it in tries of 2, 4, 8 … seconds, between which others reach the table. It bounds the wait for a statement
-    ///     that another host runs outside of a transaction, too. A closure that sends no statement for so long, and for at least 60
+    ///     statements of a migration. A statement of a script that locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`)
+    ///     waits for a second at a time, and others use the table in the pauses between the tries. This also bounds the wait
+    ///     for a statement that another host runs outside of a transaction. A closure that sends no statement for so long, and for at least 60
     ///     seconds, loses its transaction there (`idle_in_transaction_session_timeout`): a host that was stopped lets go of its locks.
     ///   - changed: The rule for a migration that was edited after it was applied.
     ///   - outOfOrder: The rule for a pending migration below one that was applied already.

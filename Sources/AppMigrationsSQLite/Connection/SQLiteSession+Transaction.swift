@@ -126,7 +126,7 @@ extension SQLiteSession {
         record: SQLRules
     ) throws(SQLError) { try checkAlone(script) }
 
-    package func run(script: String) throws(SQLError) {
+    package func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         guard let own, !own.isBorrowed else {
             return try behindSavepoint { () throws(SQLError) in
                 try db.isAwaited ? runEach(of: script) : db.execute(script: script)

@@ -129,10 +129,14 @@ import Testing
         #expect(error?.code == .migrationFailed)
         #expect(error?.isTransient == true)
         let text = error?.description ?? ""
-        let reason = """
-            The connection went silent: the process 7 of the server at 127.0.0.1:5432, which ran its statements, has ended
-            """
+        let process = "process 7 of the server at 127.0.0.1:5432"
+        let reason =
+            form == .file
+            ? "The connection went silent: its statements ran in \(process), which has ended."
+            : "The closure's statements ran in \(process), which has ended: the server or the network failed, or the"
+                + " closure sent no statement for longer than a transaction may wait for one."
         #expect(text.contains(reason), "\(text)")
+        #expect(!text.contains("leaseDuration"), "\(text)")
         if form == .file { #expect(text.contains("Statement: SELECT 'work';"), "\(text)") }
         // Nothing more is sent to it.
         #expect(db.statements.last?.hasPrefix("SELECT 'work'") == true)
@@ -144,7 +148,7 @@ import Testing
         let call = try await begin(.file)
         try await clock.pass(.seconds(31), waiting: 0, timers: 2) { call.hasEnded }
         let error = try await call.value
-        let reason = "the process 7 of the server at 127.0.0.1:5432 does not run the statement"
+        let reason = "process 7 of the server at 127.0.0.1:5432 does not run the statement"
         #expect(error?.description.contains(reason) == true, "\(error)")
         #expect(error?.isTransient == true)
         await db.close()

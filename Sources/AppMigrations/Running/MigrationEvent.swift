@@ -26,7 +26,7 @@ public struct MigrationEvent: Sendable {
     ///
     /// ``Kind/progressed`` has it if the closure describes its work, and while files are copied. If several
     /// hosts share one state (a fleet), ``Kind/waiting`` has a note too. It names the host that this host
-    /// waits for.
+    /// waits for, or the open transaction that keeps a statement waiting.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -97,7 +97,8 @@ extension MigrationEvent {
 
         /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
-        /// It is sent once for each wait, and in a fleet every ten seconds.
+        /// It is sent once for each wait, and in a fleet every ten seconds. In a fleet it is also sent while a
+        /// statement of a running migration waits for a lock in the database.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.

@@ -32,7 +32,8 @@ public protocol AsyncSQLConnection {
     /// Closes the connection.
     ///
     /// Whoever connects, closes: the library calls it for a connection that it has had made, also after an error, more than once,
-    /// and while a statement is under way that isn't answered, which it ends. By default nothing is done.
+    /// and while a statement is under way that isn't answered, which it ends. In a fleet it is also called for a connection
+    /// that a migrator was given, if a closure's statement on it can't be answered any more. By default nothing is done.
     nonisolated(nonsending) func close() async
 }
 

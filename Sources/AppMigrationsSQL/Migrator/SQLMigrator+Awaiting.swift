@@ -10,6 +10,10 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// A cancelled task runs no further migration. Whether the statement that runs is stopped is the connection's to decide. The
     /// rollback is sent from a task of its own; where the error says that it failed, close the connection.
     ///
+    /// In a closure of a `FleetMigrationManager`, no statement is waited for without end. One that can't be answered any
+    /// more, or that isn't answered for half a lease after its task was cancelled, is left behind. Close the
+    /// connection after an error.
+    ///
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
     ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.

@@ -150,8 +150,7 @@ extension FleetWatch {
         // The transaction before it has found out.
         if case .alone = place { return known == .statements }
         if let known { return known != .nothing }
-        // In a cancelled task the statement has an end without the server.
-        guard let store = holder.stored.postgres, !Task.isCancelled else { return false }
+        guard let store = holder.stored.postgres else { return false }
         let sight = try await deadline.bound { try await Self.sight(of: place, in: store, after: .zero) }
         let visibility = sight.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
         shown.withLock { $0[server] = visibility }

@@ -114,7 +114,7 @@ extension UpgradeRules {
                 """
             }
         let fleetAdvice: Message = """
-             Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
+             Wait with untilMigrated before this version serves. The guide Running a fleet has the SQL of a reset.
             """
         let isFile = location.path != nil
         let text: Message = """

@@ -17,6 +17,7 @@ let package = Package(
         .library(name: "AppMigrationsSQLite", targets: ["AppMigrationsSQLite"]),
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
         .library(name: "AppMigrationsFleet", targets: ["AppMigrationsFleet"]),
+        .library(name: "AppMigrationsLegacy", targets: ["AppMigrationsLegacy"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
     targets: [
@@ -79,6 +80,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "AppMigrationsLegacy",
+            dependencies: ["AppMigrations"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "AppMigrationsTesting",
             dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
@@ -122,6 +128,11 @@ let package = Package(
                 "AppMigrations", "AppMigrationsSQL", "AppMigrationsSQLite", "AppMigrationsFleet",
                 "TestSupport",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsLegacyTests",
+            dependencies: ["AppMigrations", "AppMigrationsLegacy", "AppMigrationsTesting", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -154,6 +154,11 @@ extension MigrationManager {
         )
     }
 
+    /// True if this manager may record migrations; false if it makes a plan or is read-only.
+    package var recordsMigrations: Bool {
+        !location.isReadOnly && !declarations.withLock { $0.isPlanned }
+    }
+
     /// The failure that closed the manager, even if the app's own code has ignored it.
     package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
 }

@@ -14,7 +14,12 @@ extension FleetAttempt {
                 do {
                     try await begin(db, lockTimeout: lockTimeout)
                     return try await SQLError.telling(Connection.self) {
-                        try await watching(db) { try await body(connection, context) }
+                        let process = try await ServerProcess(db.query(ServerProcess.query))
+                        do {
+                            try await watch.call(at: .transaction(process), closing: db) {
+                                try await body(connection, context)
+                            }
+                        } catch let unanswered as UnansweredStatement { throw unanswered.reason }
                     }
                 } catch {
                     let state = (error as? SQLError)?.sqlState
@@ -33,47 +38,6 @@ extension FleetAttempt {
         }
         try await record(db)
         await db.close()
-    }
-
-    /// Runs what is in a transaction, and closes its connection once the server has no process for it.
-    ///
-    /// Where the network or a primary is gone, a connection goes silent. Its statement would be waited for without end, and the
-    /// lease renewed meanwhile.
-    nonisolated(nonsending) func watching<Connection: AsyncSQLConnection, Value>(
-        _ db: FleetConnection<Connection>,
-        _ body: nonisolated(nonsending) () async throws -> Value
-    ) async throws -> Value {
-        guard let store = holder.stored.postgres, Connection.dialect == .postgres else {
-            return try await body()
-        }
-        let process = try await db.query("SELECT pg_backend_pid()::text").first?.first ?? .null
-        let isThere = { @Sendable [deadline] in
-            let sql = "SELECT 1 FROM pg_stat_activity WHERE pid::text = $1"
-            return try await deadline.bound { try await !store.ask(sql, [process]).isEmpty }
-        }
-        if db.isTold == nil { db.isTold = try await isThere() }
-        if db.isTold == false { return try await body() }
-        let watch = Task { [clock, holder] in
-            while !Task.isCancelled {
-                do {
-                    try await clock.timer(holder.lease.length)
-                    if try await isThere() { continue }
-                    // A client may answer nothing on a connection that is closed, and end with its task alone.
-                    await holder.interrupt()
-                    return true
-                } catch {
-                    // A store that can't be asked costs the lease.
-                    continue
-                }
-            }
-            return false
-        }
-        defer { watch.cancel() }
-        do { return try await body() } catch {
-            watch.cancel()
-            guard error is CancellationError, await watch.value else { throw error }
-            throw SQLError(.closed, "The server has closed the connection")
-        }
     }
 
     nonisolated(nonsending) private func begin<Connection: AsyncSQLConnection>(

@@ -4,6 +4,8 @@ internal import AppMigrationsSQL
 /// One attempt of this host at one migration, under a lease: the closure, then the record or the note that it failed.
 final class FleetAttempt: Sendable {
     let context: FleetMigrationContext
+    /// Ends the statements of the closure that are never answered.
+    let watch: FleetWatch
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
 
@@ -15,7 +17,9 @@ final class FleetAttempt: Sendable {
     /// An attempt whose lease stands: the intent is in the store.
     init(_ context: FleetMigrationContext) {
         let holder = context.holder
-        (self.context, token) = (context, RunToken(holder.stored.location.token(of: holder.lease.owner)))
+        self.context = context
+        watch = FleetWatch(context)
+        token = RunToken(holder.stored.location.token(of: holder.lease.owner))
     }
 
     /// Calls the closure in a task that is marked, and measures it; its error is given, not thrown.
@@ -29,7 +33,7 @@ final class FleetAttempt: Sendable {
             duration.withLock { $0 = max(.zero, clock.uptime() - began) }
         }
         return await RunToken.$current.withValue(token.openTokens) {
-            await holder.supervise(closing: db, body)
+            await SQLConversation.$watch.withValue(watch) { await holder.supervise(closing: db, body) }
         }
     }
 
@@ -67,16 +71,29 @@ final class FleetAttempt: Sendable {
 
     /// Saves that the attempt failed; gives the error to throw.
     func note(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
+        if let failure = failure as? SQLError, failure.code == .cancelled, Task.isCancelled {
+            // A cancelled task is no failure, whichever statement noticed it.
+            return await note(CancellationError(), " \(MigrationError.sentence(failure))\(advice)")
+        }
         let ended = holder.state.withFailure(failure)
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
+            if error.code == .leaseLost {
+                return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
+            }
             return failed(
                 failure,
                 "\(advice) The failure could not be saved either, so the next start counts this attempt as a crash."
             )
         }
-        return failed(failure, advice)
+        return failed(failure, "\(blockerSentence(failure))\(advice)")
+    }
+
+    /// Names the transaction for which the statement of a failure waited in vain.
+    private func blockerSentence(_ failure: any Error) -> Message {
+        guard (failure as? SQLError)?.code == .busy, let blocker = watch.blocker else { return "" }
+        return " The statement waited for \(blocker)."
     }
 
     func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {

@@ -107,7 +107,7 @@ extension FleetMigrationManager {
                     lockTimeout: lockTimeout,
                     telling: { try await context.reach($0) }
                 ) { batch in
-                    try await attempt.watching(db) { try await batches(connection, batch, context) }
+                    try await batches(connection, batch, context)
                 }
             }
             await db.close()

@@ -7,7 +7,7 @@ extension SQLError {
     package static func wrapped(
         _ error: any Error,
         as code: Code,
-        server: SQLErrorReport? = nil,
+        server: ServerError? = nil,
         findingLocks: Bool = false
     ) -> SQLError {
         if let error = error as? SQLError { return error }
@@ -58,7 +58,7 @@ extension SQLError {
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
-            guard let server = type.report(of: error) else { throw error }
+            guard let server = type.serverError(from: error) else { throw error }
             throw wrapped(error, as: .statementFailed, server: server)
         }
     }

@@ -182,7 +182,9 @@ struct BatchConnection: AsyncSQLConnection {
 
     static var dialect: SQLDialect { .sqlite }
 
-    static func report(of error: any Error) -> SQLErrorReport? { PostgresStandIn.report(of: error) }
+    static func serverError(from error: any Error) -> ServerError? {
+        PostgresStandIn.serverError(from: error)
+    }
 
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         try await base.query(sql, arguments)

@@ -108,7 +108,7 @@ import Testing
 
     /// An error of a server that says why, or of a client that could not ask it.
     private static func failure(_ state: String?) -> SQLError {
-        let report = SQLErrorReport(message: "no", sqlState: state)
+        let report = ServerError(message: "no", sqlState: state)
         return SQLError.wrapped(TestStore.Failure(), as: .statementFailed, server: report)
     }
 
@@ -134,7 +134,7 @@ import Testing
     @Test
     func `a pooler that refuses transactions stays like that, and one that has lost its server doesn't`() {
         func failure(_ message: String) -> SQLError {
-            let report = SQLErrorReport(message: message, sqlState: "08P01")
+            let report = ServerError(message: message, sqlState: "08P01")
             return SQLError.wrapped(TestStore.Failure(), as: .statementFailed, server: report)
         }
         #expect(failure("server conn crashed?").isTransient)

@@ -112,6 +112,25 @@ import Testing
         }
     }
 
+    @Test func `a state elsewhere is another one, also if its folder or that of the closure is missing`()
+        throws
+    {
+        let folder = folder.state.path
+        let file = StateLocation(name: "Library", directory: folder)
+        let missing = StateLocation(name: "Library", directory: folder + "/missing")
+        let stored = StateLocation(name: "Library", directory: folder, store: "table app_migration_state")
+        let otherStore = StateLocation(
+            name: "Library",
+            directory: "elsewhere",
+            store: "table app_migration_state"
+        )
+        for (outer, inner) in [
+            (file, missing), (missing, file), (otherStore, file), (otherStore, missing), (stored, otherStore),
+        ] {
+            try RunToken.marking(outer) { () throws in #expect(try RunToken.enclosing(inner) == nil) }
+        }
+    }
+
     @Test func `a token that has ended keeps none of those before it`() {
         let location = StateLocation(name: "Library", directory: "/d")
         var last: [RunToken] = []

@@ -7,15 +7,15 @@ package final class OtherConnection: SQLConnection {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
         /// The report of a server, where a test wants one.
-        package var server: SQLErrorReport?
+        package var server: ServerError?
 
-        package init(description: String, server: SQLErrorReport? = nil) {
+        package init(description: String, server: ServerError? = nil) {
             self.description = description
             self.server = server
         }
     }
 
-    package static func report(of error: any Error) -> SQLErrorReport? { (error as? Failure)?.server }
+    package static func serverError(from error: any Error) -> ServerError? { (error as? Failure)?.server }
 
     package let db: SQLiteConnection
     /// Called with each statement before it runs; what it throws is the statement's error.

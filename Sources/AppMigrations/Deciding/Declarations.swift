@@ -269,6 +269,9 @@ extension Declarations {
 extension Declarations {
     package var plannedRows: [PlannedMigration] { rows ?? [] }
 
+    /// True if these declarations make a plan, or made one that has ended.
+    var isPlanned: Bool { rows != nil }
+
     /// Adds a row to the plan that these declarations make; false if they make none.
     ///
     /// A refused version gets a row too, and closes the manager as in a real start. So every later row is

@@ -47,7 +47,13 @@ final class MigrationAttempt {
         before = state.recordingLaunch(of: max(state.versions.launched, attempted.appVersion))
         let initial = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
         let writer = CheckpointWriter(initial, after: before.versions.lastRun)
-        context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
+        let previous = before.versions.interruption
+        context = MigrationContext(
+            followsCrash: previous?.version == attempted.version && previous?.closureCrashed == true,
+            lock: locked.lock,
+            reporter: locked.reporter,
+            writer: writer
+        )
         token = RunToken(locked.location)
     }
 

@@ -15,6 +15,11 @@ public struct MigrationContext: Sendable {
     /// True if an earlier attempt may have done a part of the work already.
     public var isRetry: Bool { attempt > 1 }
 
+    /// True if the process of the latest attempt died in the closure.
+    ///
+    /// If the migration protects files, they were restored after that.
+    package let followsCrash: Bool
+
     let lock: FileLock
     let reporter: Reporter
     let writer: CheckpointWriter

@@ -7,6 +7,11 @@ package final class Interruption: Sendable {
     /// The manager's status doesn't report this text as a failure.
     static var cancellation: String { "The task was cancelled." }
 
+    /// The text that `resetAttempts()` saves as the failure of an attempt whose process died.
+    static var resetAfterCrash: String {
+        "The process died during this attempt. Later, resetAttempts() was called."
+    }
+
     /// All attempts at the migration, including the latest one.
     ///
     /// Its `deaths` don't include the latest attempt, even if the process of that attempt died.
@@ -43,6 +48,13 @@ package final class Interruption: Sendable {
     }
 
     package var version: AppVersion { attempt.version }
+
+    /// True if the process died after the latest attempt had called the closure.
+    ///
+    /// The attempt must have ended: a running attempt looks the same.
+    var closureCrashed: Bool {
+        attempt.hasBegun && (failure == nil || failure == Self.resetAfterCrash)
+    }
 
     /// Returns this interruption with the given failure and lease.
     ///

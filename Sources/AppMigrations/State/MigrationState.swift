@@ -251,8 +251,7 @@ extension MigrationState {
         let interruption = versions.interruption.map { current in
             // An attempt without a stored failure counts as one whose process died (see
             // `Interruption.outcome`). Storing a failure keeps it from being counted again.
-            let failure =
-                current.failure ?? "The process died during this attempt. Later, resetAttempts() was called."
+            let failure = current.failure ?? Interruption.resetAfterCrash
             return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
         }
         let attempted = versions.attempted.map { $0.with(deaths: 0) }

@@ -34,6 +34,8 @@ extension LeaseHolder {
         }
     }
 
+    func cancelClosure() { progress.withLock { $0.calling }?.cancel() }
+
     /// Cancels the closure's task, and ends a statement that hangs.
     func interrupt() async {
         let (calling, db) = progress.withLock { ($0.calling, $0.db) }
@@ -44,10 +46,16 @@ extension LeaseHolder {
     /// Renews until the task is cancelled or the lease lost.
     ///
     /// The next renewal comes a sixth of the lease after the last one was answered, or sooner if that answer took long.
+    /// A statement that isn't answered after its task was cancelled stops the renewals: if nothing ends it, another host
+    /// takes over.
     private func renew() async {
         var pause = min(lease.length / 6, max(.zero, timeToLastTry))
         while true {
             do { try await clock.timer(pause) } catch { return }
+            if isAnyStatementCancelled {
+                pause = twelfth
+                continue
+            }
             do throws(MigrationError) {
                 try await save()
                 pause = min(lease.length / 6, max(.zero, timeToLastTry))
@@ -58,6 +66,33 @@ extension LeaseHolder {
             }
         }
     }
+}
+
+/// The statements of this library, and the closures with a connection, that are under way.
+extension LeaseHolder {
+    /// Begins a statement; returns its number.
+    func beginStatement() -> Int {
+        progress.withLock { progress in
+            progress.statementCount += 1
+            progress.statements[progress.statementCount] = false
+            return progress.statementCount
+        }
+    }
+
+    /// Notes that the task of a statement was cancelled; false if the statement has ended.
+    func cancelStatement(_ number: Int) -> Bool {
+        progress.withLock { progress in
+            if progress.statements[number] == nil { return false }
+            progress.statements[number] = true
+            return true
+        }
+    }
+
+    func isUnderWay(_ number: Int) -> Bool { progress.withLock { $0.statements[number] != nil } }
+
+    func endStatement(_ number: Int) { progress.withLock { $0.statements[number] = nil } }
+
+    private var isAnyStatementCancelled: Bool { progress.withLock { $0.statements.values.contains(true) } }
 }
 
 /// A lease that could not be renewed for half of its length is given up. Another host takes over after its whole

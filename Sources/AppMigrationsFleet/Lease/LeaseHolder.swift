@@ -19,6 +19,9 @@ final class LeaseHolder: Sendable {
         var calling: Task<(any Error)?, Never>?
         var renewing: Task<Void, Never>?
         var db: (any AsyncSQLConnection & Sendable)?
+        /// The statements that are under way, each with whether its task was cancelled.
+        var statements = [Int: Bool]()
+        var statementCount = 0
         /// Ends with the save that was begun last, which began after those before it had ended.
         var lastSave: AsyncStream<Never>?
     }

@@ -13,12 +13,10 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
     private var hasBegun = false
     /// The settings of the session, and those of the transaction besides.
     private(set) var settings = [SQLValue]()
-    /// True if the store's server tells of the process of this connection; `nil` before it was asked.
-    var isTold: Bool?
 
     static var dialect: SQLDialect { Base.dialect }
 
-    static func report(of error: any Error) -> SQLErrorReport? { Base.report(of: error) }
+    static func serverError(from error: any Error) -> ServerError? { Base.serverError(from: error) }
 
     init(
         _ deadline: Deadline,

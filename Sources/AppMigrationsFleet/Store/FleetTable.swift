@@ -126,7 +126,7 @@ final class FleetTable: Sendable {
     ) async throws -> [[SQLValue]]? {
         do { return try await db.query(sql, arguments) } catch {
             // undefined_table, undefined_column. A connection that doesn't tell is asked.
-            let state = (error as? SQLError)?.sqlState ?? Connection.report(of: error)?.sqlState
+            let state = (error as? SQLError)?.sqlState ?? Connection.serverError(from: error)?.sqlState
             if let state, !["42P01", "42703"].contains(state) { throw error }
             if try await !isThere(on: db, after: error) { return nil }
         }

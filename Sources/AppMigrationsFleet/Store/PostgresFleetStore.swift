@@ -86,7 +86,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
             } catch {
                 await connection.close()
                 if former == nil || Task.isCancelled {
-                    guard let server = Connection.report(of: error) else { throw error }
+                    guard let server = Connection.serverError(from: error) else { throw error }
                     throw SQLError.wrapped(error, as: .statementFailed, server: server)
                 }
                 former = nil

@@ -27,7 +27,7 @@ public protocol AsyncSQLConnection {
     ///
     /// ``SQLError/code-property`` is told by the SQLSTATE. Without this method, which is `nil` by default, an error has the words
     /// of its description and no more.
-    static func report(of error: any Error) -> SQLErrorReport?
+    static func serverError(from error: any Error) -> ServerError?
 
     /// Closes the connection.
     ///
@@ -43,7 +43,7 @@ extension AsyncSQLConnection {
         try await query(sql, [])
     }
 
-    public static func report(of error: any Error) -> SQLErrorReport? { nil }
+    public static func serverError(from error: any Error) -> ServerError? { nil }
 
     public nonisolated(nonsending) func close() async {}
 

@@ -18,6 +18,16 @@ package final class SQLConversation {
     private var awaited: (any AsyncSQLConnection.Type)?
     private var closure: () throws -> Void = {}
 
+    /// Ends the statements of this task that are never answered, if a fleet runs them.
+    @TaskLocal package static var watch: (any AnswerWatch)?
+    private var watch: (any AnswerWatch)?
+    /// Where the server runs the next statement; `nil` if the database has no server.
+    package var place: StatementPlace?
+    /// Why the connection answers nothing any more.
+    ///
+    /// No further statement is sent to it.
+    private var silence: SQLError?
+
     /// How many parts are under way whose statements run in a cancelled task too.
     private var uncancelled = 0
     /// Stands before each statement, for those who ask the server what its connections run.
@@ -37,6 +47,9 @@ package final class SQLConversation {
     package func connection<Connection: SQLConnection>(as type: Connection.Type) -> Connection? {
         if case .blocking(let connection) = side { connection as? Connection } else { nil }
     }
+
+    /// True if statements that are never answered have an end.
+    package var isWatched: Bool { watch != nil }
 
     /// True if the task of the caller was cancelled.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
@@ -114,8 +127,8 @@ package final class SQLConversation {
         } catch {
             let server =
                 if case .blocking(let connection) = side {
-                    type(of: connection).report(of: error)
-                } else { awaited?.report(of: error) }
+                    type(of: connection).serverError(from: error)
+                } else { awaited?.serverError(from: error) }
             // A failure of the connection, which may have words of its own for a lock, or of the app's closure.
             let (code, isOfDatabase): (SQLError.Code, Bool) =
                 switch request {
@@ -151,17 +164,44 @@ package final class SQLConversation {
     ) async throws(SQLError) {
         let thread = SQLThread(isCancelled: Task<Never, Never>.isCancelled)
         (self.thread, awaited) = (thread, type(of: db))
+        watch = Self.watch
         defer { self.thread = nil }
         var failure: SQLError?
         try thread.begin { do throws(SQLError) { try rules() } catch { failure = error } }
         while let request = await thread.next() {
             let answer: Result<SQLRows, any Error>
-            do { answer = .success(try await request.answer(awaiting: db, call)) } catch {
+            do { answer = .success(try await self.answer(request, awaiting: db, calling: call)) } catch {
                 answer = .failure(error)
             }
             thread.give(answer, isCancelled: Task<Never, Never>.isCancelled)
         }
         if let failure { throw failure }
+    }
+
+    /// Answers one question of the rules, and ends the wait for a connection that went silent.
+    private nonisolated(nonsending) func answer(
+        _ request: SQLRequest,
+        awaiting db: any AsyncSQLConnection,
+        calling call: nonisolated(nonsending) () async throws -> Void
+    ) async throws -> SQLRows {
+        guard let watch else { return try await request.answer(awaiting: db, call) }
+        do {
+            if case .call = request {
+                try await watch.call(at: place, closing: db, call)
+                return []
+            }
+            if let silence {
+                // The server rolls back when the connection ends.
+                if case .undo = request { return [] }
+                throw silence
+            }
+            return try await watch.answer(at: place, of: type(of: db)) {
+                try await request.answer(awaiting: db) {}
+            }
+        } catch let unanswered as UnansweredStatement {
+            silence = unanswered.reason
+            throw unanswered.reason
+        }
     }
 
     /// On a connection that was made for these rules, which is closed in every case.

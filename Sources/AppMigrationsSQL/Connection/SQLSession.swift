@@ -103,14 +103,17 @@ package func unchecked(_: Int64?, _ rules: SQLRules) throws(SQLError) -> [String
     return []
 }
 
-/// How long to wait for the lock of the migrator, and what comes before a wait.
+/// How long to wait for the lock of a ledger, and what comes before a wait.
 package struct SQLLockWait {
     package let limit: Duration
+    /// The table whose lock it is, where a database has more than one.
+    package let ledger: String?
     /// Called when the lock isn't free; `nil` where nobody is told.
     package let beforeWaiting: SQLRules?
 
-    package init(_ limit: Duration, beforeWaiting: SQLRules? = nil) {
+    package init(_ limit: Duration, ledger: String? = nil, beforeWaiting: SQLRules? = nil) {
         self.limit = limit
+        self.ledger = ledger
         self.beforeWaiting = beforeWaiting
     }
 }

@@ -23,12 +23,14 @@ public struct SQLMigration<Connection>: Sendable {
     ///
     /// The closure for `progress` of the migrator is called with it. It throws where the answer is not to continue, or the task
     /// is cancelled: let that error through.
-    public typealias Report = (_ fraction: Double) throws(SQLError) -> Void
+    public typealias ProgressHandler = (_ fraction: Double) throws(SQLError) -> Void
 
-    typealias AwaitedClosure = nonisolated(nonsending) @Sendable (Connection, Report) async throws -> Void
+    typealias AwaitedClosure =
+        nonisolated(nonsending) @Sendable (Connection, ProgressHandler)
+        async throws -> Void
 
     enum Code: Sendable {
-        case direct(@Sendable (Connection, Report) throws -> Void)
+        case direct(@Sendable (Connection, ProgressHandler) throws -> Void)
         case awaited(AwaitedClosure)
     }
 
@@ -78,7 +80,7 @@ extension SQLMigration where Connection: SQLConnection {
     public init(
         version: Int64,
         name: String? = nil,
-        run: @escaping @Sendable (Connection, Report) throws -> Void
+        run: @escaping @Sendable (Connection, ProgressHandler) throws -> Void
     ) {
         step = SQLStep(version: version, name: name)
         code = .direct(run)
@@ -94,34 +96,14 @@ extension SQLMigration where Connection: AsyncSQLConnection {
     public init(
         version: Int64,
         name: String? = nil,
-        run: nonisolated(nonsending) @escaping @Sendable (Connection, Report) async throws -> Void
+        run: nonisolated(nonsending) @escaping @Sendable (Connection, ProgressHandler) async throws -> Void
     ) {
         step = SQLStep(version: version, name: name)
         code = .awaited(run)
     }
 }
 
-/// A fingerprint of a migration's SQL, to notice that it was edited after it had been applied.
-///
-/// It is FNV-1a with 64 bits over the text without a byte order mark and with `\n` for every line end, so
-/// that an editor or a checkout that changes those does not count. It guards against mistakes, not against
-/// an attacker.
-enum SQLChecksum {
-    static func of(_ text: String) -> String {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        let bytes = SQLScript(text).bytes
-        for index in 0..<bytes.count - 1 {
-            // The zero byte behind the text is no line feed, so that there is always a next byte to look at.
-            if bytes[index] == UInt8(ascii: "\r"), bytes[index + 1] == UInt8(ascii: "\n") { continue }
-            hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01b3
-        }
-        var text = Array("fnv1a:".utf8)
-        // A start without work would have types built for `String(_:radix:)` alone.
-        for _ in 0..<16 {
-            let digit = UInt8(hash >> 60)
-            text.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
-            hash <<= 4
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+extension SQLMigration: CustomStringConvertible {
+    /// The file, or the version with the name: `4 (folders)`.
+    public var description: String { step.label }
 }

@@ -47,7 +47,9 @@ final class SQLMigrationRun {
 
     // `unowned`, since this run keeps the session, and the session keeps this closure.
     var lock: SQLLockWait {
-        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try call(.waiting) }
+        SQLLockWait(steps.lockTimeout, ledger: steps.ledger) { [unowned self] () throws(SQLError) in
+            try call(.waiting)
+        }
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.

@@ -75,92 +75,6 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     }
 }
 
-/// The report of one call of `migrate`.
-public struct SQLMigrationReport: Sendable {
-    /// The versions that this call applied, in order.
-    ///
-    /// Another process may have applied others meanwhile.
-    public internal(set) var applied = [Int64]()
-
-    /// The versions of `applied` that lie below a version applied before.
-    public internal(set) var outOfOrder = [Int64]()
-
-    /// Versions in the database that this app does not have: a newer release made or changed it.
-    public internal(set) var unknown = [Int64]()
-
-    /// Versions whose SQL is another one than when it was applied, as `SQLMigrationStatus.changed` has them.
-    ///
-    /// A call that finds nothing pending compares the newest migration, and all of them where the newest differs. So it reads
-    /// one file and not every file at every start; a test of the app asks `status` for the rest.
-    public internal(set) var changed = [Int64]()
-
-    /// Rows of an SQLite database that refer to none, and did so before this call: a sentence for each table, with the first
-    /// three of its rows.
-    ///
-    /// A copy by hand with foreign keys on leaves such rows, and so does whatever writes with foreign keys off. Nothing is done
-    /// about them. A call that runs migrations tells, where foreign keys are on and `insideTransaction:` is not given.
-    public internal(set) var dangling = [String]()
-}
-
-/// How far a run is, told after each migration that it ran, and each time a migration's closure reports.
-public struct SQLMigrationProgress: Sendable {
-    /// How many migrations this call has run, this one included once its ``fraction`` is 1.
-    public let completed: Int
-
-    /// How many migrations this call runs, as far as it knows.
-    ///
-    /// The ones that another process ran meanwhile are no longer counted.
-    public let total: Int
-
-    /// The version of the migration that this call runs or just ran.
-    public let version: Int64
-
-    /// Its name.
-    public let name: String?
-
-    /// How much of this migration is done, from 0 to 1: what its closure reported, and 1 when it has run.
-    public internal(set) var fraction: Double
-
-    /// The progress of a closure that reports `fraction` of its own work.
-    func reporting(_ fraction: Double) -> SQLMigrationProgress {
-        var progress = self
-        progress.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
-        return progress
-    }
-
-    /// The answer to what should happen after a migration.
-    ///
-    /// To a closure that reports, `continue` alone lets it go on: each other one ends
-    /// it, and its migration is undone, with ``SQLMigrator/Transactions/all`` every one before it.
-    public enum Answer: Sendable, Hashable {
-        /// Commit it and run the next.
-        case `continue`
-
-        /// Commit it and run no other.
-        case stop
-
-        /// Undo it, and with ``SQLMigrator/Transactions/all`` every one before it, and run no other.
-        case rollBack
-    }
-}
-
-extension SQLMigrationReport: CustomStringConvertible {
-    /// The report in a line.
-    ///
-    /// `Applied: 4, 5. Out of order: 4.`
-    public var description: String {
-        if applied.isEmpty && unknown.isEmpty && changed.isEmpty { return "Nothing was pending." }
-        let lists = SQLMigrationStatus.line([
-            ("Applied", SQLMigrationStatus.labels(applied)),
-            ("Out of order", SQLMigrationStatus.labels(outOfOrder)),
-            ("Edited after it was applied", SQLMigrationStatus.labels(changed)),
-            ("Unknown", SQLMigrationStatus.labels(unknown)),
-        ])
-        return dangling.isEmpty
-            ? lists : "\(lists) Rows that refer to missing rows: \(dangling.joined(separator: "; "))."
-    }
-}
-
 extension SQLMigrationStatus: CustomStringConvertible {
     /// How far the schema is, in a line.
     ///
@@ -183,10 +97,10 @@ extension SQLMigrationStatus: CustomStringConvertible {
         return pending.map { version in names[version].map { "\(version) (\($0))" } ?? "\(version)" }
     }
 
-    fileprivate static func labels(_ versions: [Int64]) -> [String] { versions.map(\.description) }
+    static func labels(_ versions: [Int64]) -> [String] { versions.map(\.description) }
 
     /// A sentence for the first list, and for each other one that isn't empty.
-    fileprivate static func line(_ lists: [(title: String, labels: [String])]) -> String {
+    static func line(_ lists: [(title: String, labels: [String])]) -> String {
         var sentences = [String]()
         for (title, labels) in lists where !labels.isEmpty || sentences.isEmpty {
             let list = labels.isEmpty ? "none" : labels.joined(separator: ", ")
@@ -194,9 +108,4 @@ extension SQLMigrationStatus: CustomStringConvertible {
         }
         return sentences.joined(separator: " ")
     }
-}
-
-extension SQLMigration: CustomStringConvertible {
-    /// The file, or the version with the name: `4 (folders)`.
-    public var description: String { step.label }
 }

@@ -151,7 +151,7 @@ package final class AppMigrationsTable: LedgerTable {
     /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
     func transaction(durably: Bool, _ body: SQLRules) throws(SQLError) {
         try session.lasting(durably: durably) { () throws(SQLError) in
-            try session.transaction(SQLLockWait(lockTimeout), durably: durably, body)
+            try session.transaction(SQLLockWait(lockTimeout, ledger: name), durably: durably, body)
         }
     }
 

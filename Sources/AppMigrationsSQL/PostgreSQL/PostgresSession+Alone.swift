@@ -33,7 +33,10 @@ extension PostgresSession {
         defer { db.mark = "" }
         for statement in try PostgresStatements(script).statements {
             do throws(SQLError) {
+                if let process { db.place = .alone(comment: mark, on: process) }
+                defer { db.place = .outside }
                 try db.query(statement.text)
+                db.place = .outside
                 try refuseInvalidIndex(of: statement)
             } catch {
                 throw error.code == .statementFailed ? error.with { $0.code = .migrationFailed } : error
@@ -58,14 +61,15 @@ extension PostgresSession {
         while true {
             if db.isCancelled { throw SQLError.taskCancelled }
             let holder: SQLValue?
-            try begin(SQLLockWait(lock.limit, beforeWaiting: tell), durably: false)
+            try begin(SQLLockWait(lock.limit, ledger: lock.ledger, beforeWaiting: tell), durably: false)
             do throws(SQLError) {
                 if try isApplied() {
-                    try db.query("COMMIT")
+                    try commit(lock)
                     return false
                 }
                 holder = try self.holder(of: mark)
                 try db.query((holder == nil ? mark : "") + "COMMIT")
+                db.place = .outside
             } catch { throw rollingBack(after: error) }
             guard let holder else { return true }
             if began.duration(to: .now) >= lock.limit {

@@ -10,7 +10,16 @@ final class PostgresSession: SQLSession {
     /// The wait for locks of a transaction that this has begun; `nil` in a caller's.
     var lock: SQLLockWait?
 
-    init(db: SQLConversation) { self.db = db }
+    /// The tables of this library that were found, by the names that were looked for.
+    private var found = [String: String]()
+
+    /// The server's process that had the last transaction which this has begun, if statements are watched.
+    var process: ServerProcess?
+
+    init(db: SQLConversation) {
+        self.db = db
+        db.place = .outside
+    }
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
 
@@ -49,12 +58,22 @@ final class PostgresSession: SQLSession {
             ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
             """
         )
-        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else { return rows }
+        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else {
+            if let row = rows.first, row.count > 2, case .text(let name) = row[2] { found[table] = name }
+            return rows
+        }
         throw SQLError(
             .foreignLedger,
             "The connection's search_path has no table \(table), but the schema \(schema) has one. Name the ledger with its"
                 + " schema (\"\(schema).\(table)\"), even if it is to be a new one"
         )
+    }
+
+    /// The table under its schema, as it stands in a statement; `nil` if it doesn't exist.
+    func qualifiedName(of table: String) throws(SQLError) -> String? {
+        if let name = found[table] { return name }
+        _ = try columns(of: table)
+        return found[table]
     }
 
     // In every schema: a script may name one that the search path leaves out.
@@ -138,7 +157,12 @@ final class PostgresSession: SQLSession {
         try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
     }
 
-    func rollBack() throws(SQLError) { try db.query("ROLLBACK") }
+    func rollBack() throws(SQLError) {
+        // A table that the transaction has made is gone.
+        found = [:]
+        try db.query("ROLLBACK")
+        db.place = .outside
+    }
 
     func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) { try body() }
 

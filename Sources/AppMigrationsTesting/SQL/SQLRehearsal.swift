@@ -4,7 +4,7 @@ public import AppMigrationsSQL
 /// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
 ///
 /// A folder that is kept with the tests has a script for each release, `2.1.sql`, with the schema and the ledger that
-/// the release left, and `migrations.lock`, an ``SQLMigrationLock``. ``record(_:opening:)`` writes both. From each of
+/// the release left, and `migrations.lock`, a ``ReleasedMigrations``. ``record(_:opening:)`` writes both. From each of
 /// them the migrations have to run, and end with the schema of a new database.
 ///
 /// ```swift
@@ -42,7 +42,9 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
         ignored = tables.map { SQLName($0) }
     }
 
-    private var lock: SQLMigrationLock { SQLMigrationLock(file: folder + "/migrations.lock") }
+    private var releasedMigrations: ReleasedMigrations {
+        ReleasedMigrations(file: folder + "/migrations.lock")
+    }
 
     /// Records the migrations as those of a release, for all rehearsals that follow.
     ///
@@ -95,7 +97,7 @@ extension SQLRehearsal {
             throw RehearsalFinding(.recordedOtherwise, release: release, "\(text) \(way)")
         }
         try FolderFiles.makeFolder(folder)
-        try lock.record(migrator)
+        try releasedMigrations.record(migrator)
         if recorded == nil { try FolderFiles.write(script, to: file) }
     }
 
@@ -121,7 +123,7 @@ extension SQLRehearsal {
             hasFreshInstall: true
         )
         report.declaredVersions = versions
-        report.versionFindings = try lock.findings(in: migrator)
+        report.versionFindings = try releasedMigrations.findings(in: migrator)
         let releases = try releases()
         if releases.isEmpty {
             let text = "No release is recorded in \(folder). Record the one that users have."
@@ -152,7 +154,7 @@ extension SQLRehearsal {
     private func requireEmpty(_ db: Connection) throws {
         if Connection.dialect == .postgres {
             let problem = "Schemas are recorded and compared in SQLite only."
-            let way = "An SQLMigrationLock takes the migrations of every database."
+            let way = "ReleasedMigrations works with the migrations of any database."
             throw RehearsalFinding(.failed, "\(problem) \(way)")
         }
         if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return }

@@ -14,6 +14,8 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         var mark: SQLValue = ""
         var isClosed = false
         var hanging = 0
+        /// The error of a statement that hung.
+        var failure = Gone()
     }
 
     enum Answer: Sendable {
@@ -46,14 +48,20 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
     var hanging: Int { progress.withLock { $0.hanging } }
     var isInTransaction: Bool { get throws { try turns.withLock { _ in try db.isInTransaction } } }
 
-    static func report(of error: any Error) -> SQLErrorReport? {
+    static func serverError(from error: any Error) -> ServerError? {
         (error as? Gone)?.state.map {
-            SQLErrorReport(message: "the server says \($0)", sqlState: $0.isEmpty ? nil : $0)
+            ServerError(message: "the server says \($0)", sqlState: $0.isEmpty ? nil : $0)
         }
     }
 
     func onStatement(_ answer: @escaping @Sendable (String) throws -> Answer) {
         progress.withLock { $0.onStatement = answer }
+    }
+
+    /// Lets statements that hang fail.
+    func fail(_ failure: Gone) {
+        progress.withLock { $0.failure = failure }
+        end.open()
     }
 
     nonisolated(nonsending) func close() async {
@@ -77,8 +85,10 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         if case .hangs = answer {
             progress.withLock { $0.hanging += 1 }
             await end.pass()
-            progress.withLock { $0.hanging -= 1 }
-            throw Gone()
+            throw progress.withLock { progress in
+                progress.hanging -= 1
+                return progress.failure
+            }
         }
         if case .fails = answer { throw Gone() }
         if case .gives(let rows) = answer { return rows }
@@ -100,8 +110,8 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         if sql.hasPrefix("SELECT json_object_agg") { return [["{}"]] }
         if sql.contains("pg_locks") { return [] }
         if sql.contains("to_regclass") { return [[try columns(of: arguments[0]), .null]] }
-        if sql.hasPrefix("SELECT pg_backend_pid()") { return [["7"]] }
-        if sql.contains("pg_stat_activity") { return arguments == ["7"] ? [[1]] : [] }
+        if sql.hasPrefix("SELECT pg_backend_pid()") { return [["7", "127.0.0.1:5432", "1"]] }
+        if sql.contains("pg_stat_activity") { return arguments == ["7", "1"] ? [["active", .null]] : [] }
         if sql == "ROLLBACK", try !db.isInTransaction { return [] }
         if sql.hasPrefix("BEGIN") { return try db.query("BEGIN") }
         // SQLite has no words for these, and needs none.

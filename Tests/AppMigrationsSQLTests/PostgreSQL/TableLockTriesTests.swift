@@ -112,9 +112,9 @@ private final class LockedPostgres: SQLConnection {
 
     init(failures: Int) { self.failures = failures }
 
-    static func report(of error: any Error) -> SQLErrorReport? {
+    static func serverError(from error: any Error) -> ServerError? {
         guard error is Locked else { return nil }
-        return SQLErrorReport(message: "canceling statement due to lock timeout", sqlState: "55P03")
+        return ServerError(message: "canceling statement due to lock timeout", sqlState: "55P03")
     }
 
     func query(_ sql: String, _ arguments: [SQLValue]) throws -> [[SQLValue]] {

@@ -15,8 +15,8 @@ final class AwaitedConnection: AsyncSQLConnection {
 
     func close() async { isClosed = true }
 
-    static func report(of error: any Error) -> SQLErrorReport? {
-        error is Hidden ? SQLErrorReport(message: "the server says why") : nil
+    static func serverError(from error: any Error) -> ServerError? {
+        error is Hidden ? ServerError(message: "the server says why") : nil
     }
 
     /// An error of the server whose description doesn't tell what it is.

@@ -51,7 +51,7 @@ import Testing
         preparing prepare: (SQLiteConnection, SQLiteMigrator) throws -> Void = { _, _ in }
     ) throws -> RehearsalReport {
         let migrator = try SQLiteMigrator(SQLiteMigration.numbered(scripts))
-        try SQLMigrationLock(file: folder + "/Releases/migrations.lock").record(migrator)
+        try ReleasedMigrations(file: folder + "/Releases/migrations.lock").record(migrator)
         return try SQLRehearsal(of: migrator, releasesIn: folder + "/Releases", ignoring: tables).run(
             opening: { try SQLiteConnection(path: ":memory:") },
             preparing: { try prepare($0, migrator) }

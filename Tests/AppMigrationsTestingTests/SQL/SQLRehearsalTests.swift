@@ -247,7 +247,7 @@ import Testing
             let error = #expect(throws: RehearsalFinding.self) { try rehearsal.record("1.0") { Postgres() } }
             #expect(
                 error?.description
-                    == "Schemas are recorded and compared in SQLite only. An SQLMigrationLock takes the migrations of every "
+                    == "Schemas are recorded and compared in SQLite only. ReleasedMigrations works with the migrations of any "
                     + "database."
             )
         }

@@ -35,6 +35,19 @@ import Testing
         #expect(!seen.lines.contains { $0.contains(folder) }, "\(seen.lines)")
     }
 
+    @Test func `each step of the app has an equal part of the bar`() async throws {
+        let seen = Log()
+        let gate = MigrationGate { start in
+            start.expect(steps: 4)
+            for _ in 1...4 {
+                start.finishStep()
+                seen.add(start.gate.state.text)
+            }
+        }
+        try await gate.ready()
+        #expect(seen.lines == ["migrating 0.25 ", "migrating 0.5 ", "migrating 0.75 ", "migrating 1.0 "])
+    }
+
     @Test func `a long migration has the part of the bar that its weight gives it`() async throws {
         let seen = Log()
         let gate = MigrationGate { start in
@@ -126,31 +139,5 @@ import Testing
         guard case .ready = gate.state else { throw Refused() }
         try await gate.ready()
         #expect(told.withLock { $0.count } == 2)
-    }
-}
-
-@Suite struct OverallFractionTests {
-    @Test func `files that are put back before the plan are no half of its first step`() {
-        var fraction = OverallFraction()
-        fraction.reportFileProgress(0.9, weight: 1)
-        fraction.addSteps(weights: [1])
-        // A late report of a closure that has ended.
-        fraction.reportProgress(0.9)
-        fraction.beginStep(weight: 1)
-        fraction.reportProgress(0.1)
-        #expect(fraction.value == 0.1)
-    }
-
-    @Test func `a start that is begun once more goes on where it was`() {
-        var fraction = OverallFraction()
-        fraction.addSteps(weights: [1, 1])
-        fraction.beginStep(weight: 1)
-        fraction.finishStep()
-        fraction.beginAgain()
-        #expect(fraction.value == 0.5)
-        fraction.addSteps(weights: [1])
-        fraction.beginStep(weight: 1)
-        fraction.reportProgress(0.5)
-        #expect(fraction.value == 0.75)
     }
 }

@@ -5,6 +5,8 @@ import Testing
 @Suite struct SeveralProcesses {
     // Sample 1 of SeveralProcesses.md
 
+    // Sample 2 of SeveralProcesses.md
+
     let calls = Calls()
     func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
     func declareLibrary(_ migrations: MigrationManager) throws {
@@ -26,6 +28,34 @@ import Testing
             #expect(try open("3.2", true) == .ready)
             #expect(try open("2.0", false) == .updateTheApp)
             #expect(calls.take() == [])
+        }
+    }
+
+    @Test func `a state that moves goes on where the old one is, and an interrupted one stays`() async throws
+    {
+        try await withFolder { folder async throws in
+            let (old, new) = (URL(filePath: folder + "/old"), folder + "/new")
+            let open = { (place: String, version: String) in
+                try MigrationManager(
+                    named: "Library",
+                    currentVersion: version,
+                    firstRun: place == new
+                        ? versionBeforeMove(from: old, appVersion: version) : .existingData(at: "1.0"),
+                    stateDirectory: place + "/Migrations"
+                )
+            }
+            // Without an old state the data itself answers.
+            #expect(try versionBeforeMove(from: old, appVersion: "3.2") == .existingData(at: "1.0"))
+            try open(folder + "/old", "2.0").whenMigrating(toVersion: "2.0") {}
+            let migrations = try open(new, "3.2")
+            #expect(try migrations.lastRunVersion == AppVersion(parsing: "2.0"))
+            try declareLibrary(migrations)
+            #expect(calls.take() == ["renameDrafts"])
+            let failing = try open(folder + "/old", "2.1")
+            #expect(throws: MigrationError.self) {
+                try failing.whenMigrating(toVersion: "2.1") { throw Calls.Failure() }
+            }
+            #expect(throws: MoveRefused.self) { try versionBeforeMove(from: old, appVersion: "3.2") }
         }
     }
 }

@@ -123,9 +123,9 @@ private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixt
         return point
     }
 
-    @Test func `the lock's own sample passes`() throws {
+    @Test func `the sample of released migrations passes`() throws {
         let folderOfTheTests = folderOfTheTests + "/Releases"
-        // Sample 1 of SQLMigrationLock.swift
+        // Sample 1 of ReleasedMigrations.swift
     }
 
     @Test func `the rehearsal's own sample passes`() throws {

@@ -25,6 +25,10 @@ struct WritingMigrations {
         // Sample 2 of WritingMigrations.md
     }
 
+    func keepingACopy(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+        // Sample 3 of WritingMigrations.md
+    }
+
     func repairTitles() throws {}
     func splitCatalog() throws {}
 

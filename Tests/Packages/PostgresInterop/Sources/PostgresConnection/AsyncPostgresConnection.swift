@@ -24,7 +24,7 @@ public struct AsyncPostgresConnection: AsyncSQLConnection, Sendable {
         self.cells = cells
     }
 
-    public static func report(of error: any Error) -> SQLErrorReport? {
+    public static func serverError(from error: any Error) -> ServerError? {
         (error as? PostgresError)?.server
     }
 

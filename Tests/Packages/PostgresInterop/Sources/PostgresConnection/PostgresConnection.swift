@@ -16,7 +16,7 @@ public final class PostgresConnection: SQLConnection {
 
     deinit { PQfinish(connection) }
 
-    public static func report(of error: any Error) -> SQLErrorReport? {
+    public static func serverError(from error: any Error) -> ServerError? {
         (error as? PostgresError)?.server
     }
 
@@ -39,18 +39,18 @@ public final class PostgresConnection: SQLConnection {
 
 public struct PostgresError: Error, CustomStringConvertible {
     /// The server's report, or libpq's where there was none.
-    public let server: SQLErrorReport
+    public let server: ServerError
     /// The text that PostgresNIO gives, so that no test finds a reason here.
     public var description: String { "PostgresError" }
 
-    init(message: String) { server = SQLErrorReport(message: message) }
+    init(message: String) { server = ServerError(message: message) }
 
     init(of connection: OpaquePointer, _ result: OpaquePointer? = nil) {
         // The fields are characters in C: PG_DIAG_SQLSTATE is 'C'.
         func field(_ letter: Unicode.Scalar) -> String? {
             PQresultErrorField(result, Int32(letter.value)).map { String(cString: $0) }
         }
-        server = SQLErrorReport(
+        server = ServerError(
             message: field("M") ?? String(cString: PQerrorMessage(connection)),
             sqlState: field("C"),
             detail: field("D"),

@@ -4,11 +4,11 @@ import Testing
 @testable import AppMigrationsSQLite
 
 /// Errors of a server, whose descriptions tell nothing.
-@Suite struct SQLErrorReportTests {
+@Suite struct ServerErrorTests {
     private typealias Other = SQLMigrator<OtherConnection>
 
     private static func failure(_ state: String?) -> OtherConnection.Failure {
-        let server = SQLErrorReport(
+        let server = ServerError(
             message: "so nicht",
             sqlState: state,
             detail: "Das Detail.",

@@ -3,19 +3,19 @@ public import AppMigrationsSQL
 /// The record of the SQL migrations that were released: a text file with a line for each, kept with the tests.
 ///
 /// A released migration is in the databases of users. An edit of it reaches none of them, and one that is gone, or a new one
-/// below it, makes new databases differ from old ones. The lock finds these before a release does. It works with the
-/// migrations of any database, and runs none.
+/// below it, makes new databases differ from old ones. ``findings(in:)`` reports these before a release does. It works
+/// with the migrations of any database, and runs none.
 ///
 /// ```swift
-/// let lock = SQLMigrationLock(
+/// let released = ReleasedMigrations(
 ///     file: folderOfTheTests + "/migrations.lock"
 /// )
-/// #expect(try lock.findings(in: migrator).isEmpty)
+/// #expect(try released.findings(in: migrator).isEmpty)
 /// ```
 ///
 /// A line is the version, the checksum of the SQL, `-` for a closure, and the name. Lines that begin with `#` are
 /// passed over. Delete the line of a migration that was never released.
-public struct SQLMigrationLock: Sendable {
+public struct ReleasedMigrations: Sendable {
     let file: String
 
     /// Names the file, and reads nothing yet.
@@ -49,7 +49,7 @@ public struct SQLMigrationLock: Sendable {
     /// Findings about released migrations: edited, gone, or with a new one below them.
     ///
     /// - Returns: The findings in the order of the file; ``RehearsalFinding/Kind/notRehearsed`` where there is no file.
-    /// - Throws: `SQLError` for a migration whose file can't be read; errors of the lock's file.
+    /// - Throws: `SQLError` for a migration whose file can't be read; errors of reading the record.
     public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
         guard let text = try FolderFiles.textIfThere(file) else {
             let problem = "There is no lock file \(file), so it is unknown which migrations were released."

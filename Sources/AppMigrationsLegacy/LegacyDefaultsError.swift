@@ -1,0 +1,129 @@
+import AppMigrations
+public import Foundation
+
+/// Why a version of the old library could not be read or saved.
+///
+/// ``description`` names the key, its value and the place, and says what to do. In `firstRun:` it is the
+/// `underlyingError` of a `MigrationError` with the code `firstRunFailed`, and in a declaration mostly that
+/// of one with the code `migrationFailed`.
+public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
+    /// The kind of error.
+    ///
+    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    public let code: Code
+
+    /// The key in the user defaults; `nil` if the error concerns all of them.
+    public let key: String?
+
+    /// The whole text: what happened, where, and what to do.
+    public let description: String
+}
+
+extension LegacyDefaultsError {
+    /// The kinds of ``LegacyDefaultsError``.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The name of the code, as it is written in Swift.
+        public let description: String
+
+        /// The value of a key isn't a string.
+        ///
+        /// Nothing was changed. The old libraries write only strings, so other code has written this value.
+        public static var unexpectedValue: Code { Code(description: "unexpectedValue") }
+
+        /// The value of a key isn't a version, or is above the last release, and `resolvingVersion:` doesn't
+        /// know it.
+        ///
+        /// Nothing was changed.
+        public static var unknownVersion: Code { Code(description: "unknownVersion") }
+
+        /// The suite or the file with the keys can't be read.
+        ///
+        /// Nothing was changed.
+        public static var unreadable: Code { Code(description: "unreadable") }
+
+        /// A version could not be saved for users who go back to an older release.
+        ///
+        /// The migrations that have run stay recorded. The next start tries to save the version again.
+        public static var notSaved: Code { Code(description: "notSaved") }
+    }
+}
+
+extension LegacyDefaultsError: LocalizedError {
+    public var errorDescription: String? { description }
+}
+
+extension LegacyDefaultsError {
+    static func unexpectedValue(
+        _ value: Any,
+        ofKey key: String,
+        in defaults: LegacyManager.Defaults
+    ) -> LegacyDefaultsError {
+        let text = """
+            The key "\(key)" in \(defaults) has the value \(value), which isn't a string. The old library writes only strings. \
+            The value was not changed. Remove the key, or set it to the version of the data, for example "1.2".
+            """
+        return LegacyDefaultsError(code: .unexpectedValue, key: key, description: text)
+    }
+
+    static func unknownVersion(
+        _ text: String,
+        ofKey key: String,
+        in defaults: LegacyManager.Defaults,
+        lastRelease: AppVersion
+    ) -> LegacyDefaultsError {
+        let problem =
+            AppVersion(text) == nil
+            ? "which isn't a version"
+            : "which is above \(lastRelease), the last release with the old library"
+        let message = """
+            The key "\(key)" in \(defaults) has the value "\(text)", \(problem). The value was not changed. In \
+            resolvingVersion:, return the version whose data it stands for.
+            """
+        return LegacyDefaultsError(code: .unknownVersion, key: key, description: message)
+    }
+
+    static func invalidResolution(
+        _ resolved: String,
+        of text: String,
+        ofKey key: String,
+        in defaults: LegacyManager.Defaults
+    ) -> LegacyDefaultsError {
+        let message = """
+            For "\(text)", the value of the key "\(key)" in \(defaults), resolvingVersion: returned "\(resolved)", which isn't a \
+            version. The value was not changed. Return a version such as "1.2".
+            """
+        return LegacyDefaultsError(code: .unknownVersion, key: key, description: message)
+    }
+
+    static func unavailableSuite(_ name: String) -> LegacyDefaultsError {
+        let text = """
+            The user defaults have no suite "\(name)". The bundle identifier of the app is not the name of a suite: use the \
+            standard user defaults, or the name of an app group.
+            """
+        return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
+    }
+
+    static func unreadableFile(in defaults: LegacyManager.Defaults, reason: String) -> LegacyDefaultsError {
+        let text = """
+            The keys in \(defaults) can't be read: \(reason.sentence) Write the file with defaults export, or remove it.
+            """
+        return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
+    }
+
+    static func notSaved(
+        _ key: String,
+        in defaults: LegacyManager.Defaults,
+        reason: String
+    ) -> LegacyDefaultsError {
+        let text = """
+            The key "\(key)" in \(defaults) could not be saved: \(reason.sentence) Migrations that have run stay recorded. Make \
+            room on the device, and start the app again.
+            """
+        return LegacyDefaultsError(code: .notSaved, key: key, description: text)
+    }
+}
+
+extension String {
+    /// The text with a full stop at its end.
+    fileprivate var sentence: String { hasSuffix(".") ? self : self + "." }
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+extension LegacyManager {
+    /// Where the keys of the old library are.
+    public struct Defaults: Sendable, CustomStringConvertible {
+        private enum Place {
+            case standard
+            case suite(String)
+            case file(String)
+        }
+
+        private let place: Place
+
+        /// The app's own user defaults, which MFMigrationManager and MTMigration use.
+        ///
+        /// An extension has user defaults of its own, without these keys.
+        public static var standard: Defaults { Defaults(place: .standard) }
+
+        /// A suite of the user defaults, to which your app has copied the keys; for example an app group's.
+        public static func suite(named name: String) -> Defaults { Defaults(place: .suite(name)) }
+
+        /// A property list in the file at `path`, as `defaults export` writes it.
+        ///
+        /// It is meant for tests. In a rehearsal the keys belong to the data of each starting point: they are
+        /// copied with it, and a simulated crash leaves them as they are at that moment. A file that doesn't
+        /// exist has no keys. It is created with the first key, in a folder that exists.
+        public static func file(at path: String) -> Defaults { Defaults(place: .file(path)) }
+
+        /// The place, for messages.
+        public var description: String {
+            switch place {
+            case .standard: "the user defaults"
+            case .suite(let name): "the suite \"\(name)\" of the user defaults"
+            case .file(let path): "the file \(path)"
+            }
+        }
+    }
+}
+
+extension LegacyManager.Defaults {
+    func value(forKey key: String) throws(LegacyDefaultsError) -> Any? {
+        if case .file(let path) = place { return try contents(ofFile: path)[key] }
+        return try userDefaults.object(forKey: key)
+    }
+
+    func set(_ text: String, forKey key: String) throws(LegacyDefaultsError) {
+        if case .file(let path) = place {
+            var contents = try contents(ofFile: path)
+            contents[key] = text
+            return try write(contents, ofKey: key, toFile: path)
+        }
+        let defaults = try userDefaults
+        defaults.set(text, forKey: key)
+        // The old libraries wait for the save too. Otherwise a process that dies now may lose the key.
+        guard defaults.synchronize() else {
+            throw .notSaved(key, in: self, reason: "The user defaults could not be written to disk.")
+        }
+    }
+
+    private var userDefaults: UserDefaults {
+        get throws(LegacyDefaultsError) {
+            guard case .suite(let name) = place else { return .standard }
+            guard let suite = UserDefaults(suiteName: name) else { throw .unavailableSuite(name) }
+            return suite
+        }
+    }
+
+    private func contents(ofFile path: String) throws(LegacyDefaultsError) -> [String: Any] {
+        let data: Data
+        do {
+            data = try Data(contentsOf: URL(filePath: path))
+        } catch CocoaError.fileReadNoSuchFile {
+            return [:]
+        } catch {
+            throw .unreadableFile(in: self, reason: "\(error)")
+        }
+        let list: Any
+        do {
+            list = try PropertyListSerialization.propertyList(from: data, format: nil)
+        } catch {
+            throw .unreadableFile(in: self, reason: "\(error)")
+        }
+        guard let contents = list as? [String: Any] else {
+            throw .unreadableFile(in: self, reason: "It isn't a property list with keys.")
+        }
+        return contents
+    }
+
+    private func write(
+        _ contents: [String: Any],
+        ofKey key: String,
+        toFile path: String
+    ) throws(LegacyDefaultsError) {
+        do {
+            try PropertyListSerialization.data(fromPropertyList: contents, format: .xml, options: 0)
+                .write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw .notSaved(key, in: self, reason: "\(error)")
+        }
+    }
+}

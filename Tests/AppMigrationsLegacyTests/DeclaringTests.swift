@@ -1,0 +1,294 @@
+import AppMigrations
+import AppMigrationsLegacy
+import Foundation
+import TestSupport
+import Testing
+
+/// What a declaration runs, and what it leaves for users who go back to an older release.
+@Suite(.temporaryDirectory) struct DeclaringTests {
+    let scratch = TemporaryDirectory.current
+
+    @Test func `the key follows each migration after its record`() throws {
+        try scratch.writeKeys([lastKey: "2.0"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        var seen: [String?] = []
+        for version in ["2.0", "3.0", "3.1-1"] {
+            let ran = try manager.whenMigrating(toVersion: version, unlessRunBy: old) {
+                seen.append(try scratch.keys[lastKey])
+            }
+            #expect(ran == (version != "2.0"))
+            #expect(try scratch.keys == [lastKey: version])
+        }
+        #expect(seen == ["2.0", "3.0"])
+    }
+
+    @Test func `new phones get the key too, and nothing runs`() throws {
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        #expect(try !manager.whenMigrating(toVersion: "3.1-1", unlessRunBy: old) { throw Failure() })
+        #expect(try scratch.keys == [lastKey: "3.1-1"])
+        // At a later start it isn't taken for an old phone's: the state is asked.
+        #expect(try scratch.manager(old).launch == .same)
+    }
+
+    @Test func `a key that a death kept from being written is written by the next start`() throws {
+        let old = try scratch.old()
+        try scratch.manager(old, firstRun: .existingData(at: "3.0")).whenMigrating(toVersion: "3.1") {}
+        #expect(try scratch.keys == [:])
+        try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
+        #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    @Test(arguments: [false, true])
+    func `what an older release has run is recorded without running`(isProtecting: Bool) throws {
+        try scratch.write("old", to: "notes")
+        let paths = isProtecting ? [scratch.file("notes")] : []
+        try scratch.writeKeys([lastKey: "3.0"])
+        let old = try scratch.old()
+        // The user goes back after a failure, and the older release runs it.
+        #expect(throws: MigrationError.self) {
+            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                throw Failure()
+            }
+        }
+        try scratch.writeKeys([lastKey: "3.1"])
+        let manager = try scratch.manager(old)
+        #expect(
+            try !manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                throw Failure()
+            }
+        )
+        #expect(manager.lastRunVersion.description == "3.1")
+        #expect(try manager.whenMigrating(toVersion: "3.1-1", unlessRunBy: old) {})
+        #expect(try scratch.keys == [lastKey: "3.1-1"])
+    }
+
+    @Test func `a protected closure that throws leaves no key, and runs again`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        let old = try scratch.old()
+        for attempt in 1...2 {
+            let manager = try scratch.manager(old)
+            do {
+                try manager.whenMigrating(
+                    toVersion: "3.1",
+                    unlessRunBy: old,
+                    protecting: [scratch.file("notes")]
+                ) {
+                    try scratch.write("new", to: "notes")
+                    if attempt == 1 { throw Failure() }
+                }
+            } catch {
+                #expect((error as? MigrationError)?.code == .migrationFailed)
+            }
+            #expect(try scratch.keys == [lastKey: attempt == 1 ? "3.0" : "3.1"])
+            #expect(try scratch.read("notes") == (attempt == 1 ? "old" : "new"))
+        }
+    }
+
+    private static func die(_ path: String, isProtecting: Bool) async {
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = path as String, isProtecting = isProtecting as Bool] in
+            let scratch = TemporaryDirectory(path: path)
+            let old = try scratch.old()
+            try scratch.manager(old).whenMigrating(
+                toVersion: "3.1",
+                unlessRunBy: old,
+                protecting: isProtecting ? [scratch.file("notes")] : []
+            ) {
+                try scratch.write("half", to: "notes")
+                kill(getpid(), SIGKILL)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `what an older release did to protected files after a death is restored, and so runs again`(
+        isReset: Bool
+    ) async throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: true)
+        // The older release migrates what the dead process left.
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        if isReset { try manager.resetAttempts() }
+        #expect(try scratch.read("notes") == "old")
+        let paths = [scratch.file("notes")]
+        #expect(
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                try scratch.write("new", to: "notes")
+            }
+        )
+        #expect(try scratch.read("notes") == "new")
+        #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    @Test func `what an older release did to other files after a death stays, and isn't repeated`()
+        async throws
+    {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: false)
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        #expect(
+            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
+        )
+    }
+
+    @Test func `an older release finds where the data is even if the first migration fails`() throws {
+        let old = try scratch.old()
+        // The data is from before the old library.
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "1.0"))
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "2.0", unlessRunBy: old) { throw Failure() }
+        }
+        #expect(try scratch.keys == [lastKey: "1.0"])
+    }
+
+    @Test func `a key is never lowered`() throws {
+        try scratch.writeKeys([lastKey: "3.5", "other": "kept"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        #expect(try !manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() })
+        #expect(try scratch.keys == [lastKey: "3.5", "other": "kept"])
+    }
+
+    @Test func `a version that no old release has is left out of the keys`() throws {
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        #expect(try manager.whenMigrating(toVersion: "3.6", unlessRunBy: old) {})
+        #expect(try manager.whenMigrating(toVersion: "4.0", unlessRunBy: old) {})
+        #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    @Test func `the text of a beta is replaced by what has run`() throws {
+        try scratch.writeKeys([lastKey: "3.1b2"])
+        let old = try scratch.old { $0 == "3.1b2" ? "3.0" : nil }
+        try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+        #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    @Test func `the key of an early version is written only where it is`() throws {
+        let (key, early) = ("MFMigrationManagerLastVersionKey", "MFMigrationManagerLastVersionKey-(null)")
+        let old = try scratch.old(.mfMigrationManager())
+        for keys in [[early: "3.0"], [key: "3.0"]] {
+            try scratch.writeKeys(keys)
+            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+            #expect(try scratch.keys == (keys[early] == nil ? [key: "3.1"] : [key: "3.1", early: "3.1"]))
+        }
+    }
+
+    @Test func `MTMigration's key follows, too`() throws {
+        try scratch.writeKeys(["MTMigration.lastMigrationVersion": "3.0"])
+        let old = try scratch.old(.mtMigration)
+        try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+        #expect(try scratch.keys == ["MTMigration.lastMigrationVersion": "3.1"])
+    }
+
+    @Test func `a plan and a manager that is read-only leave the keys alone`() throws {
+        let old = try scratch.old()
+        try scratch.writeKeys([lastKey: "3.0"])
+        let manager = try scratch.manager(old)
+        _ = try manager.whenMigrating(toVersion: "3.0", unlessRunBy: old) {}
+        try scratch.writeKeys([:])
+        let rows = try manager.plan { migrations in
+            try migrations.whenMigrating(toVersion: "3.0", unlessRunBy: old) {}
+            try migrations.whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+        }
+        #expect(rows.map(\.kind) == [.baseline, .willRun])
+        var options = MigrationManager.Options()
+        options.isReadOnly = true
+        try scratch.manager(old, options: options).whenMigrating(toVersion: "3.0", unlessRunBy: old) {}
+        #expect(try scratch.keys == [:])
+    }
+
+    @Test func `a key that can't be read closes the manager while its migration is pending`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        try scratch.writeKeys([lastKey: "beta"])
+        let error = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { Issue.record("It ran.") }
+        }
+        #expect(error.code == .migrationFailed)
+        #expect((error.underlyingError as? LegacyDefaultsError)?.code == .unknownVersion)
+        let next = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "4.0") { Issue.record("It ran.") }
+        }
+        #expect(next.code == .managerClosed)
+    }
+
+    @Test func `a key that can't be saved is an error, and the migration stays recorded`() throws {
+        let file = scratch.file("keys/defaults.plist")
+        try scratch.makeFolder("keys")
+        let old = try LegacyManager(
+            of: .mfMigrationManager(named: "Library"),
+            lastRelease: "3.5",
+            in: .file(at: file)
+        )
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"))
+        let error = try #require(throws: LegacyDefaultsError.self) {
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { try scratch.remove("keys") }
+        }
+        #expect(error.code == .notSaved)
+        #expect(error.key == lastKey)
+        let start = "The key \"\(lastKey)\" in the file \(file) could not be saved: "
+        #expect(error.description.hasPrefix(start))
+        let end = " Migrations that have run stay recorded. Make room on the device, and start the app again."
+        #expect(error.description.hasSuffix(end))
+        #expect(manager.lastRunVersion.description == "3.1")
+    }
+
+    @Test func `a reset lets migrations run again`() throws {
+        try scratch.writeKeys([lastKey: "3.1", initialKey: "3.0"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        try old.reset(to: "2.0")
+        try manager.reset(to: "2.0")
+        #expect(try scratch.keys == [lastKey: "2.0", initialKey: "2.0"])
+        #expect(try manager.whenMigrating(toVersion: "3.0", unlessRunBy: old) {})
+    }
+
+    @Test func `a closure gets its context`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        let ran = try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { context in
+            try context.saveCheckpoint("half")
+            #expect(context.previousVersion.description == "3.0")
+        }
+        #expect(ran)
+    }
+
+    @MainActor @Test func `closures that await run on the caller's actor`() async throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        var ran: [String] = []
+        try await manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {
+            await Task.yield()
+            MainActor.assertIsolated()
+            ran.append("3.1")
+        }
+        try await manager.whenMigrating(toVersion: "3.2", unlessRunBy: old, minimumAppVersion: "3.2") {
+            context in
+            await Task.yield()
+            ran.append(context.version.description)
+        }
+        #expect(ran == ["3.1", "3.2"])
+        #expect(try scratch.keys == [lastKey: "3.2"])
+        try scratch.writeKeys([lastKey: "3.3"])
+        let isRun = try await manager.whenMigrating(toVersion: "3.3", unlessRunBy: old) {
+            await Task.yield()
+            ran.append("3.3")
+        }
+        #expect(!isRun)
+        #expect(ran.count == 2)
+    }
+}

@@ -120,7 +120,9 @@ extension FleetAttempt {
     ///
     /// Not every client hands over why the server ended a connection.
     private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {
-        if isGone, row.duration >= holder.lease.length {
+        // A connection that this library has closed says why. A longer lease would only make the wait longer.
+        let wasClosedHere = (cause as? SQLError)?.code == .closed
+        if isGone, !wasClosedHere, row.duration >= holder.lease.length {
             return await note(
                 cause,
                 """

@@ -53,8 +53,8 @@ final class FleetAttempt: Sendable {
     /// A closure may ask the database itself. The description of a client's error may hide the reason, and only the
     /// SQLSTATE tells whether it may pass.
     private func inWordsOfServer(_ failure: any Error) -> any Error {
-        guard let report = holder.stored.postgres?.report(of: failure) else { return failure }
-        return SQLError.wrapped(failure, as: .migrationFailed, server: report)
+        guard let server = holder.stored.postgres?.serverError(from: failure) else { return failure }
+        return SQLError.wrapped(failure, as: .migrationFailed, server: server)
     }
 
     var row: AppliedMigration {

@@ -100,7 +100,7 @@ extension PostgresFleetStore: PostgresStore {
         try await lending { try await $0.query(sql, arguments) }
     }
 
-    func report(of error: any Error) -> SQLErrorReport? { Connection.report(of: error) }
+    func serverError(from error: any Error) -> ServerError? { Connection.serverError(from: error) }
 }
 
 /// A store that can write a document in the transaction of a closure.
@@ -110,5 +110,5 @@ protocol PostgresStore: FleetStore {
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
 
     /// What the server said, for an error of the store's client that a closure threw.
-    func report(of error: any Error) -> SQLErrorReport?
+    func serverError(from error: any Error) -> ServerError?
 }

@@ -24,15 +24,9 @@ public struct MigrationEvent: Sendable {
 
     /// A description of the current work.
     ///
-<<<<<<< HEAD
     /// ``Kind/progressed`` has a note if the closure passed one, and if the library sends the event while it
     /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
-    /// host for which this host waits.
-=======
-    /// ``Kind/progressed`` has it if the closure describes its work, and while files are copied. If several
-    /// hosts share one state (a fleet), ``Kind/waiting`` has a note too. It names the host that this host
-    /// waits for, or the open transaction that keeps a statement waiting.
->>>>>>> 29b393c6e51845640156274d04032623b61e9b17
+    /// host for which this host waits, or the open transaction that keeps a statement waiting.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -103,13 +97,9 @@ extension MigrationEvent {
 
         /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
-<<<<<<< HEAD
         /// The event is sent once for each wait. If several hosts share one state (a fleet), it is sent every
-        /// ten seconds.
-=======
-        /// It is sent once for each wait, and in a fleet every ten seconds. In a fleet it is also sent while a
-        /// statement of a running migration waits for a lock in the database.
->>>>>>> 29b393c6e51845640156274d04032623b61e9b17
+        /// ten seconds. A fleet also sends it while a statement of a running migration waits for a lock in the
+        /// database.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.

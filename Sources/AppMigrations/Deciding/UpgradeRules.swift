@@ -116,7 +116,7 @@ extension UpgradeRules {
                 """
             }
         let fleetAdvice: Message = """
-             Before this version serves requests, wait with untilMigrated. The guide Several hosts has the SQL of a reset.
+             Before this version serves requests, wait with untilMigrated. The guide Running a fleet has the SQL of a reset.
             """
         let isFile = location.path != nil
         let text: Message = """

@@ -26,7 +26,7 @@ public struct MigrationEvent: Sendable {
     ///
     /// ``Kind/progressed`` has a note if the closure passed one, and if the library sends the event while it
     /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
-    /// host for which this host waits.
+    /// host for which this host waits, or the open transaction that keeps a statement waiting.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -98,7 +98,8 @@ extension MigrationEvent {
         /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
         /// The event is sent once for each wait. If several hosts share one state (a fleet), it is sent every
-        /// ten seconds.
+        /// ten seconds. A fleet also sends it while a statement of a running migration waits for a lock in the
+        /// database.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.

@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Connections of a fleet's migrations that go silent, and servers on which a dead host's statement goes on.
-@Suite(.timeLimit(.minutes(2))) struct PostgresSilenceTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresSilenceTests {
     private typealias Migration = SQLMigration<AsyncPostgresConnection>
     private typealias Migrator = SQLMigrator<AsyncPostgresConnection>
 
@@ -16,7 +16,7 @@ import Testing
         case file, fileAlone, closureOfFile, batch, transaction
     }
 
-    /// A host whose store is reached directly.
+    /// A host whose store is reached directly, with a lease that outlasts the other tests' work.
     private func manager(
         _ info: String,
         _ log: Log = Log()
@@ -26,7 +26,7 @@ import Testing
             currentVersion: "2.0",
             firstRun: .everything,
             store: PostgresFleetStore { try await AsyncPostgresConnection(info) },
-            options: FleetMigrationManager.Options(leaseDuration: .seconds(2)) { event in
+            options: FleetMigrationManager.Options(leaseDuration: .seconds(10)) { event in
                 log.add("\(event.kind) \(event.note ?? "")")
             }
         )
@@ -93,7 +93,17 @@ import Testing
             let host = try await manager(info)
             let work = Task { try await migrate(form, host, proxy.info(info), sending: statement) }
             while proxy.count == 0 { try await db.query("SELECT pg_sleep(0.05)::text") }
-            if isCancelled { work.cancel() }
+            if isCancelled {
+                work.cancel()
+            } else if ![.file, .fileAlone].contains(form) {
+                // The server would do so after a minute.
+                try await db.query(
+                    """
+                    SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
+                    WHERE datname = current_database() AND state = 'idle in transaction'
+                    """
+                )
+            }
             let error = await #expect(throws: MigrationError.self) { try await work.value }
             let text = error?.description ?? ""
             if isCancelled {
@@ -205,7 +215,7 @@ import Testing
                     host,
                     info,
                     sending: "UPDATE counter SET runs = runs + 1",
-                    lockTimeout: .seconds(6)
+                    lockTimeout: .seconds(15)
                 )
             }
             let reason =

@@ -123,6 +123,7 @@ extension FleetAttempt {
     ///
     /// Not every client hands over why the server ended a connection.
     private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {
+        // A connection that this library has closed says why. A longer lease would only make the wait longer.
         let isWatched = [.closed, .cancelled].contains((cause as? SQLError)?.code)
         if isGone, !isWatched, row.duration >= holder.lease.length {
             return await note(

@@ -1,4 +1,5 @@
 internal import AppMigrationsSQLite
+internal import CAppMigrationsSQLite
 
 /// The complaints of SQLite's check of a database, counted by kind.
 ///
@@ -16,8 +17,14 @@ struct Complaints {
 
     /// Runs a check to its end, on a connection from which the modules of virtual tables were removed.
     ///
-    /// If the database is too broken for the check, that is a complaint, too.
+    /// If the database is too broken for the check, that is a complaint, too. Damage has to be found twice: a check
+    /// goes on after a page that the disk failed to read, and complains about it as if it were damaged.
     init(_ check: SQLiteStore.Check, of db: SQLiteConnection) throws(SQLError) {
+        try self.init(of: db, once: check)
+        if !damaged.isEmpty { try self.init(of: db, once: check) }
+    }
+
+    private init(of db: SQLiteConnection, once check: SQLiteStore.Check) throws(SQLError) {
         guard let pragma = check.pragma else { return }
         do throws(SQLError) {
             try add("PRAGMA main.\(pragma)(\(Int32.max))", db)
@@ -61,7 +68,22 @@ struct Complaints {
 
     private mutating func add(_ check: String, _ db: SQLiteConnection) throws(SQLError) {
         try SQLiteSession(SQLConversation(db)).values(of: check) { value throws(SQLError) in
-            add(try value.value(as: String.self))
+            let text = try value.value(as: String.self)
+            for line in text.split(separator: "\n") { try Self.checkForFailure(line) }
+            add(text)
+        }
+    }
+
+    /// Throws if a complaint has the code of a failure that says nothing about the page, such as that of the disk.
+    ///
+    /// These complaints end in "error code=266" or "error code 10".
+    static func checkForFailure(_ complaint: Substring) throws(SQLError) {
+        let words = complaint.split { $0 == " " || $0 == "=" }
+        guard words.dropLast().suffix(2) == ["error", "code"], let code = words.last.flatMap({ Int32($0) })
+        else { return }
+        if code & 0xFF == SQLITE_CORRUPT { return }
+        throw SQLError(.fileFailure, "A page could not be read: \(complaint)").with {
+            $0.extendedResultCode = code
         }
     }
 

@@ -6,30 +6,34 @@ extension SQLError {
 
         private init(_ name: String) { description = name }
 
-        /// The code that a server's SQLSTATE tells ("PostgreSQL Error Codes"); `nil` where another one says more.
+        /// The code for a server's SQLSTATE ("PostgreSQL Error Codes"); `nil` if the caller's code is more
+        /// specific.
         init?(sqlState: String) {
             switch sqlState {
-            // A deadlock and a failed serialization pass with the next try, as the wait for a lock does.
+            // After a deadlock or a serialization failure, the next try may succeed, as after a wait for a
+            // lock.
             case "55P03", "40P01", "40001": self = .busy
-            // No further try gives a role its rights.
+            // The role lacks rights, which it doesn't get by another try.
             case "25006", "42501": self = .readOnly
             case "53100": self = .diskFull
-            // A closure passed over the error of a statement, or let its connection wait for too long.
+            // A closure ignored the error of a statement, or sent no statement for too long.
             case "25P02", "25P03": self = .transactionEnded
             default: return nil
             }
         }
 
-        /// True if an error of this kind is the database's and not the migration's, so that no script is blamed for it.
+        /// True if an error of this kind is about the database and not about the migration, so that no script
+        /// is named.
         package var isOfDatabase: Bool {
             [.busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed, .damaged].contains(self)
         }
 
-        /// The database could not compile or run a statement; `extendedResultCode` tells why, or `sqlState`.
+        /// The database could not compile or run a statement; `extendedResultCode` or `sqlState` has the
+        /// reason.
         public static var statementFailed: Code { Code("statementFailed") }
 
-        /// Another connection held the lock for longer than the wait; or a server ended one of two transactions that were in each
-        /// other's way.
+        /// Another connection held the lock for longer than the wait, or a server ended a transaction because
+        /// of another one.
         public static var busy: Code { Code("busy") }
 
         /// The database, its folder or the connection cannot be written to, or the server's role may not.
@@ -47,16 +51,17 @@ extension SQLError {
         /// The connection was closed before.
         public static var closed: Code { Code("closed") }
 
-        /// A script's text cannot be what its author meant; nothing of it was run.
+        /// The text of a script surely isn't what its author meant; none of it was run.
         public static var invalidScript: Code { Code("invalidScript") }
 
-        /// A script has a statement that a transaction cannot hold or that would end it.
+        /// A script has a statement that can't run in a transaction, or that would end it.
         public static var refusedStatement: Code { Code("refusedStatement") }
 
-        /// A table cannot be rebuilt, or a schema plan be made or applied, as asked; nothing was changed.
+        /// A table can't be rebuilt as requested, or a schema plan can't be created or applied; nothing was
+        /// changed.
         public static var refusedSchemaChange: Code { Code("refusedSchemaChange") }
 
-        /// A view or a trigger would no longer compile after a change of a table; it was rolled back.
+        /// A view or a trigger would no longer compile after a change of a table; the change was rolled back.
         public static var brokenObject: Code { Code("brokenObject") }
 
         /// A schema plan has questions that no hint answers; nothing was changed.
@@ -68,7 +73,7 @@ extension SQLError {
         /// A copy by hand has left a log or a journal that can belong to either of two stores; nothing was changed.
         public static var undecidedLog: Code { Code("undecidedLog") }
 
-        /// A query has no statement, several, or another number of parameters than arguments.
+        /// A query has no statement or several, or the numbers of its parameters and arguments differ.
         public static var invalidQuery: Code { Code("invalidQuery") }
 
         /// A text in the database is not UTF-8.
@@ -80,7 +85,8 @@ extension SQLError {
         /// A value does not fit the columns of a row; no row was inserted.
         public static var unwritableRow: Code { Code("unwritableRow") }
 
-        /// The transaction was no longer there when the next statement or the commit came, or could do nothing more after an error.
+        /// The transaction had ended before the next statement or the commit, or refused statements after an
+        /// error.
         public static var transactionEnded: Code { Code("transactionEnded") }
 
         /// The connection is in a transaction, and `insideTransaction: true` was not given.
@@ -101,37 +107,41 @@ extension SQLError {
         /// The target is not the version of any migration; no migration was run.
         public static var unknownTarget: Code { Code("unknownTarget") }
 
-        /// The SQL of a migration has changed since it was applied, and the migrator refuses that; no further migration was run.
+        /// The SQL of a migration was edited after it was applied, and the migrator refuses that; no further
+        /// migration was run.
         public static var changedMigration: Code { Code("changedMigration") }
 
-        /// A pending migration is below a version that was applied already, and the migrator refuses that; no migration was run.
+        /// A pending migration is below a version that was already applied, and the migrator refuses that; no
+        /// migration was run.
         public static var outOfOrder: Code { Code("outOfOrder") }
 
-        /// A closure threw, or a connection that is not SQLite's, with `underlyingError` as its error; or a staged
-        /// migration left a copy that can't be put in the store's place.
+        /// A closure or a connection that isn't SQLite's threw an error, which is `underlyingError`; or a
+        /// staged migration left a copy that can't replace the store.
         public static var migrationFailed: Code { Code("migrationFailed") }
 
         /// A migration or a change of a table left rows that refer to missing rows; it was rolled back.
         public static var foreignKeyViolation: Code { Code("foreignKeyViolation") }
 
-        /// The ledger or the table `app_migrations` doesn't have the columns and values that it should have, or did not keep a
-        /// row.
+        /// The ledger or the table `app_migrations` doesn't have the columns and values that it needs, or did
+        /// not keep a row.
         public static var ledgerUnreadable: Code { Code("ledgerUnreadable") }
 
-        /// The ledger belongs to another migrator or another tool, or is in a schema outside of the connection's search path; no
-        /// further migration was run.
+        /// The ledger belongs to another migrator or another tool, or is in a schema outside of the
+        /// connection's search path; no further migration was run.
         public static var foreignLedger: Code { Code("foreignLedger") }
 
-        /// The progress closure answered that no more should run, and migrations are left.
+        /// The progress closure stopped the call, and migrations are left.
         public static var stopped: Code { Code("stopped") }
 
-        /// A cursor is not of the type asked for; or a batch returned the one at which it began, or one that is too long.
+        /// A cursor can't be read as the requested type, or a batch returned the cursor at which it began or
+        /// one that is too long.
         public static var invalidCursor: Code { Code("invalidCursor") }
 
-        /// A file is not a database or a damaged one, or a check that was asked for found damage.
+        /// A file is damaged or is not a database, or a requested check found damage.
         ///
-        /// A connection says so of what SQLite calls corrupt or no database: also an encrypted file without its key, and a schema
-        /// that only a newer SQLite compiles. `SQLiteStore` of `AppMigrationsSchema` tells these apart.
+        /// A connection also throws it for an encrypted file without its key, and for a schema that only a
+        /// newer SQLite compiles, because SQLite reports both as corrupt or as no database. `SQLiteStore` of
+        /// `AppMigrationsSchema` distinguishes these.
         public static var damaged: Code { Code("damaged") }
 
         /// A store is not damaged, and was not set aside.
@@ -140,17 +150,17 @@ extension SQLError {
         /// A store was written by a newer SQLite, in a way that this one does not read.
         public static var newerSchema: Code { Code("newerSchema") }
 
-        /// A store could not be looked at, or could be an encrypted one.
+        /// A store could not be read, or may be encrypted.
         public static var unreachable: Code { Code("unreachable") }
 
         /// A staged migration left rows that break a constraint; the store is as it was.
         public static var constraintViolation: Code { Code("constraintViolation") }
 
-        /// The message says what was done; only something that should have followed it failed.
+        /// The work in the message was done, and only the cleanup after it failed.
         public static var cleanupFailed: Code { Code("cleanupFailed") }
 
-        /// A script or a folder of scripts could not be read; or a store, or a file beside it, could not be made, renamed
-        /// or removed.
+        /// A script or a folder of scripts could not be read, or a store or a file next to it could not be
+        /// created, renamed or removed.
         public static var fileFailure: Code { Code("fileFailure") }
     }
 }

@@ -1,9 +1,9 @@
 extension SQLError {
-    /// Makes an error of any library one of this library.
+    /// Converts an error of any library to an ``SQLError``.
     ///
-    /// Its code is told by the SQLSTATE of the server. Without one, and with `findingLocks`, the text of the error may tell that
-    /// a lock could not be had. It may for statements of this library and scripts, and not for a closure, which can throw any
-    /// text.
+    /// The SQLSTATE of the server decides the code. If there is none and `findingLocks` is true, the text of
+    /// the error is searched for the message that a lock wasn't available. That is right for statements of
+    /// this library and of scripts, but not for a closure, which may throw any text.
     package static func wrapped(
         _ error: any Error,
         as code: Code,
@@ -14,17 +14,19 @@ extension SQLError {
         if error is CancellationError { return taskCancelled }
         return SQLError(code, server?.text ?? "\(error)").with {
             if let state = server?.sqlState {
-                ($0.sqlState, $0.code) = (state, Code(sqlState: state) ?? code)
+                $0.sqlState = state
+                $0.code = Code(sqlState: state) ?? code
             } else if findingLocks, lockMessages.contains(where: $0.message.contains) {
                 $0.code = .busy
             }
             $0.underlyingError = error
-            // A client that has nothing of a server to report could not ask one.
+            // If a client reports a server's error without a SQLSTATE, it lost the connection, and the error
+            // is its own.
             $0.isOfLostConnection = server.map { $0.sqlState == nil } ?? false
         }
     }
 
-    /// True if the same work may succeed later without anyone doing anything.
+    /// True if the same work may succeed later without any change by a person.
     ///
     /// For PostgreSQL, these SQLSTATEs count ("PostgreSQL Error Codes"): a lock that was not available, a
     /// deadlock, a serialization failure, a lost connection, missing resources, and a server that is shutting
@@ -50,9 +52,9 @@ extension SQLError {
         sqlState == "08P01" && message.contains("statement pooling mode")
     }
 
-    /// Runs what uses a connection, and lets what it throws say what the server said.
+    /// Runs a closure that uses a connection, and converts its error if the server reported one.
     ///
-    /// The description of a client's error is no reason: PostgresNIO hides there why it can't connect.
+    /// The description of a client's error is not enough: PostgresNIO doesn't say there why it can't connect.
     package nonisolated(nonsending) static func telling<Value>(
         _ type: any AsyncSQLConnection.Type,
         _ body: nonisolated(nonsending) () async throws -> Value
@@ -63,22 +65,24 @@ extension SQLError {
         }
     }
 
-    /// True if the same transaction may succeed when it is tried again: serialization_failure and deadlock_detected.
+    /// True for serialization_failure and deadlock_detected: the same transaction may succeed if it is tried
+    /// again.
     package static func isOfConcurrency(_ sqlState: String?) -> Bool {
         sqlState == "40001" || sqlState == "40P01"
     }
 
     package static var taskCancelled: SQLError { SQLError(.cancelled, "The task was cancelled") }
 
-    /// SQLite's words for SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL's for `lock_not_available` where the
-    /// connection gives no SQLSTATE.
+    /// SQLite's messages for SQLITE_BUSY and SQLITE_LOCKED ("sqlite3_errstr"), and PostgreSQL's message for
+    /// `lock_not_available`, for a connection that reports no SQLSTATE.
     private static var lockMessages: [String] {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
-    /// The error of a closure that worked on a store for the caller, with what became of the store.
+    /// The error to throw if the caller's closure for a store threw `error`, with a sentence about the
+    /// store's state.
     ///
-    /// An error that the closure got from this library keeps its code and its facts.
+    /// An error of this library keeps its code and its facts.
     package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
         wrapped(error, as: .migrationFailed).with {
             if $0.path == nil, $0.line == nil { $0.path = store }
@@ -86,7 +90,7 @@ extension SQLError {
         }
     }
 
-    /// This error, with the failure of what should have cleaned up after it.
+    /// This error, with the failure of the cleanup after it.
     package func adding(_ failure: SQLError, of action: String) -> SQLError {
         with { $0.message += "; and \(action) failed: \(failure.message)" }
     }
@@ -103,8 +107,16 @@ extension SQLError {
         SQLError(.alreadyInTransaction, "The connection is in a transaction already")
     }
 
-    /// The error of a statement of a script, with its place.
-    package func located(_ statement: String, _ line: Int, _ column: Int) -> SQLError {
-        with { ($0.line, $0.column, $0.statement) = (line, column, statement) }
+    /// This error, with its place in a script.
+    package func located(at place: (line: Int, column: Int)) -> SQLError {
+        with {
+            $0.line = place.line
+            $0.column = place.column
+        }
+    }
+
+    /// This error, with the statement of a script and its place.
+    package func located(inStatement statement: String, at place: (line: Int, column: Int)) -> SQLError {
+        located(at: place).with { $0.statement = statement }
     }
 }

@@ -4,13 +4,13 @@ public import Foundation
 
 /// Why a statement, a script or a migration failed or was refused, with the facts to find the place.
 ///
-/// ``description`` has all of them in a few sentences, with what the call did not change and what to do. Decide by
-/// ``code``.
+/// ``description`` has all of them in a few sentences. It also says what the call did not change and what to
+/// do. To decide in code, use ``code``.
 ///
-/// On Apple's systems `localizedDescription` is the same text. Elsewhere it says nothing, since Foundation asks a protocol
-/// of its own and this library does without Foundation there: show `"\(error)"`.
+/// On Apple's systems, `localizedDescription` is the same text. On other systems it says nothing, because it
+/// needs a protocol of Foundation, which this library doesn't use there: show `"\(error)"`.
 public struct SQLError: Error, Sendable, CustomStringConvertible {
-    // The facts are behind one reference: they would be copied one by one in every function that throws.
+    // The facts are in one object. Otherwise every function that throws would copy them one by one.
     private let box: Box
 
     private final class Box: Sendable {
@@ -33,24 +33,24 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var applied = [Int64]()
         package var changed = [Int64]()
         package var underlyingError: (any Error)?
-        /// True if the connection failed, and no server said why.
+        /// True if the connection failed, and no server reported a reason.
         package var isOfLostConnection = false
-        /// True if the line and the column are places in the file at the path.
+        /// True if the line and the column are a place in the file at the path.
         package var hasPlaceInFile = false
-        /// The fate of the store, as a sentence.
+        /// The state in which the store was left, as a sentence.
         package var outcome: String?
     }
 
     private init(_ facts: Facts) { box = Box(facts) }
 
-    // Once, and not wherever it is called.
+    // One copy of the code, instead of one at each call.
     @inline(never)
     package init(_ code: Code, _ message: String) { self.init(Facts(code: code, message: message)) }
 
     package var facts: Facts { box.facts }
 
-    /// This error with other facts.
-    // Once, and not wherever it is called.
+    /// This error with some facts changed.
+    // One copy of the code, instead of one at each call.
     @inline(never)
     package func with(_ change: (inout Facts) -> Void) -> SQLError {
         var facts = facts
@@ -63,13 +63,13 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public var code: Code { facts.code }
 
-    /// The reason, in the words of SQLite or of the server where one said so.
+    /// The reason: the message of SQLite or of the server, if there is one.
     public var message: String { facts.message }
 
-    /// SQLite's extended result code, where SQLite failed ("Result and Error Codes").
+    /// SQLite's extended result code, if SQLite failed ("Result and Error Codes").
     public var extendedResultCode: Int32? { facts.extendedResultCode }
 
-    /// The server's SQLSTATE, where a connection gives one.
+    /// The server's SQLSTATE, if the connection reports one.
     public var sqlState: String? { facts.sqlState }
 
     /// The statement that failed or was refused.
@@ -77,7 +77,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     /// The path of the file that the error is about: a script, a folder of scripts, a database or a store.
     ///
-    /// `nil` for a database in memory, and for one on a connection of another library, which doesn't tell it.
+    /// It is `nil` for a database in memory, and for a connection of another library, which doesn't report
+    /// its path.
     public var path: String? { facts.path }
 
     /// The line in the script, counted from 1.
@@ -86,24 +87,25 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The column in the line, counted in Unicode scalars from 1.
     public var column: Int? { facts.column }
 
-    /// The version of the migration, where a migrator ran one.
+    /// The version of the migration, if a migrator ran one.
     public var version: Int64? { facts.version }
 
-    /// The name of the migration, where it has one.
+    /// The name of the migration, if it has one.
     public var migrationName: String? { facts.migrationName }
 
-    /// The versions that the same call had applied before the failure, and that stay applied.
+    /// The versions that the call applied before the failure, and that stay applied.
     ///
-    /// None where `migrateStaged` threw the copy away.
+    /// It is empty if `migrateStaged` deleted its copy.
     public var applied: [Int64] { facts.applied }
 
-    /// The versions whose SQL is another one than when it was applied, where a call of `migrate` had found any before it failed.
+    /// The versions whose SQL was edited after it was applied, if a call of `migrate` found any before it
+    /// failed.
     public var changed: [Int64] { facts.changed }
 
-    /// The error behind this one, when it was not SQLite's.
+    /// The error that caused this one, if it wasn't SQLite's.
     public var underlyingError: (any Error)? { facts.underlyingError }
 
-    /// The fate of the store, as a sentence.
+    /// The state in which the store was left, as a sentence.
     package var outcome: String? { facts.outcome }
 
     /// The whole text: what happened, where, what the call did not change, and what to do.
@@ -133,8 +135,9 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         return text
     }
 
-    /// True if a virtual table says that its content is damaged, which is no damage of the database
-    /// (`SQLITE_CORRUPT_VTAB`).
+    /// True if a virtual table reports that its content is damaged (`SQLITE_CORRUPT_VTAB`).
+    ///
+    /// That is no damage of the database.
     private var isOfVirtualTable: Bool { code == .damaged && extendedResultCode == 267 }
 
     private static var virtualTableAdvice: String {
@@ -148,7 +151,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         return facts.hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
     }
 
-    /// The first 200 characters: enough to know a statement, and an error stays a line in a log.
+    /// The first 200 characters: enough to recognize a statement, and an error fits on a line of a log.
     private static func shortened(_ statement: String) -> String {
         let limit = 200
         guard statement.count > limit else { return statement.hasSuffix(";") ? statement : statement + ";" }

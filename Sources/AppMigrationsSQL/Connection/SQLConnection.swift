@@ -1,10 +1,10 @@
-/// A database connection, as a migrator needs it.
+/// A database connection that a migrator can use.
 ///
-/// `SQLiteConnection` of `AppMigrationsSQLite` is one. So is a connection of another library, or to another database,
-/// once it has these two methods and a dialect: GRDB's `Database` is shown below, and a connection of libpq is in
-/// `Tests/Packages/PostgresInterop` of this package.
+/// `SQLiteConnection` of `AppMigrationsSQLite` conforms. A connection of another library, or to another
+/// database, conforms with these two methods and a dialect. GRDB's `Database` is shown below, and a
+/// connection of libpq is in `Tests/Packages/PostgresInterop` of this package.
 ///
-/// Both methods throw whatever their library throws: an error must never come back as an empty result.
+/// Both methods throw every error of their library: an error must never be returned as an empty result.
 public protocol SQLConnection {
     /// Runs one statement and returns its rows, each with the values of its columns in order.
     @discardableResult
@@ -12,18 +12,20 @@ public protocol SQLConnection {
 
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
-    /// The migrator calls it inside a transaction, which the script must not end. `SQLiteConnection` refuses such a
-    /// statement before it runs; with another connection the migrator finds out afterwards. On PostgreSQL the migrator runs each
-    /// statement by itself, by ``query(_:_:)``.
+    /// The migrator calls it inside a transaction, which the script must not end. `SQLiteConnection` refuses
+    /// such a statement before it runs. On other connections the migrator checks afterwards whether the
+    /// transaction still exists. On PostgreSQL the migrator doesn't call it, and passes each statement to
+    /// ``query(_:_:)``.
     func execute(script: String) throws
 
     /// The dialect of the database that this type connects to.
     static var dialect: SQLDialect { get }
 
-    /// What a server said, for an error that a method threw.
+    /// The server's message and SQLSTATE for an error that a method threw; `nil` if the error is neither the
+    /// server's nor that of a lost connection.
     ///
-    /// Return `nil`, as by default, if the error is neither the server's nor that of a lost connection. A
-    /// `ServerError` without an SQLSTATE says that the connection was lost, or was never made.
+    /// A `ServerError` without an SQLSTATE says that the connection was lost, or was never made. By default
+    /// this method returns `nil`.
     static func serverError(from error: any Error) -> ServerError?
 }
 
@@ -34,7 +36,7 @@ extension SQLConnection {
 
     public static func serverError(from error: any Error) -> ServerError? { nil }
 
-    /// The rows of a query, with the errors of this library.
+    /// Runs one statement, and throws its error as an ``SQLError``.
     @discardableResult
     package func rows(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> [[SQLValue]] {
         do { return try query(sql, arguments) } catch {

@@ -1,10 +1,10 @@
-/// How a database writes what the migrator says to it, where databases differ.
+/// The SQL of one kind of database: the statements of a migrator that differ between databases.
 ///
 /// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds `sqlite`.
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 
-    /// The migrator's view of such a database.
+    /// Creates the session that writes statements in this dialect.
     package let session: @Sendable (SQLConversation) -> any SQLSession
 
     package init(_ name: String, session: @escaping @Sendable (SQLConversation) -> any SQLSession) {

@@ -1,11 +1,11 @@
 /// The name of a table, a column or anything else in a schema, as SQLite compares it.
 ///
-/// "SQLite only understands upper/lower case for ASCII characters" (Expressions), and knows no canonical
-/// equivalence: `É` and `é` are two columns, and so are the two ways to write either. Strings of Swift
-/// would take the latter for one.
+/// "SQLite only understands upper/lower case for ASCII characters" (Expressions), and doesn't know canonical
+/// equivalence. So `É` and `é` are two columns, and so are the two ways to encode either letter, which are
+/// equal strings in Swift.
 package struct SQLName: Hashable, Sendable, CustomStringConvertible {
     package let text: String
-    /// The bytes with ASCII capitals made small.
+    /// The bytes, with ASCII capitals in lower case.
     package let key: [UInt8]
 
     package var description: String { text }
@@ -25,7 +25,7 @@ package struct SQLName: Hashable, Sendable, CustomStringConvertible {
 
     package func hash(into hasher: inout Hasher) { key.withUnsafeBytes { hasher.combine(bytes: $0) } }
 
-    /// True if the name is one that SQLite keeps for itself.
+    /// True if the name is reserved for SQLite's own objects.
     package var isInternal: Bool { text.lowercased().hasPrefix("sqlite_") }
 
     /// The name in double quotes.

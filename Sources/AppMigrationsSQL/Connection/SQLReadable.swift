@@ -1,9 +1,9 @@
 /// A type as which a value of a database is read, by ``SQLValue/value(as:)``.
 ///
-/// `Int`, `Int64`, `Double`, `Bool`, `String`, `[UInt8]` and their optionals are such types. A type of your own, an
-/// identifier for instance, becomes one with the one function that is asked for here.
+/// `Int`, `Int64`, `Double`, `Bool`, `String`, `[UInt8]` and their optionals are such types. A type of your
+/// own, for example an identifier, conforms with this one function.
 public protocol SQLReadable {
-    /// The value as this type; `nil` where it does not fit, which ``SQLValue/value(as:)`` makes an error.
+    /// The value as this type; `nil` if it doesn't fit, so that ``SQLValue/value(as:)`` throws.
     static func reading(_ value: SQLValue) -> Self?
 }
 
@@ -19,10 +19,11 @@ extension SQLValue {
     /// }
     /// ```
     ///
-    /// Nothing is converted that would change on the way: a `Bool` is 0 or 1, a `Double` is also a whole number that it
-    /// equals, and `NULL` fits optionals only.
+    /// No value is converted in a way that would change it: a `Bool` is 0 or 1, a `Double` may also be read
+    /// from a whole number that it equals, and `NULL` only fits optionals.
     ///
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unreadableRow``, the value and the type that it does not fit.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/unreadableRow``, the value and the type that it
+    ///   does not fit.
     public func value<Value: SQLReadable>(as type: Value.Type = Value.self) throws(SQLError) -> Value {
         guard let value = Value.reading(self) else {
             throw SQLError(.unreadableRow, "\(shown) does not fit \(type)")

@@ -1,11 +1,12 @@
 extension SQLScript {
-    /// Refuses a script that also has the statements which undo it.
+    /// Refuses a script that also contains the statements that undo it.
     ///
-    /// The files of goose, dbmate, sql-migrate and others have both directions, and a comment begins each of the two
-    /// parts. To a database it is a comment like any other. So it would run both parts, and drop the table that it has
-    /// just created.
+    /// The files of goose, dbmate, sql-migrate and others have both directions, each after a special comment.
+    /// To a database it is a comment like any other. So the database would run both parts, and drop the table
+    /// that it has just created.
     package func refuseBothDirections(isPostgres: Bool = false) throws(SQLError) {
-        // Each of the comments has one of these words. Most scripts have none, and to read their tokens would take long.
+        // Each of these comments contains one of these words. Most scripts don't, and reading their tokens
+        // would take long.
         if !["down", "undo", "below"].contains(where: containsIgnoringCase) { return }
         var tokens = SQLTokens(unread: self, isPostgres: isPostgres)
         while let (kind, range) = tokens.next() {
@@ -35,10 +36,10 @@ extension SQLScript {
         }
     }
 
-    /// True for the comment by which a tool's files begin the way down.
+    /// True for a comment that begins the undo part in the files of a tool.
     ///
-    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig, MyBatis Migrations, node-pg-migrate and
-    /// the evolutions of Play.
+    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig, MyBatis Migrations,
+    /// node-pg-migrate and the evolutions of Play.
     private static func beginsUndoing(_ comment: String) -> Bool {
         let text = comment.lowercased()
         guard text.contains("--") else { return false }

@@ -1,8 +1,8 @@
-/// The text of one or many statements, as the bytes that SQLite compiles, with the places in it.
+/// The text of one or more statements, as the bytes that SQLite compiles.
 ///
-/// It never splits statements: where one ends is told by SQLite itself (`sqlite3_prepare_v2`, *pzTail*).
+/// It never splits statements: SQLite itself finds where a statement ends (`sqlite3_prepare_v2`, *pzTail*).
 package struct SQLScript {
-    /// The text in UTF-8 without a byte order mark, ended by a zero byte.
+    /// The text in UTF-8 without a byte order mark, and a zero byte at its end.
     package let bytes: [UInt8]
 
     package init(_ text: String) {
@@ -17,7 +17,9 @@ package struct SQLScript {
 
     package var count: Int { bytes.count - 1 }
 
-    /// The line and the column of a byte, both from 1; a column is a Unicode scalar.
+    /// The line and the column of a byte, both counted from 1.
+    ///
+    /// A column is a Unicode scalar.
     package func position(at offset: Int) -> (line: Int, column: Int) {
         let before = bytes[..<offset]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
@@ -27,7 +29,7 @@ package struct SQLScript {
         return (line, column)
     }
 
-    /// The text between two bytes, without the blanks at its end.
+    /// The text between two offsets, without the blanks at its end.
     package func text(from start: Int, to end: Int) -> String {
         var end = end
         while end > start, Self.isBlank(bytes[end - 1]) { end -= 1 }
@@ -36,10 +38,10 @@ package struct SQLScript {
 
     /// An error at a place of this script.
     package func error(_ code: SQLError.Code, _ message: String, at offset: Int) -> SQLError {
-        SQLError(code, message).with { ($0.line, $0.column) = position(at: offset) }
+        SQLError(code, message).located(at: position(at: offset))
     }
 
-    /// Refuses a text of which a database would read a part.
+    /// Refuses a text that a database would only read in part.
     package func refuseZeroBytes(for database: String = "SQLite") throws(SQLError) {
         if let offset = bytes[..<count].firstIndex(of: 0) {
             throw error(.invalidScript, "a zero byte, at which \(database) would stop reading", at: offset)

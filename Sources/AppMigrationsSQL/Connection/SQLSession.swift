@@ -1,7 +1,7 @@
 internal import AppMigrations
 
-/// A database as the migrator sees it: the statements that each dialect writes in its own way, and what surrounds a
-/// migration there.
+/// The statements of a migrator that differ between databases, and the transactions and settings around a
+/// migration.
 package protocol SQLSession {
     /// The connection that the statements go to.
     var db: SQLConversation { get }
@@ -9,46 +9,53 @@ package protocol SQLSession {
     /// A parameter, counted from 1.
     func placeholder(_ number: Int) -> String
 
-    /// The name of a table as it stands in a statement until its columns are known.
+    /// The name of a table for a statement, until ``columns(of:)`` has found the table's schema.
     ///
-    /// A temporary table of the same name must not hide it.
+    /// It has the schema's name in SQLite, so that a temporary table of the same name doesn't hide the table.
     func quoted(_ table: String) -> String
 
-    /// The clause after a table's name by which a statement reads the table itself, and none of its indexes.
+    /// The clause after a table's name that makes a statement read the table itself, and none of its indexes.
     ///
-    /// An index that lacks a row is the most common damage of an SQLite file. A ledger that was read by such an index
-    /// would run a migration twice.
+    /// An index that lacks a row is the most common damage of an SQLite file. If a ledger were read by such
+    /// an index, a migration would run twice.
     var withoutIndex: String { get }
 
-    /// The type of whole numbers with 64 bits.
+    /// The type of integers with 64 bits.
     var integerType: String { get }
 
-    /// The names and the types of a table's columns, one a row, with the table as it stands in a statement where the database has
-    /// a search path for it; no row where there is no such table.
+    /// One row for each column of a table, with the column's name and type; no row if the table doesn't
+    /// exist.
+    ///
+    /// If the database has a search path, a third value is the table's name with its schema, for statements.
     func columns(of table: String) throws(SQLError) -> SQLRows
 
     /// A query for the names of all tables and views.
     var tables: String { get }
 
-    /// True if a transaction stays open after a statement that failed.
+    /// True if a transaction can go on after a statement has failed.
     var goesOnAfterErrors: Bool { get }
 
-    /// Gives each value of a statement with one column.
+    /// Calls `body` with each value of a statement that has one column.
     func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError)
 
-    /// Inserts a row; true if the connection tells that this row was changed and no other one, by a trigger for instance.
+    /// Inserts a row.
+    ///
+    /// - Returns: True if the connection can tell that this row was inserted and no other row was changed,
+    ///   for example by a trigger.
     func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool
 
-    /// A number that is another one once another connection has committed; `nil` where the connection doesn't tell.
+    /// A number that changes when another connection commits; `nil` if the connection can't tell.
     func dataVersion() throws(SQLError) -> Int64?
 
-    /// Runs `body`; true if the connection tells that it did not write a table.
-    func leaves(_ table: String, _ body: SQLRules) throws(SQLError) -> Bool
+    /// Runs `body`.
+    ///
+    /// - Returns: True if the connection can tell that `body` did not write to `table`.
+    func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool
 
-    /// Refuses a script that the database would accept and read in another way than its author meant.
+    /// Refuses a script that the database would accept, but read differently from what its author meant.
     func check(_ script: String) throws(SQLError)
 
-    /// Runs a script in the migration's transaction, which is still there afterwards.
+    /// Runs a script in the migration's transaction, and throws if the script ended it.
     ///
     /// `sharesTransaction` is true if other migrations run in the same transaction.
     func run(script: String, sharesTransaction: Bool) throws(SQLError)
@@ -56,7 +63,9 @@ package protocol SQLSession {
     /// Refuses a script that can't run outside of a transaction, or not twice.
     func checkAlone(_ script: String) throws(SQLError)
 
-    /// Runs such a script, of which other hosts hear by a name, and then `record` in a transaction; nothing where it is applied.
+    /// Runs such a script, and then `record` in a transaction; does nothing if the script is already applied.
+    ///
+    /// Other hosts can see under this name that the script runs.
     func runAlone(
         _ script: String,
         as name: String,
@@ -65,19 +74,19 @@ package protocol SQLSession {
         record: SQLRules
     ) throws(SQLError)
 
-    /// Begins the transaction of a migration, and waits until no other process is in one.
+    /// Begins the transaction of a migration, after waiting for other processes that are in one.
     func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError)
 
-    /// Commits, and waits until no other process keeps the database from being written.
+    /// Commits, after waiting for other processes that keep the database from being written.
     func commit(_ lock: SQLLockWait) throws(SQLError)
 
     /// Takes the migrator's lock in the transaction of a caller.
     func join(_ lock: SQLLockWait) throws(SQLError)
 
-    /// Sets back what a script or a closure may have set in the connection's session.
+    /// Restores the settings of the connection that a script or a closure may have changed.
     func restoreSettings() throws(SQLError)
 
-    /// Rolls back, also where the database has ended the transaction by itself.
+    /// Rolls back; does nothing if the database has already ended the transaction.
     func rollBack() throws(SQLError)
 
     /// Runs `body` with the migrator's wait for locks instead of the connection's.
@@ -85,37 +94,26 @@ package protocol SQLSession {
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
-    /// Where they were on, all that `checking` runs leaves no row that refers to none and did not before it; it tells of the
-    /// others, a sentence for each table.
+    /// If they were on, `checking` throws if the rules that it runs add a foreign key violation.
     func withoutForeignKeys(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void)
         throws(SQLError)
 
-    /// Runs `body`, which begins a transaction, with commits that last when the power fails: at once where they are to be
-    /// durable, else as soon as a durable one follows.
+    /// Runs `body`, which begins a transaction, with commits that survive a power failure.
+    ///
+    /// If `durably` is false, they only need to survive it as soon as a durable commit has followed.
     func lasting(durably: Bool, _ body: SQLRules) throws(SQLError)
 }
 
-/// Runs rules at a data version, where it is known, looks afterwards at what they left, and tells of what they found broken.
+/// Runs rules, and throws if they added a foreign key violation.
+///
+/// The number is the current data version, if the caller knows it. Returns a sentence for each table that
+/// still has violations from before.
 package typealias SQLChecking = (Int64?, SQLRules) throws(SQLError) -> [String]
 
+/// Runs rules without checking foreign keys.
 package func unchecked(_: Int64?, _ rules: SQLRules) throws(SQLError) -> [String] {
     try rules()
     return []
-}
-
-/// How long to wait for the lock of a ledger, and what comes before a wait.
-package struct SQLLockWait {
-    package let limit: Duration
-    /// The table whose lock it is, where a database has more than one.
-    package let ledger: String?
-    /// Called when the lock isn't free; `nil` where nobody is told.
-    package let beforeWaiting: SQLRules?
-
-    package init(_ limit: Duration, ledger: String? = nil, beforeWaiting: SQLRules? = nil) {
-        self.limit = limit
-        self.ledger = ledger
-        self.beforeWaiting = beforeWaiting
-    }
 }
 
 extension SQLSession {
@@ -129,7 +127,8 @@ extension SQLSession {
     }
 
     package func dataVersion() throws(SQLError) -> Int64? { nil }
-    package func leaves(_ table: String, _ body: SQLRules) throws(SQLError) -> Bool {
+
+    package func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool {
         try body()
         return false
     }
@@ -150,8 +149,8 @@ extension SQLSession {
 
     /// Runs a statement that waits for the lock of the migrator.
     ///
-    /// The errors of another library have codes of their own and words in any language. The statement does nothing
-    /// but wait, so that one which failed after the whole wait could not have the lock.
+    /// The errors of another library have codes of their own, and messages in any language. But the statement
+    /// does nothing except wait. So if it failed after the whole wait, it couldn't get the lock.
     package func lock(limit: Duration, with statement: SQLRules) throws(SQLError) {
         let began = Platform.uptime
         do throws(SQLError) { try statement() } catch {
@@ -160,14 +159,15 @@ extension SQLSession {
         }
     }
 
-    /// Runs `body` behind a savepoint, and finds out whether its transaction is still the one it began in: the
-    /// savepoint is gone with a transaction that ended.
+    /// Runs `body` after setting a savepoint, and throws if `body` ended the transaction: the savepoint is
+    /// gone then.
     package func behindSavepoint(_ body: SQLRules) throws(SQLError) {
         try db.query("SAVEPOINT app_migrations_guard")
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
             if error.code == .transactionEnded || error.code == .cancelled { throw error }
-            // Without a savepoint or a transaction these are the states. With another one the connection has ended, for example.
+            // These SQLSTATEs mean that there is no such savepoint or no transaction. Any other one has
+            // another reason, for example that the connection has ended.
             if let state = error.sqlState, !["3B001", "25P01"].contains(state) { throw error }
             throw SQLError.endedTransaction(after: error)
         }
@@ -176,6 +176,6 @@ extension SQLSession {
 }
 
 extension Duration {
-    /// Milliseconds, at least 1 and at most what databases take.
+    /// The milliseconds: at least 1, and at most the highest number that databases accept.
     package var wholeMilliseconds: Int32 { Int32(max(1, min(self / .milliseconds(1), Double(Int32.max)))) }
 }

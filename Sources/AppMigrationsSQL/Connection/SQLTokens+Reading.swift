@@ -1,12 +1,12 @@
 extension SQLTokens {
-    /// The byte so many behind the one that is read, zero behind the last.
+    /// The byte at a distance after the current one; zero after the last byte.
     private func ahead(_ distance: Int) -> UInt8 { offset + distance < count ? bytes[offset + distance] : 0 }
 
     private func has(_ pair: StaticString) -> Bool {
         ahead(0) == pair.utf8Start[0] && ahead(1) == pair.utf8Start[1]
     }
 
-    /// Reads on; `nil` for a blank or a comment.
+    /// Reads the next token; returns `nil` for a blank or a comment.
     mutating func read() -> Kind? {
         let byte = bytes[offset]
         switch byte {
@@ -22,19 +22,19 @@ extension SQLTokens {
         case _ where has("/*"):
             skipComment()
             return nil
-        case UInt8(ascii: "'"): return quoted(.text, byte)
-        case UInt8(ascii: "\""): return quoted(.quoted, byte)
+        case UInt8(ascii: "'"): return quoted(.text, until: byte)
+        case UInt8(ascii: "\""): return quoted(.quoted, until: byte)
         default: return isPostgres ? ofPostgres(byte) : ofSQLite(byte)
         }
     }
 
     private mutating func ofSQLite(_ byte: UInt8) -> Kind {
         switch byte {
-        case UInt8(ascii: "`"): return quoted(.name, byte)
-        case UInt8(ascii: "["): return quoted(.name, UInt8(ascii: "]"))
+        case UInt8(ascii: "`"): return quoted(.name, until: byte)
+        case UInt8(ascii: "["): return quoted(.name, until: UInt8(ascii: "]"))
         case _ where SQLName.folded(byte) == UInt8(ascii: "x") && ahead(1) == UInt8(ascii: "'"):
             offset += 1
-            _ = quoted(.text, UInt8(ascii: "'"))
+            _ = quoted(.text, until: UInt8(ascii: "'"))
             return .other
         default: return word()
         }
@@ -45,7 +45,7 @@ extension SQLTokens {
         case _ where SQLName.folded(byte) == UInt8(ascii: "e") && ahead(1) == UInt8(ascii: "'"):
             offset += 1
             hasEscapes = true
-            return quoted(.text, UInt8(ascii: "'"))
+            return quoted(.text, until: UInt8(ascii: "'"))
         case UInt8(ascii: "$"): return dollar()
         default: return word()
         }
@@ -53,8 +53,8 @@ extension SQLTokens {
 
     /// Reads a word, the digits and letters of a number, or one byte that begins neither.
     ///
-    /// PostgreSQL's numbers are read digit by digit: no statement has a text right behind one, so that it doesn't matter whether
-    /// the letter of `1e5` begins a name.
+    /// PostgreSQL's numbers are read digit by digit. So the letter of `1e5` is read as a name, which doesn't
+    /// matter, because no statement has a text right after a number.
     private mutating func word() -> Kind {
         let first = bytes[offset]
         offset += 1
@@ -63,7 +63,7 @@ extension SQLTokens {
         return Self.isDigit(first) ? .other : .word
     }
 
-    /// Leaves the end of the line to be read.
+    /// Skips a comment up to the end of its line, which is read next.
     private mutating func skipLine() {
         while offset < count, ahead(0) != UInt8(ascii: "\n"),
             !isPostgres || ahead(0) != UInt8(ascii: "\r")
@@ -72,7 +72,9 @@ extension SQLTokens {
         }
     }
 
-    /// Comments of this kind nest in PostgreSQL.
+    /// Skips a comment between `/*` and `*/`.
+    ///
+    /// In PostgreSQL, such comments can be nested.
     private mutating func skipComment() {
         let start = offset
         var depth = 0
@@ -91,7 +93,7 @@ extension SQLTokens {
         unended = start..<start + 2
     }
 
-    private mutating func quoted(_ kind: Kind, _ close: UInt8) -> Kind {
+    private mutating func quoted(_ kind: Kind, until close: UInt8) -> Kind {
         let start = offset
         offset += 1
         while offset < count {
@@ -109,7 +111,7 @@ extension SQLTokens {
         return .other
     }
 
-    /// `$$…$$` or `$tag$…$tag$`; or a dollar sign by itself, which the server refuses.
+    /// Reads a text, `$$…$$` or `$tag$…$tag$`, or a single dollar sign, which the server refuses.
     private mutating func dollar() -> Kind {
         let start = offset
         offset += 1

@@ -1,13 +1,14 @@
 /// The words, texts and signs of a statement, without its blanks and comments.
 ///
-/// It reads as SQLite's own tokenizer does ("SQLite Keywords", "Literal Values", "SQL Comments"), or as PostgreSQL's
-/// ("Lexical Structure") with `standard_conforming_strings` on. What it cannot read, such as a text without an end, becomes a
-/// sign of its own: two statements are then different sooner than equal.
+/// They are read by the rules of SQLite ("SQLite Keywords", "Literal Values", "SQL Comments"), or by those of
+/// PostgreSQL ("Lexical Structure") with `standard_conforming_strings` on. Something that can't be read, such
+/// as a text without an end, becomes a token of its own. So if in doubt, two statements are different, and
+/// not equal.
 package struct SQLTokens: Sendable {
     package enum Kind: Hashable, Sendable {
         /// A keyword or a name without quotes.
         case word
-        /// In double quotes: a name, or a text where no such column is.
+        /// In double quotes: a name, or a text if there is no such column.
         case quoted
         /// In brackets or backticks: always a name.
         case name
@@ -27,21 +28,23 @@ package struct SQLTokens: Sendable {
     /// The number of bytes of the text.
     package let count: Int
     package private(set) var tokens: [Token] = []
-    /// Where a text, a name or a comment begins that has no end: its opening bytes.
+    /// The opening bytes of a text, a name or a comment that has no end.
     package internal(set) var unended: Range<Int>?
-    /// True if the text is read as PostgreSQL reads it, and not as SQLite does.
+    /// True to read the text by the rules of PostgreSQL, false by those of SQLite.
     let isPostgres: Bool
-    /// Where the next one begins, while they are read.
+    /// The offset of the next token, while they are read.
     var offset: Int
-    /// True behind a text of PostgreSQL with escapes, which go on in a further one.
+    /// True after a text of PostgreSQL with escapes, because a text after it may continue it.
     ///
-    /// `E'one'`, a line feed, `'two'` is one text. In the same line the server refuses a second one.
+    /// `E'one'`, a line feed, and `'two'` are one text. On the same line, the server refuses a second text.
     var hasEscapes = false
 
-    /// The tokens of a script from a byte on, none of which is read yet.
+    /// Prepares to read the tokens of a script from an offset on, by ``next()``.
     package init(unread script: SQLScript, from offset: Int = 0, isPostgres: Bool = false) {
-        (bytes, count) = (script.bytes, script.count)
-        (self.offset, self.isPostgres) = (offset, isPostgres)
+        bytes = script.bytes
+        count = script.count
+        self.offset = offset
+        self.isPostgres = isPostgres
     }
 
     package init(_ script: SQLScript, isPostgres: Bool = false) {
@@ -63,12 +66,14 @@ package struct SQLTokens: Sendable {
         return (kind, start..<offset)
     }
 
-    /// The text of a token as it stands there.
+    /// The text of a token, with its quotes.
     package func text(_ index: Int) -> String { text(in: tokens[index].range) }
 
     package func text(in range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// True if a token is the keyword, given in capitals; a quoted one never is.
+    /// True if a token is a keyword, which is passed in capitals.
+    ///
+    /// A token in quotes is no keyword.
     package func isWord(_ index: Int, _ keyword: StaticString) -> Bool {
         guard tokens.indices.contains(index), tokens[index].kind == .word else { return false }
         return keyword.withUTF8Buffer { letters in
@@ -85,7 +90,7 @@ package struct SQLTokens: Sendable {
 
     /// The name that a token can be, without its quotes.
     ///
-    /// SQLite takes a text in single quotes for a name where only a name can stand.
+    /// A text in single quotes can be one, because SQLite reads it as a name wherever only a name is allowed.
     package func name(_ index: Int) -> SQLName? {
         guard index < tokens.count else { return nil }
         let token = tokens[index]
@@ -98,7 +103,7 @@ package struct SQLTokens: Sendable {
             var offset = token.range.lowerBound + 1
             while offset < token.range.upperBound - 1 {
                 inside.append(bytes[offset])
-                // A quote inside is written twice; a bracket cannot be.
+                // A quote inside is written twice. A name in brackets can't contain a closing bracket.
                 offset += bytes[offset] == close ? 2 : 1
             }
             return SQLName(String(decoding: inside, as: UTF8.self))

@@ -1,17 +1,19 @@
-/// A value of a column or a parameter: one of the five that SQLite stores ("Datatypes In SQLite").
+/// A value of a column or a parameter, of one of the five types that SQLite stores ("Datatypes In SQLite").
 ///
-/// Literals stand for values, so that `[1, "draft", nil]` is a list of arguments; `[SQLValue(id), SQLValue(title)]`
-/// is one of variables.
+/// Values can be written as literals: `[1, "draft", nil]` is a list of arguments. For variables, write
+/// `[SQLValue(id), SQLValue(title)]`.
 public enum SQLValue: Sendable, Hashable {
     /// Nothing: `NULL`.
     case null
     /// A whole number.
     case integer(Int64)
-    /// A number with a fraction; `NaN` comes back as `null`.
+    /// A number with a fraction.
+    ///
+    /// SQLite stores `NaN` as `NULL`.
     case real(Double)
     /// A text.
     case text(String)
-    /// Bytes as they are.
+    /// Bytes.
     case blob([UInt8])
 }
 
@@ -56,7 +58,7 @@ extension SQLValue: CustomStringConvertible {
         }
     }
 
-    /// The value as a whole number; a connection that gives every value as text has texts of digits.
+    /// The value as a whole number, also if the connection returns every value as text.
     package var number: Int64? {
         switch self {
         case .integer(let number): number
@@ -65,11 +67,11 @@ extension SQLValue: CustomStringConvertible {
         }
     }
 
-    /// The value as an error names it.
+    /// The value for the message of an error.
     package var shown: String {
         switch self {
         case .text(let text):
-            // Enough to know the value, and an error stays a line in a log.
+            // Enough to recognize the value, and an error fits on a line of a log.
             let limit = 60
             return text.count > limit ? "the text \"\(text.prefix(limit))…\"" : "the text \"\(text)\""
         case .blob(let bytes): return "a blob of \(bytes.count) bytes"
@@ -79,7 +81,9 @@ extension SQLValue: CustomStringConvertible {
 }
 
 extension [SQLValue] {
-    /// The text in a column of a row, counted from 0, of which this library knows that it has one.
+    /// The text in a column of a row, counted from 0.
+    ///
+    /// The query must return a text there.
     package func text(_ column: Int) throws(SQLError) -> String {
         if indices.contains(column), case .text(let text) = self[column] { return text }
         throw SQLError(.statementFailed, "A row has no text in its column \(column + 1): \(self)")

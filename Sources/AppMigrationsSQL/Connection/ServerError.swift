@@ -1,26 +1,34 @@
-/// An error in the words of a database server.
+/// An error as a database server reported it.
 ///
-/// The description of an error is no reason: PostgresNIO hides there what the server said, and a server has words in any
-/// language.
+/// The description of a client's error is not enough. PostgresNIO leaves the server's message out of it, and
+/// a server may write messages in any language.
 public struct ServerError: Sendable {
     /// The message of the server.
     public var message: String
 
-    /// The five characters that tell a program why ("PostgreSQL Error Codes"), `55P03` where a lock was waited for in vain.
+    /// The SQLSTATE: five characters by which a program knows the reason ("PostgreSQL Error Codes").
+    ///
+    /// For example, it is `55P03` if a lock wasn't available in time.
+    ///
+    /// `nil` says that no server answered: the connection was lost, or was never made. The same work may
+    /// succeed on another connection.
     public var sqlState: String?
 
-    /// Facts beyond the message, the values of a key for instance.
+    /// Facts that the message doesn't contain, for example the values of a key.
     public var detail: String?
 
     /// The server's advice.
     public var hint: String?
 
-    /// The answer of a connection for an error of its server.
+    /// Creates an error from the parts that the server sent.
     public init(message: String, sqlState: String? = nil, detail: String? = nil, hint: String? = nil) {
-        (self.message, self.sqlState, self.detail, self.hint) = (message, sqlState, detail, hint)
+        self.message = message
+        self.sqlState = sqlState
+        self.detail = detail
+        self.hint = hint
     }
 
-    /// All of the words, each part a sentence.
+    /// The message, the detail and the hint, each as a sentence.
     var text: String {
         [detail, hint].compactMap(\.self).reduce(message) { $0 + ($0.hasSuffix(".") ? " " : ". ") + $1 }
     }

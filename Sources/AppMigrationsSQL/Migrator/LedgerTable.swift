@@ -1,50 +1,52 @@
-/// A table in which this library records what ran in a database.
-///
-/// It notes the table's columns and rows as they are read.
+/// A table in which this library records what has run in a database.
 package class LedgerTable {
     final let session: any SQLSession
     final let name: String
 
     /// The columns of a table that this library made, in lower case.
     private let ownColumns: [String]
-    /// The columns without which it is no such table.
-    private let required: ArraySlice<String>
+    /// The columns that the table must have.
+    private let requiredColumns: ArraySlice<String>
 
-    /// The table as it stands in a statement.
+    /// The name of the table in statements.
     private(set) final var table: String
 
-    /// The names of its columns in lower case, none where there is no such table.
+    /// The names of its columns in lower case; empty if the table doesn't exist or wasn't read yet.
     private(set) final var columns = [String]()
 
-    /// The declared type of its versions, empty for none.
+    /// The declared type of the column `version`; empty if it has none.
     private(set) final var versionType = ""
 
-    /// The places of its own columns that it has, and the statement that inserts a row with them.
+    /// The indexes of the own columns that the table has, and a statement that inserts a row with these.
     private lazy var insertion = {
-        let kept = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
-        let names = kept.map { ownColumns[$0] }.joined(separator: ", ")
-        let places = kept.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
-        return (kept: kept, sql: "INSERT INTO \(table) (\(names)) VALUES (\(places))")
+        let existing = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
+        let names = existing.map { ownColumns[$0] }.joined(separator: ", ")
+        let places = existing.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
+        return (columns: existing, sql: "INSERT INTO \(table) (\(names)) VALUES (\(places))")
     }()
 
     init(_ session: any SQLSession, named name: String, columns: [String], required: Int) {
         self.session = session
         self.name = name
-        (ownColumns, self.required) = (columns, columns.prefix(required))
+        ownColumns = columns
+        requiredColumns = columns.prefix(required)
         table = session.quoted(name)
     }
 
     final var exists: Bool { !columns.isEmpty }
 
-    /// True if its columns are those that this library gives it.
+    /// True if the table has exactly the columns that this library creates.
     final var isOwn: Bool { columns == ownColumns }
 
-    /// Reads which columns there are, and refuses the table of another tool, whose numbers would pass for migrations of the app
-    /// that have run.
+    /// Reads the columns, and refuses the table of another tool.
+    ///
+    /// Its numbers would be read as the app's applied migrations.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
-        (columns, versionType, table) = ([], "", session.quoted(name))
-        // The schema in which a search path has found it.
+        columns = []
+        versionType = ""
+        table = session.quoted(name)
+        // With the schema in which a search path has found the table.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
         for row in rows {
             columns.append(try row.text(0).lowercased())
@@ -63,26 +65,29 @@ package class LedgerTable {
         if let (column, owner) = foreign {
             throw SQLError(.foreignLedger, "The table \(name) is \(owner): it has a column \(column)")
         }
-        for column in required where !columns.contains(column) {
+        for column in requiredColumns where !columns.contains(column) {
             throw unreadable("The table \(name) has no column \(column)")
         }
     }
 
-    /// Inserts a row with those of the values, in the order of its own columns, that it has columns for.
+    /// Inserts a row.
     ///
-    /// The insert of a table that is not this library's may leave the row out without an error, by ON CONFLICT IGNORE
-    /// or RAISE(IGNORE), or take another one away. The migration would run at every start.
+    /// The values are in the order of the own columns, and values without a column are left out.
     ///
-    /// - Returns: True if the row is there; otherwise it is to be looked for.
+    /// If another library created the table, the insert may skip the row without an error, by ON CONFLICT
+    /// IGNORE or RAISE(IGNORE), or it may delete another row. Then a migration would run at every start. So
+    /// the rows can be counted before and after.
+    ///
+    /// - Returns: True if the row was surely inserted; otherwise the caller must read it.
     final func insert(
         _ values: [SQLValue],
         of version: String,
         counting isCounted: Bool
     ) throws(SQLError) -> Bool {
         let before = isCounted ? try count() : 0
-        let hasChangedOne = try session.insert(insertion.sql, insertion.kept.map { values[$0] })
+        let hasInsertedOne = try session.insert(insertion.sql, insertion.columns.map { values[$0] })
         if isCounted, try count() != before + 1 { throw notKept(version) }
-        return hasChangedOne && !isCounted
+        return hasInsertedOne && !isCounted
     }
 
     private func count() throws(SQLError) -> Int64 {

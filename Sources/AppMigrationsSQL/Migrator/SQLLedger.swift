@@ -1,19 +1,23 @@
 internal import AppMigrations
 
-/// The table `schema_migrations` of a database, or one of another name: which versions were applied to it.
+/// The table that records which versions were applied to a database: `schema_migrations`, unless it has
+/// another name.
 ///
-/// One that FMDBMigrationManager made, with the single column `version`, is used as it is.
+/// A table that FMDBMigrationManager created, with the single column `version`, is used as it is.
 final class SQLLedger: LedgerTable {
-    /// Every version applied, in order.
+    /// Every applied version, in order.
     private(set) var versions = [Int64]()
 
-    /// The data version in which `versions` has all but this run's own; `nil` once this connection may have written others.
-    var known: Int64?
+    /// The data version at which ``versions`` was read; `nil` if this connection may have written to the
+    /// ledger since then.
+    ///
+    /// The versions that this run itself recorded may be missing from ``versions``.
+    var versionsAreCurrentAt: Int64?
 
-    /// The versions whose SQL is another one than when it was applied, once the ledger is compared.
+    /// The versions whose SQL was edited after it was applied; empty until the ledger is compared.
     var changed = [Int64]()
 
-    /// True if any row is what this migrator would have written.
+    /// True if at least one row is as this migrator would have written it.
     var hasOwnRow = false
 
     init(_ session: any SQLSession, named name: String) {
@@ -23,7 +27,7 @@ final class SQLLedger: LedgerTable {
 
     override func read() throws(SQLError) {
         try super.read()
-        // FMDBMigrationManager's table has integers.
+        // In FMDBMigrationManager's table, versions are integers.
         if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
             throw SQLError(
                 .foreignLedger,
@@ -32,12 +36,13 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// Reads the versions of a database whose columns were not asked for, none where there is no ledger.
+    /// Reads the versions before the columns are known; there are none if the ledger doesn't exist.
     ///
-    /// A start that has nothing to do comes here and no further.
+    /// If nothing is pending, a start needs nothing else.
     func readFirst() throws(SQLError) {
         if session.goesOnAfterErrors {
-            // The ledger may be missing: `read()` finds that, or the error again. After `busy` it would wait twice.
+            // The ledger may be missing. `read()` finds that out, or fails with the same error. After `busy`,
+            // it would wait a second time.
             do throws(SQLError) { return try selectVersions() } catch {
                 if error.code == .busy { throw error }
             }
@@ -46,33 +51,35 @@ final class SQLLedger: LedgerTable {
         try readVersions()
     }
 
-    /// Reads the versions, once the columns are known.
+    /// Reads the versions after the columns are known.
     func readVersions() throws(SQLError) {
         versions = []
         if exists { try selectVersions() }
     }
 
-    // An interpolation makes room for more than 63 bytes here. Swift builds a type when such a text goes, which takes the first call
-    // of a process as long as a statement.
+    // The statement is concatenated, because an interpolation would allocate more than 63 bytes here. When
+    // such a text is freed, Swift instantiates a type, which takes as long as a statement in the first call
+    // of a process.
     private func selectVersions() throws(SQLError) {
         var found = [Int64]()
-        // The rows are mostly in the order of their versions. To let SQLite sort them would take longer.
+        // Usually the rows are already in the order of their versions. Sorting by SQLite would take longer.
         try session.values(of: "SELECT version FROM " + (table + session.withoutIndex)) {
             value throws(SQLError) in
             let version = try version(value)
             if found.last ?? .min <= version { return found.append(version) }
-            // Texts have another order than numbers.
+            // If the column has texts, their order isn't that of the numbers.
             found.insert(version, at: found.firstIndex { $0 > version } ?? found.count)
         }
         versions = found
     }
 
-    /// The checksum of a version, where the ledger has one.
+    /// The checksum of a version; `nil` if the ledger has none.
     ///
-    /// A start that has nothing to do asks for one version, and not for the columns first.
+    /// If nothing is pending, a start only asks for one version, and doesn't read the columns first.
     func checksum(of version: Int64) throws(SQLError) -> String? {
         if session.goesOnAfterErrors, !exists {
-            // The ledger may have no checksums: `read()` finds that, or the error again.
+            // The ledger may have no column for checksums. `read()` finds that out, or fails with the same
+            // error.
             do throws(SQLError) { return try selectChecksum(of: version) } catch {}
         }
         if !exists { try read() }
@@ -86,12 +93,15 @@ final class SQLLedger: LedgerTable {
         return checksum
     }
 
-    /// True if a version was applied; with a data version, the ledger is read only if it may have been written since it was known.
+    /// True if a version was applied.
+    ///
+    /// If the caller knows the data version, the ledger is only read again if it may have been written since
+    /// the last time.
     func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
         let sql = "SELECT 1 FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
         guard let dataVersion else { return try !session.db.query(sql).isEmpty }
-        if known != dataVersion { try readVersions() }
-        known = dataVersion
+        if versionsAreCurrentAt != dataVersion { try readVersions() }
+        versionsAreCurrentAt = dataVersion
         return versions.contains(version)
     }
 
@@ -100,12 +110,15 @@ final class SQLLedger: LedgerTable {
         throw unreadable("The table \(name) has a version that is not a number: \(value.shown)")
     }
 
-    /// Makes the ledger where it is still missing; the lock is held.
+    /// Creates the ledger if it is missing.
+    ///
+    /// The caller holds the lock.
     func make() throws(SQLError) {
         if exists { return }
         try read()
         if exists { return }
-        // FMDBMigrationManager's table with three columns more, which it can leave out when it inserts.
+        // FMDBMigrationManager's table with three more columns. They may be NULL, so that it can still insert
+        // rows.
         try session.db.query(
             """
             CREATE TABLE \(table) (
@@ -119,50 +132,53 @@ final class SQLLedger: LedgerTable {
         try read()
     }
 
-    /// Writes that a migration was applied.
+    /// Records that a migration was applied.
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
         let now = SQLValue.text(Timestamp.text(Platform.now))
         let values = [.integer(version), SQLValue(name), SQLValue(checksum), now]
-        // A ledger that this library made loses no rows; a look at the row is cheaper than two at the number of rows.
+        // A ledger that this library created loses no rows, so the row is read, which is cheaper than
+        // counting rows twice.
         if try insert(values, of: "\(version)", counting: !isOwn) { return }
-        known = nil
+        versionsAreCurrentAt = nil
         if try !hasApplied(version) { throw notKept("\(version)") }
     }
 
-    /// Reads the ledger, and the files of every migration that is applied.
+    /// Reads the ledger and the files of all applied migrations, and compares their texts.
     func compare(with steps: [SQLStep]) throws(SQLError) {
         try read()
         try readVersions()
-        (changed, hasOwnRow) = ([], false)
+        changed = []
+        hasOwnRow = false
         guard columns.contains("checksum") else { return }
-        // A row without a checksum could be anybody's.
+        // A row without a checksum may have been written by any library.
         let sql = """
             SELECT version, checksum FROM \(table)\(session.withoutIndex) WHERE checksum IS NOT NULL ORDER BY version
             """
         for row in try session.db.query(sql) {
-            let (version, then) = (try version(row[0]), try row.text(1))
+            let version = try version(row[0])
+            let recorded = try row.text(1)
             guard let step = steps.first(where: { $0.version == version }) else { continue }
-            if try step.checksum() == then { hasOwnRow = true } else { changed.append(version) }
+            if try step.checksum() == recorded { hasOwnRow = true } else { changed.append(version) }
         }
     }
 
-    /// Refuses a ledger that another migrator wrote: its rows have none of the texts, and the database none of the
-    /// tables that the texts make.
+    /// Refuses a ledger that another migrator wrote: no row matches a text, and the database has none of the
+    /// tables that the texts create.
     ///
-    /// A text that was edited after its release is another case: its table is there, or another row is as it should be.
+    /// If a text was only edited after its release, its tables exist, or another row matches.
     func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
         try compare(with: steps)
         guard let version = changed.first, !hasOwnRow else { return }
-        var made = [SQLName]()
+        var expected = [SQLName]()
         for step in steps where versions.contains(step.version) {
-            if let text = try step.text() { Self.follow(text, &made) }
+            if let text = try step.text() { Self.updateTables(&expected, after: text) }
         }
         let tables = try session.db.query(session.tables)
-        let isThere = tables.contains {
-            if case .text(let name) = $0.first { made.contains(SQLName(name)) } else { false }
+        let hasExpectedTable = tables.contains {
+            if case .text(let name) = $0.first { expected.contains(SQLName(name)) } else { false }
         }
-        if made.isEmpty || isThere { return }
-        let list = made.map(\.text).joined(separator: ", ")
+        if expected.isEmpty || hasExpectedTable { return }
+        let list = expected.map(\.text).joined(separator: ", ")
         throw SQLError(
             .foreignLedger,
             "The table \(name) belongs to another migrator: its version \(version) has another text, and the"
@@ -170,8 +186,8 @@ final class SQLLedger: LedgerTable {
         )
     }
 
-    /// Follows which tables may be there after a script, by every name that scripts give them.
-    private static func follow(_ script: String, _ tables: inout [SQLName]) {
+    /// Updates which tables may exist after a script, by the names in CREATE, DROP and RENAME.
+    private static func updateTables(_ tables: inout [SQLName], after script: String) {
         let tokens = SQLTokens(script)
         for index in tokens.tokens.indices {
             func follows(_ keyword: StaticString) -> Bool { tokens.isWord(index - 1, keyword) }

@@ -1,28 +1,30 @@
 /// One step of a database's schema: its version, and the SQL or the closure that takes the database there.
 ///
-/// A migration is applied once in the life of a database, and never edited after a release: databases that
-/// have it would not get the change.
+/// A migration is applied once in the life of a database. Never edit it after a release: databases that have
+/// it would not get the change.
 public struct SQLMigration<Connection>: Sendable {
-    /// The version, from 0 on; migrations run in its order.
+    /// The version, which is 0 or higher.
+    ///
+    /// Migrations run in the order of their versions.
     public var version: Int64 { step.version }
 
     /// The migration's name in errors, in progress and in the ledger.
     public var name: String? { step.name }
 
-    /// The path of the file that holds its SQL, where there is one.
+    /// The path of the file with its SQL; `nil` if there is no file.
     package var file: String? { step.file }
 
-    /// The fingerprint of its SQL; `nil` for a closure.
+    /// The checksum of its SQL; `nil` for a closure.
     package func checksum() throws(SQLError) -> String? { try step.checksum() }
 
     let step: SQLStep
     /// The closure of a migration without SQL.
     let code: Code?
 
-    /// How a closure tells how much of its work is done, from 0 to 1.
+    /// Reports how much of a closure's work is done, from 0 to 1.
     ///
-    /// The closure for `progress` of the migrator is called with it. It throws where the answer is not to continue, or the task
-    /// is cancelled: let that error through.
+    /// It calls the `progress` closure of the migrator. It throws if that closure doesn't answer `continue`,
+    /// or if the task was cancelled. Don't catch that error.
     public typealias ProgressHandler = (_ fraction: Double) throws(SQLError) -> Void
 
     typealias AwaitedClosure =
@@ -37,12 +39,13 @@ public struct SQLMigration<Connection>: Sendable {
     /// A migration of one or many statements, written without BEGIN and COMMIT.
     ///
     /// - Parameters:
-    ///   - version: The version, from 0 on.
+    ///   - version: The version, which is 0 or higher.
     ///   - name: The name of the migration in errors, in progress and in the ledger.
     ///   - sql: The statements.
-    ///   - inTransaction: `false` for the one statement that PostgreSQL refuses in a transaction, `CREATE INDEX CONCURRENTLY`
-    ///     for instance. It is recorded after it has run, so it runs **at least once**: write it so that it can run twice. A
-    ///     file has `-- app-migrations: no transaction` as its first line instead.
+    ///   - inTransaction: False for a single statement that PostgreSQL refuses in a transaction, for example
+    ///     `CREATE INDEX CONCURRENTLY`. It is recorded after it has run, so it runs **at least once**: write
+    ///     it so that it can run twice. In a file, write `-- app-migrations: no transaction` as the first
+    ///     line instead.
     public init(version: Int64, name: String? = nil, sql: String, inTransaction: Bool = true) {
         step = SQLStep(version: version, name: name, script: sql, isAlone: !inTransaction)
         code = nil
@@ -53,17 +56,20 @@ public struct SQLMigration<Connection>: Sendable {
         code = nil
     }
 
-    /// Migrations of texts, numbered in the order of an array that only ever grows at its end.
+    /// Migrations for an array of scripts, numbered in its order.
     ///
-    /// A ledger has one owner: two lists in one database, of two modules for instance, need numbers that don't
-    /// overlap and one migrator for both, or a migrator each with a ledger of its own.
+    /// Only append to the array.
+    ///
+    /// A ledger has one owner. So if two modules have a list for the same database, give them numbers that
+    /// don't overlap and one migrator, or give each its own migrator with its own ledger.
     ///
     /// - Parameters:
-    ///   - scripts: A text for each migration, of one or many statements.
-    ///   - first: The version of the first one.
+    ///   - scripts: A script of one or many statements for each migration.
+    ///   - first: The version of the first migration.
     /// - Returns: The migrations, in the order of the texts.
     public static func numbered(_ scripts: [String], startingAt first: Int64 = 1) -> [SQLMigration] {
-        // A `map` would have generic types built, which takes longer than an idle check.
+        // Not `map`, which would instantiate generic types in the first call. That takes longer than an idle
+        // check.
         var migrations = [SQLMigration]()
         for script in scripts {
             migrations.append(SQLMigration(version: first + Int64(migrations.count), sql: script))
@@ -75,8 +81,8 @@ public struct SQLMigration<Connection>: Sendable {
 extension SQLMigration where Connection: SQLConnection {
     /// A migration in Swift.
     ///
-    /// The closure runs in a transaction that it must not end. What it throws rolls its migration back. One that takes long
-    /// reports how far it is: `try report(0.5)`.
+    /// The closure runs in a transaction that it must not end. If it throws, its migration is rolled back. If
+    /// it takes long, it can report its progress: `try report(0.5)`.
     public init(
         version: Int64,
         name: String? = nil,
@@ -90,9 +96,10 @@ extension SQLMigration where Connection: SQLConnection {
 extension SQLMigration where Connection: AsyncSQLConnection {
     /// A migration in Swift, on a connection that is awaited.
     ///
-    /// The closure runs in a transaction that it must not end, on the actor of the migrator's caller. What it throws rolls
-    /// its migration back. Whatever else uses the connection while the closure is suspended is in its transaction. One that
-    /// takes long reports how far it is: `try report(0.5)`.
+    /// The closure runs in a transaction that it must not end, on the actor of the migrator's caller. If it
+    /// throws, its migration is rolled back. If other code uses the connection while the closure is
+    /// suspended, its statements become part of the transaction. If the closure takes long, it can report its
+    /// progress: `try report(0.5)`.
     public init(
         version: Int64,
         name: String? = nil,

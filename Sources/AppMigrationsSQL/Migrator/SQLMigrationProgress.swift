@@ -1,20 +1,24 @@
-/// How far a run is, told after each migration that it ran, and each time a migration's closure reports.
+/// The progress of a call of `migrate`, sent after each migration, and each time a migration's closure
+/// reports.
 public struct SQLMigrationProgress: Sendable {
-    /// How many migrations this call has run, this one included once its ``fraction`` is 1.
+    /// The number of migrations that this call has run.
+    ///
+    /// It includes the current one when its ``fraction`` is 1.
     public let completed: Int
 
-    /// How many migrations this call runs, as far as it knows.
+    /// The number of migrations that this call expects to run.
     ///
-    /// The ones that another process ran meanwhile are no longer counted.
+    /// Migrations that another process has run during the call aren't counted.
     public let total: Int
 
-    /// The version of the migration that this call runs or just ran.
+    /// The version of the current migration, which is running or has just run.
     public let version: Int64
 
-    /// Its name.
+    /// The name of the current migration.
     public let name: String?
 
-    /// How much of this migration is done, from 0 to 1: what its closure reported, and 1 when it has run.
+    /// How much of the current migration is done, from 0 to 1: the fraction that its closure reported, and 1
+    /// when it has run.
     public internal(set) var fraction: Double
 
     /// The progress of a closure that reports `fraction` of its own work.
@@ -24,18 +28,20 @@ public struct SQLMigrationProgress: Sendable {
         return progress
     }
 
-    /// The answer to what should happen after a migration.
+    /// How to go on after a migration.
     ///
-    /// To a closure that reports, `continue` alone lets it go on: each other one ends
-    /// it, and its migration is undone, with ``SQLMigrator/Transactions/all`` every one before it.
+    /// If a migration's closure reports its progress, only `continue` lets it go on. Every other answer ends
+    /// the closure and rolls its migration back, and with ``SQLMigrator/Transactions/all`` every migration
+    /// before it.
     public enum Answer: Sendable, Hashable {
-        /// Commit it and run the next.
+        /// Commit the migration and run the next one.
         case `continue`
 
-        /// Commit it and run no other.
+        /// Commit the migration and run no other.
         case stop
 
-        /// Undo it, and with ``SQLMigrator/Transactions/all`` every one before it, and run no other.
+        /// Roll the migration back, and with ``SQLMigrator/Transactions/all`` every migration before it, and
+        /// run no other.
         case rollBack
     }
 }

@@ -1,27 +1,29 @@
-/// The report of one call of `migrate`.
+/// The result of one call of `migrate`.
 public struct SQLMigrationReport: Sendable {
     /// The versions that this call applied, in order.
     ///
-    /// Another process may have applied others meanwhile.
+    /// Another process may have applied other versions at the same time.
     public internal(set) var applied = [Int64]()
 
-    /// The versions of `applied` that lie below a version applied before.
+    /// The versions of `applied` that are below a version that was applied before this call.
     public internal(set) var outOfOrder = [Int64]()
 
-    /// Versions in the database that this app does not have: a newer release made or changed it.
+    /// Versions in the database that this app does not have: a newer release created or changed it.
     public internal(set) var unknown = [Int64]()
 
-    /// Versions whose SQL is another one than when it was applied, as `SQLMigrationStatus.changed` has them.
+    /// Versions whose SQL was edited after it was applied, as in `SQLMigrationStatus.changed`.
     ///
-    /// A call that finds nothing pending compares the newest migration, and all of them where the newest differs. So it reads
-    /// one file and not every file at every start; a test of the app asks `status` for the rest.
+    /// If nothing is pending, a call only compares the newest applied migration, and all of them if the
+    /// newest one was edited. So it reads one file at every start, and not every file. In a test of the app,
+    /// use `status`, which compares all.
     public internal(set) var changed = [Int64]()
 
-    /// Rows of an SQLite database that refer to none, and did so before this call: a sentence for each table, with the first
-    /// three of its rows.
+    /// Rows of an SQLite database that refer to missing rows, and did so before this call: a sentence for
+    /// each table, with the first three of its rows.
     ///
-    /// A copy by hand with foreign keys on leaves such rows, and so does whatever writes with foreign keys off. Nothing is done
-    /// about them. A call that runs migrations tells, where foreign keys are on and `insideTransaction:` is not given.
+    /// Such rows are left by a copy by hand while foreign keys are on, and by any write while foreign keys
+    /// are off. Nothing is done about them. They are only reported by a call that runs migrations, while
+    /// foreign keys are on and without `insideTransaction:`.
     public internal(set) var dangling = [String]()
 }
 

@@ -10,13 +10,15 @@ extension SQLMigrationRun {
         }
     }
 
-    /// Runs migrations in one transaction, or one outside of any.
+    /// Runs migrations in one transaction, or a single migration outside of any.
     ///
-    /// The last transaction is made durable, and those before it with it: what records that `migrate` returned, as a runner
-    /// does, must not survive a power failure that the migrations don't.
+    /// The last transaction is durable, and with it all before it. A runner records that `migrate` returned.
+    /// If this record survives a power failure, the migrations must survive it as well.
     private func run(_ group: ArraySlice<Pending>, isLast: Bool) throws(SQLError) {
-        let before = (report.applied, appliedByOthers)
-        var (hasBegun, isCommitted) = (false, false)
+        let appliedBefore = report.applied
+        let appliedByOthersBefore = appliedByOthers
+        var hasBegun = false
+        var isCommitted = false
         func perform() throws(SQLError) {
             hasBegun = true
             for next in group where answer == .continue {
@@ -39,12 +41,16 @@ extension SQLMigrationRun {
                 try isLast ? session.lasting(durably: true, transact) : transact()
             }
         } catch {
-            if !isCommitted { (report.applied, appliedByOthers) = before }
-            throw failed(error, at: group.count == 1 ? group.first : nil, blamesFile: hasBegun)
+            if !isCommitted {
+                report.applied = appliedBefore
+                appliedByOthers = appliedByOthersBefore
+            }
+            throw failure(error, of: group.count == 1 ? group.first : nil, blamesFile: hasBegun)
         }
     }
 
-    /// Runs one migration and writes it to the ledger, unless another process has done so meanwhile.
+    /// Runs one migration and writes it to the ledger, unless another process has done so since the ledger
+    /// was read.
     private func perform(_ next: Pending, sharesTransaction: Bool) throws(SQLError) {
         do throws(SQLError) {
             try checkCancellation()
@@ -53,7 +59,7 @@ extension SQLMigrationRun {
             report.dangling = try checking(dataVersion) { () throws(SQLError) in
                 guard let script = next.script else {
                     return try session.behindSavepoint { () throws(SQLError) in
-                        try call(.closure(next.place, progress(of: next, 0)))
+                        try call(.closure(next.place, progress(of: next, fraction: 0)))
                     }
                 }
                 try watchingLedger { () throws(SQLError) in
@@ -61,10 +67,10 @@ extension SQLMigrationRun {
                 }
             }
             try record(next)
-        } catch { throw failed(error, at: next) }
+        } catch { throw failure(error, of: next) }
     }
 
-    /// Runs a statement outside of a transaction, and records it after it: at least once.
+    /// Runs a statement outside of a transaction and then records it, so that it runs at least once.
     private func runAlone(_ next: Pending) throws(SQLError) {
         try session.runAlone(
             next.script ?? "",
@@ -77,11 +83,15 @@ extension SQLMigrationRun {
         }
     }
 
-    /// True if another process has run the migration meanwhile, unless that was a migrator of other migrations; the lock is held.
+    /// True if another process has run the migration since the ledger was read.
+    ///
+    /// The caller holds the lock.
+    ///
+    /// Throws if that process has other migrations than this one.
     private func isApplied(_ next: Pending, at dataVersion: Int64?) throws(SQLError) -> Bool {
         try ledger.make()
         guard try ledger.hasApplied(next.step.version, at: dataVersion) else {
-            // Another release may have applied a later version since this call has read the ledger.
+            // Another release may have applied a later version since this call read the ledger.
             if steps.refusesOutOfOrder {
                 try ledger.readVersions()
                 try refuse(next.step, below: ledger.versions.last)
@@ -95,15 +105,15 @@ extension SQLMigrationRun {
         return true
     }
 
-    /// Writes a migration to the ledger, and tells of it.
+    /// Writes a migration to the ledger, and reports it.
     private func record(_ next: Pending) throws(SQLError) {
         let step = next.step
         try ledger.record(step.version, name: step.name, checksum: next.checksum)
         report.applied.append(step.version)
-        try call(.progress(progress(of: next, 1)))
+        try call(.progress(progress(of: next, fraction: 1)))
     }
 
-    private func progress(of next: Pending, _ fraction: Double) -> SQLMigrationProgress {
+    private func progress(of next: Pending, fraction: Double) -> SQLMigrationProgress {
         SQLMigrationProgress(
             completed: report.applied.count,
             total: pending.count - appliedByOthers,

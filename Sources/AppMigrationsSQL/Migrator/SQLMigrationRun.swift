@@ -1,9 +1,11 @@
-/// One call of `migrate`: the migrations that were pending when it began, one after the other.
+/// One call of `migrate`: runs the pending migrations, one after the other.
 ///
-/// Beside it are notes: what the caller is called for, and what it answered.
+/// It also holds the reason for which the caller's task is called, and the caller's answer.
 final class SQLMigrationRun {
-    /// A pending migration with the text of its SQL, read and checked before the first one runs.
+    /// A pending migration with the text of its SQL, which is read and checked before the first migration
+    /// runs.
     struct Pending {
+        /// The index among all migrations.
         let place: Int
         let step: SQLStep
         /// `nil` for a closure.
@@ -14,12 +16,13 @@ final class SQLMigrationRun {
         var checksum: String? { script.map(SQLChecksum.of) }
     }
 
-    /// The questions for which the caller is called.
+    /// The reasons for which the caller's task is called.
     enum Call {
-        /// To run the closure of the migration at a place.
+        /// To run the closure of the migration at an index.
         case closure(_ place: Int, SQLMigrationProgress)
+        /// To report that a migration has run.
         case progress(SQLMigrationProgress)
-        /// To hear that another process has the lock.
+        /// To report that another process has the lock.
         case waiting
     }
 
@@ -34,18 +37,20 @@ final class SQLMigrationRun {
     var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
     let ledger: SQLLedger
-    /// Checks foreign keys after each migration, where they were on.
+    /// Checks foreign keys after each migration, if they were on.
     var checking: SQLChecking = unchecked
-    /// How many of the pending ones another process ran.
+    /// The number of pending migrations that another process ran.
     var appliedByOthers = 0
 
     init(of steps: SQLSteps, in session: any SQLSession, to target: Int64?, insideTransaction: Bool) {
-        (self.steps, self.session) = (steps, session)
-        (self.target, self.insideTransaction) = (target, insideTransaction)
+        self.steps = steps
+        self.session = session
+        self.target = target
+        self.insideTransaction = insideTransaction
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
-    // `unowned`, since this run keeps the session, and the session keeps this closure.
+    // `unowned`, because this run retains the session, which may retain this closure.
     var lock: SQLLockWait {
         SQLLockWait(steps.lockTimeout, ledger: steps.ledger) { [unowned self] () throws(SQLError) in
             try call(.waiting)
@@ -60,7 +65,7 @@ final class SQLMigrationRun {
                 try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
             } catch {
                 if error.code != .busy { throw error }
-                // With a rollback journal a lock can keep readers out, too.
+                // With a rollback journal, a lock can also block readers.
                 try call(.waiting)
                 try ledger.readFirst()
             }
@@ -73,22 +78,24 @@ final class SQLMigrationRun {
         report.unknown = status.unknown
         let places = status.places.filter { steps.all[$0].version <= target ?? .max }
         if places.isEmpty {
-            if try steps.hasOtherText(newestOf: status, in: ledger) { try noteChanges() }
+            if try steps.hasOtherText(newestOf: status, in: ledger) { try recordChanges() }
             return
         }
-        try noteChanges()
+        try recordChanges()
         if steps.refusesOutOfOrder {
             for place in places { try refuse(steps.all[place], below: status.currentVersion) }
         }
         try prepare(places)
         do throws(SQLError) { try start() } catch {
-            throw error.code == .statementFailed && status.applied.isEmpty ? namingEmptyLedger(error) : error
+            throw error.code == .statementFailed && status.applied.isEmpty
+                ? addingAdviceOnEmptyLedger(to: error) : error
         }
         report.outOfOrder = report.applied.filter(status.outOfOrder.contains)
     }
 
-    /// Notes the versions whose SQL is another one than when it was applied, in a ledger that is this migrator's.
-    private func noteChanges() throws(SQLError) {
+    /// Records which versions have SQL that was edited after it was applied; throws if the ledger is another
+    /// migrator's.
+    private func recordChanges() throws(SQLError) {
         try ledger.refuseOtherOwner(than: steps.all)
         report.changed = ledger.changed
         guard steps.refusesChanged, let version = report.changed.first,
@@ -104,11 +111,11 @@ final class SQLMigrationRun {
         throw step.located(SQLError(.outOfOrder, message), blamesFile: false)
     }
 
-    /// Adds to the error of a first migration that the database has tables, and that the ledger knows nothing of them.
+    /// If the database has tables and the ledger is empty, adds that to the error of the first migration.
     ///
-    /// The schema was made without the migrator, or the app has deleted the rows of all tables, as at a log-out. So the first
-    /// migration meets the tables that it is to make.
-    private func namingEmptyLedger(_ error: SQLError) -> SQLError {
+    /// Either the schema was created without the migrator, or the app has deleted the rows of all tables, for
+    /// example when a user logged out. So the first migration fails because its tables exist.
+    private func addingAdviceOnEmptyLedger(to error: SQLError) -> SQLError {
         if !report.applied.isEmpty || appliedByOthers > 0 { return error }
         let tables: SQLRows
         do throws(SQLError) { tables = try session.db.query(session.tables) } catch { return error }
@@ -165,39 +172,44 @@ final class SQLMigrationRun {
         }
     }
 
-    /// Asks the caller's task to answer `reason`: to run a closure, or to hear of a wait.
+    /// Calls the caller's task for a reason.
     func call(_ reason: Call) throws(SQLError) {
         call = reason
         try watchingLedger(session.db.call)
     }
 
-    /// Runs `body`, and has the ledger read again unless it was left alone.
+    /// Runs `body`, after which the ledger is read again unless it surely wasn't written.
     func watchingLedger(_ body: SQLRules) throws(SQLError) {
-        if try !session.leaves(steps.ledger, body) { ledger.known = nil }
+        let isUnwritten = try session.leavesUnwritten(steps.ledger, while: body)
+        if !isUnwritten { ledger.versionsAreCurrentAt = nil }
     }
 
-    /// Begins nothing in a cancelled task.
+    /// Throws if the task was cancelled.
     func checkCancellation() throws(SQLError) {
         if session.db.isCancelled { throw SQLError.taskCancelled }
     }
 
-    /// Fails where a migration that reports is not to go on.
+    /// Throws if a migration that reports its progress must not go on.
     func checkReport(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
         self.answer = answer
         if answer != .continue { throw SQLError(.stopped, "The progress closure answered .\(answer)") }
     }
 
-    /// Fails where the closure for progress gave an answer that ends the run.
+    /// Throws if the progress closure returned `end` and migrations are left.
     func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
         let isComplete = report.applied.count >= pending.count - appliedByOthers
         if answer != end || end == .stop && isComplete { return }
-        throw failed(SQLError(.stopped, "The progress closure answered .\(answer)"), at: nil)
+        throw failure(SQLError(.stopped, "The progress closure answered .\(answer)"), of: nil)
     }
 
-    /// Adds to an error which migration failed, what stays applied, and what was edited.
-    func failed(_ error: SQLError, at next: Pending?, blamesFile: Bool = true) -> SQLError {
+    /// Adds to an error the migration that failed, the versions that stay applied, and those that were
+    /// edited.
+    func failure(_ error: SQLError, of next: Pending?, blamesFile: Bool = true) -> SQLError {
         let located = error.version == nil ? next?.step.located(error, blamesFile: blamesFile) : nil
-        return (located ?? error).with { ($0.applied, $0.changed) = (report.applied, report.changed) }
+        return (located ?? error).with {
+            $0.applied = report.applied
+            $0.changed = report.changed
+        }
     }
 }

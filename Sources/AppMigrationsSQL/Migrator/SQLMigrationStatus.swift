@@ -1,48 +1,51 @@
-/// How far a database's schema is, compared with the migrations of this app.
+/// The versions of a database's schema, compared with the migrations of this app.
 public struct SQLMigrationStatus: Sendable, Equatable {
-    /// True if the database has the ledger, the table `schema_migrations` unless the migrator has another.
+    /// True if the database has the migrator's ledger, which is the table `schema_migrations` by default.
     public let hasMigrationsTable: Bool
 
-    /// The oldest version applied.
+    /// The oldest applied version.
     public let originVersion: Int64?
 
-    /// The newest version applied.
+    /// The newest applied version.
     public let currentVersion: Int64?
 
-    /// Every version applied, in order.
+    /// Every applied version, in order.
     public let applied: [Int64]
 
     /// The versions that the next `migrate` runs, in order.
     public let pending: [Int64]
 
-    /// The names of the pending migrations that have one, by their versions.
+    /// The names of the pending migrations by their versions.
+    ///
+    /// Migrations without a name are left out.
     public var pendingNames: [Int64: String] {
         var names: [Int64: String] = [:]
         for place in places { names[steps.all[place].version] = steps.all[place].name }
         return names
     }
 
-    /// Versions applied that this app does not have: a newer release made or changed the database.
+    /// Applied versions that this app does not have: a newer release created or changed the database.
     public let unknown: [Int64]
 
-    /// Pending versions below the newest applied: late ones, from a branch for instance.
+    /// Pending versions below the newest applied version, for example from a branch that was merged late.
     ///
-    /// They run.
+    /// They run, unless the migrator refuses them.
     public let outOfOrder: [Int64]
 
-    /// Versions whose SQL is another one than when it was applied.
+    /// Versions whose SQL was edited after it was applied.
     ///
-    /// Nothing is done about it: the database has what the old text made. Versions without a checksum, of
-    /// closures and of a ledger that another library made, are never in it.
+    /// The database has the result of the old text, and nothing is done about it. Only versions with a
+    /// checksum are compared. The migrations of closures have none, and neither do those of a ledger that
+    /// another library created.
     public let changed: [Int64]
 
-    /// The places of the pending migrations among ``steps``.
+    /// The indexes of the pending migrations in ``steps``.
     let places: [Int]
 
     /// The migrations of the app.
     ///
-    /// The names of the pending ones are found only when they are asked for. To build a dictionary takes as long as the rest of an
-    /// idle check.
+    /// The names of pending migrations are computed when they are read, because building a dictionary takes
+    /// as long as the rest of an idle check.
     private let steps: ComparableSteps
 
     private struct ComparableSteps: Sendable, Equatable {
@@ -51,10 +54,14 @@ public struct SQLMigrationStatus: Sendable, Equatable {
         static func == (left: Self, right: Self) -> Bool { left.all.map(\.label) == right.all.map(\.label) }
     }
 
-    /// The versions of a ledger beside the migrations of an app, both in order.
+    /// Compares the versions of a ledger with the migrations of an app.
+    ///
+    /// Both are in order.
     init(of ledger: SQLLedger, with steps: [SQLStep]) {
         let versions = ledger.versions
-        var (places, unknown, index) = ([Int](), [Int64](), 0)
+        var places = [Int]()
+        var unknown = [Int64]()
+        var index = 0
         for place in steps.indices {
             let version = steps[place].version
             while index < versions.count, versions[index] < version {
@@ -65,7 +72,9 @@ public struct SQLMigrationStatus: Sendable, Equatable {
             while index < versions.count, versions[index] == version { index += 1 }
         }
         hasMigrationsTable = ledger.exists
-        (originVersion, currentVersion, applied) = (versions.first, versions.last, versions)
+        originVersion = versions.first
+        currentVersion = versions.last
+        applied = versions
         pending = places.map { steps[$0].version }
         self.unknown = unknown + versions[index...]
         outOfOrder = pending.filter { $0 < versions.last ?? 0 }
@@ -76,7 +85,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
 }
 
 extension SQLMigrationStatus: CustomStringConvertible {
-    /// How far the schema is, in a line.
+    /// The status in a line.
     ///
     /// `At version 3. Applied: 1, 2, 3. Pending: 4 (folders), 5.`
     public var description: String {
@@ -99,7 +108,7 @@ extension SQLMigrationStatus: CustomStringConvertible {
 
     static func labels(_ versions: [Int64]) -> [String] { versions.map(\.description) }
 
-    /// A sentence for the first list, and for each other one that isn't empty.
+    /// A sentence for the first list, and for each other list that isn't empty.
     static func line(_ lists: [(title: String, labels: [String])]) -> String {
         var sentences = [String]()
         for (title, labels) in lists where !labels.isEmpty || sentences.isEmpty {

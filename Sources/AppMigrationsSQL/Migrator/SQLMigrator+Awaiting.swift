@@ -1,27 +1,38 @@
 extension SQLMigrator where Connection: AsyncSQLConnection {
-    /// Runs every migration that the database does not have, in the order of their versions, on a connection that is awaited.
+    /// Runs every migration that the database does not have, in the order of their versions, on a connection
+    /// that is awaited.
     ///
-    /// As on a connection that blocks, each runs in a transaction that has the lock from its beginning, so that of any
-    /// number of hosts one runs it. A script of several statements is split, and each goes to the connection by itself.
+    /// As on a connection that blocks, each runs in a transaction that has the lock from its beginning. So
+    /// each migration is run by one host, however many there are. A script of several statements is split,
+    /// and each statement is sent by itself.
     ///
-    /// The connection is the migrator's until the call returns. A pool lends one for the whole call; whatever else used it
-    /// meanwhile would be in the transaction of a migration.
+    /// The migrator uses the connection until the call returns. A pool must lend one for the whole call: if
+    /// other code used the connection during the call, its statements would become part of a migration's
+    /// transaction.
     ///
-    /// A cancelled task runs no further migration. Whether the statement that runs is stopped is the connection's to decide. The
-    /// rollback is sent from a task of its own; where the error says that it failed, close the connection.
+    /// If the task is cancelled, no further migration runs. Whether the running statement is stopped depends
+    /// on the connection's library. The rollback is sent from a task of its own. If the error says that the
+    /// rollback failed, close the connection.
+    ///
+    /// In a closure of a `FleetMigrationManager`, no statement is waited for without end. One that can't be answered any
+    /// more, or that isn't answered for half a lease after its task was cancelled, is left behind. Close the
+    /// connection after an error.
     ///
     /// - Parameters:
-    ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
-    ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.
-    ///   - insideTransaction: True if the caller has begun a transaction. Each migration is a savepoint in it then, and is
-    ///     lost when the caller rolls back. The wait for locks and the time-outs of the transaction stay as they are.
-    ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
-    ///   - waiting: Called each time another host has the lock, before the wait for it begins; while it runs a statement
-    ///     outside of a transaction, at once and then every ten seconds; and before each further try of a script that could not
-    ///     have a table.
+    ///   - db: A connection that is not in a transaction, unless `insideTransaction` is true.
+    ///   - target: The version of the last migration to run; `nil` for all. There is no way down.
+    ///   - insideTransaction: True if the caller has begun a transaction. Then each migration is a savepoint
+    ///     in it, and is lost if the caller rolls back. The wait for locks and the time-outs of the
+    ///     transaction stay as they are.
+    ///   - progress: Called after each migration that this call runs, before its commit. It answers whether
+    ///     to continue.
+    ///   - waiting: Called each time another host has the lock, before the wait for it begins. If the other
+    ///     host runs a statement outside of a transaction, it is called at once and then every ten seconds.
+    ///     It is also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
-    /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what stays. Answers of
-    ///   `progress` that leave migrations pending throw ``SQLError/Code/stopped``.
+    /// - Throws: ``SQLError`` with the version, the file and the place. ``SQLError/applied`` has the versions
+    ///   that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
+    ///   is thrown.
     @discardableResult
     public nonisolated(nonsending) func migrate(
         _ db: Connection,
@@ -57,7 +68,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     ///
     /// - Parameter db: A connection.
     /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
-    /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
+    /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
@@ -70,8 +81,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
 
     /// Records every migration up to a version as applied, without running any of them.
     ///
-    /// Call it for a database whose schema was made without this migrator. If the database has a ledger already, or the version is 0,
-    /// the call does nothing.
+    /// Call it for a database whose schema was created without this migrator. If the database already has a
+    /// ledger, or if the version is 0, the call does nothing.
     ///
     /// - Parameters:
     ///   - version: The version of a migration, or 0.

@@ -1,8 +1,8 @@
 /// Brings a database's schema up to date: runs each migration that its ledger does not have, once, in order.
 ///
-/// The ledger, the table `schema_migrations`, is in the database itself and is written in the transaction
-/// of its migration: both are there or neither. Any number of processes may start at once; each migration
-/// is run by one.
+/// The ledger is the table `schema_migrations` in the database itself. A migration and its row in the ledger
+/// are written in one transaction, so the database has both or neither. Any number of processes may start at
+/// once: each migration is run by one of them.
 ///
 /// ```swift
 /// let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder))
@@ -15,31 +15,34 @@ public struct SQLMigrator<Connection>: Sendable {
 
     let steps: SQLSteps
 
-    /// The table that records what was applied.
+    /// The table that records which versions were applied.
     package var ledger: String { steps.ledger }
 
-    /// The migrations of one transaction.
+    /// Which migrations share a transaction.
     public enum Transactions: Sendable, Hashable {
-        /// A transaction for each migration: what is done stays done when a later one fails.
+        /// A transaction for each migration: if a later one fails, the earlier ones stay applied.
         case eachMigration
 
-        /// One transaction for all that are pending: all are applied, or none.
+        /// One transaction for all pending migrations: all are applied, or none.
         case all
     }
 
-    /// The rule where the SQL of a migration is another one than when it was applied.
+    /// The rule for a migration whose SQL was edited after it was applied.
     public enum ChangedRule: Sendable, Hashable {
-        /// ``SQLMigrationReport/changed`` tells it, and what is pending runs.
+        /// ``SQLMigrationReport/changed`` has its version, and the pending migrations run.
         case reported
 
-        /// Nothing is run. A text that was inserted in the middle of an array is found so, which gives all behind it
-        /// another number. Where nothing is pending, only the newest text is compared: ask for the status.
+        /// No migration is run.
+        ///
+        /// This also finds a script that was inserted in the middle of an array, which changes the numbers of
+        /// all scripts after it. If nothing is pending, only the newest applied migration is compared: the
+        /// status compares all.
         case refused
     }
 
-    /// The rule for a pending migration whose version is below one that was applied already.
+    /// The rule for a pending migration whose version is below one that was already applied.
     ///
-    /// Such a migration comes from a branch, for example, that was merged late.
+    /// For example, it may come from a branch that was merged late.
     public enum OutOfOrderRule: Sendable, Hashable {
         /// It runs, and ``SQLMigrationReport/outOfOrder`` has its version.
         case reported
@@ -48,24 +51,27 @@ public struct SQLMigrator<Connection>: Sendable {
         case refused
     }
 
-    /// Takes the migrations of an app, and runs none.
+    /// Creates a migrator for the migrations of an app, and runs none of them.
     ///
     /// - Parameters:
-    ///   - migrations: In any order.
-    ///   - ledger: The table that records what was applied. It has one owner: modules that share a database, each
-    ///     with a migrator, need a name each.
+    ///   - migrations: The migrations, in any order.
+    ///   - ledger: The table that records which versions were applied. It has one owner: if several modules
+    ///     share a database, each with a migrator, each needs its own name.
     ///   - transactions: One transaction for each migration, or one for all.
-    ///   - lockTimeout: How long to wait for another process: longer than the longest migration. An SQLite
-    ///     connection of another library has this `busy_timeout` during a call, and its own afterwards; a
-    ///     busy handler that is a function would be lost. PostgreSQL has it as `lock_timeout`, also for the
-    ///     statements of a migration. A statement of a script that locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`)
-    ///     waits for a second at a time, and others use the table in the pauses between the tries. This also bounds the wait
-    ///     for a statement that another host runs outside of a transaction. A closure that sends no statement for so long, and for at least 60
-    ///     seconds, loses its transaction there (`idle_in_transaction_session_timeout`): a host that was stopped lets go of its locks.
+    ///   - lockTimeout: How long to wait for another process. It must be longer than the longest migration.
+    ///     - On an SQLite connection of another library, it is the `busy_timeout` during a call. Afterwards
+    ///       the connection has its own again, but a busy handler that is a function would be lost.
+    ///     - On PostgreSQL, it is the `lock_timeout`, also for the statements of a migration. A statement of a
+    ///       script that locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`) waits for a second at a
+    ///       time, and others use the table in the pauses between the tries. It also limits the wait for a
+    ///       statement that another host runs outside of a transaction. If a closure sends no statement for
+    ///       this time, and for at least 60 seconds, the server ends its transaction
+    ///       (`idle_in_transaction_session_timeout`), so that a suspended host doesn't keep its locks.
     ///   - changed: The rule for a migration that was edited after it was applied.
-    ///   - outOfOrder: The rule for a pending migration below one that was applied already.
+    ///   - outOfOrder: The rule for a pending migration below one that was already applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
-    ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can have.
+    ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can
+    ///   have.
     public init(
         _ migrations: [SQLMigration<Connection>],
         ledger: String = "schema_migrations",
@@ -74,7 +80,8 @@ public struct SQLMigrator<Connection>: Sendable {
         changed: ChangedRule = .reported,
         outOfOrder: OutOfOrderRule = .reported
     ) throws(SQLError) {
-        var (all, isInOrder) = ([SQLStep](), true)
+        var all = [SQLStep]()
+        var isInOrder = true
         all.reserveCapacity(migrations.count)
         for migration in migrations {
             isInOrder = isInOrder && all.last?.version ?? -1 <= migration.version
@@ -96,27 +103,30 @@ public struct SQLMigrator<Connection>: Sendable {
 extension SQLMigrator where Connection: SQLConnection {
     /// Runs every migration that the database does not have, in the order of their versions.
     ///
-    /// Each runs in a transaction that has the write lock from its beginning, and the ledger is read again
-    /// once the lock is there: of any number of processes, one runs it. Foreign keys that are on are off
-    /// meanwhile, so that a table can be rebuilt, and a migration that leaves rows which refer to none, and
-    /// did not before, is rolled back. When nothing is pending, nothing is locked or written.
+    /// Each runs in a transaction that has the write lock from its beginning, and reads the ledger again
+    /// under the lock. So each migration is run by one process, however many there are. If nothing is
+    /// pending, nothing is locked or written.
     ///
-    /// A cancelled task runs no further migration, ends a closure where it reports, and stops a long statement.
+    /// If foreign keys are on, they are off while a migration runs, so that it can rebuild a table. A
+    /// migration that adds rows that refer to missing rows is rolled back.
+    ///
+    /// If the task is cancelled, no further migration runs, a closure ends when it reports its progress, and
+    /// a long statement is stopped.
     ///
     /// - Parameters:
-    ///   - db: A connection that is not in a transaction, unless `insideTransaction` says so.
-    ///   - target: The version to stop at, that of a migration; `nil` for all. There is no way down.
-    ///   - insideTransaction: True if the caller has begun a transaction. Each migration is a savepoint in
-    ///     it then, and is lost when the caller rolls back. Foreign keys stay as they are, since SQLite
-    ///     switches them outside of a transaction only, so that dropping a table may delete the rows that
-    ///     refer to it.
-    ///   - progress: Told after each migration that this call ran, before its commit, and answers whether to continue.
-    ///   - waiting: Called each time another process has the lock, before the wait for it begins; on PostgreSQL also before each
-    ///     further try of a script that could not have a table.
+    ///   - db: A connection that is not in a transaction, unless `insideTransaction` is true.
+    ///   - target: The version of the last migration to run; `nil` for all. There is no way down.
+    ///   - insideTransaction: True if the caller has begun a transaction. Then each migration is a savepoint
+    ///     in it, and is lost if the caller rolls back. Foreign keys stay as they are, because SQLite only
+    ///     switches them outside of a transaction. So dropping a table may delete the rows that refer to it.
+    ///   - progress: Called after each migration that this call runs, before its commit. It answers whether
+    ///     to continue.
+    ///   - waiting: Called each time another process has the lock, before the wait for it begins. On
+    ///     PostgreSQL, also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
-    /// - Throws: ``SQLError`` with the version, the file and the place; ``SQLError/applied`` tells what
-    ///   stays. Answers of `progress` that leave migrations pending throw ``SQLError/Code/stopped``, so
-    ///   that nobody takes the schema for complete.
+    /// - Throws: ``SQLError`` with the version, the file and the place. ``SQLError/applied`` has the versions
+    ///   that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
+    ///   is thrown, so that nobody assumes a complete schema.
     @discardableResult
     public func migrate(
         _ db: Connection,
@@ -152,7 +162,7 @@ extension SQLMigrator where Connection: SQLConnection {
     ///
     /// - Parameter db: A connection.
     /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
-    /// - Throws: ``SQLError``: of the database, or of a file that can't be read. A status is never made up.
+    /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
         return try steps.status(by: ledger)
@@ -160,19 +170,20 @@ extension SQLMigrator where Connection: SQLConnection {
 
     /// Records every migration up to a version as applied, without running any of them.
     ///
-    /// Call it for a database whose schema was made without this migrator. For a database without tables it would be wrong: none of
-    /// its tables would be made. If another library counted its migrations in `user_version`, call
-    /// `try migrator.markApplied(upTo: db.userVersion, in: db)` before every `migrate`. If the database has a ledger already, or the
-    /// version is 0, the call does nothing.
+    /// Call it for a database whose schema was created without this migrator. For a database without tables
+    /// it would be wrong, because its tables would never be created. If another library counted its
+    /// migrations in `user_version`, call `try migrator.markApplied(upTo: db.userVersion, in: db)` before
+    /// every `migrate`. If the database already has a ledger, or if the version is 0, the call does nothing.
     ///
     /// - Parameters:
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
-    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it once, if the ledger was made with too low
-    ///     a version, or if its rows were deleted. At every start it would record a late migration that has not run.
+    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it once, if the
+    ///     ledger was created with too low a version, or if its rows were deleted. If you passed it at every
+    ///     start, it would record a late migration that has not run.
     /// - Returns: The versions that were recorded.
-    /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``. A version above all
-    ///   migrations belongs to a newer release: don't migrate that database.
+    /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
+    ///   A version above all migrations belongs to a newer release: don't migrate that database.
     @discardableResult
     public func markApplied(
         upTo version: Int64,

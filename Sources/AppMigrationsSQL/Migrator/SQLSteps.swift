@@ -1,20 +1,18 @@
-internal import AppMigrations
-
-/// The migrations of a migrator and its settings, without the type of its connection.
+/// A migrator's migrations and settings, without the type of its connection.
 struct SQLSteps: Sendable {
     /// In the order of their versions.
     let all: [SQLStep]
-    /// The table that records what was applied.
+    /// The table that records which versions were applied.
     let ledger: String
-    /// True if all that are pending share a transaction.
+    /// True if all pending migrations share one transaction.
     let isOneTransaction: Bool
-    /// True if nothing is run where one was edited after it was applied.
+    /// True if no migration runs when the SQL of one was edited after it was applied.
     let refusesChanged: Bool
-    /// True if no migration is run while one is pending below a version that was applied already.
+    /// True if no migration runs while one is pending below a version that was already applied.
     let refusesOutOfOrder: Bool
     let lockTimeout: Duration
 
-    /// Refuses versions and names that can't be.
+    /// Refuses invalid versions, duplicate versions and an invalid name of the ledger.
     func check() throws(SQLError) {
         if ledger.isEmpty || ledger.utf8.contains(0) {
             throw SQLError(.ledgerUnreadable, "The name of a ledger must not be empty or contain a zero byte")
@@ -36,8 +34,9 @@ struct SQLSteps: Sendable {
         return SQLMigrationStatus(of: ledger, with: all)
     }
 
-    /// Records the steps up to a version that are not recorded, and gives their versions; none in a ledger that is there, unless
-    /// it is to be corrected.
+    /// Records the steps up to a version that aren't recorded yet, and returns their versions.
+    ///
+    /// If the ledger exists, this records nothing unless `correcting` is true.
     func markApplied(
         upTo version: Int64,
         in ledger: SQLLedger,
@@ -51,7 +50,7 @@ struct SQLSteps: Sendable {
             let lock = SQLLockWait(lockTimeout, ledger: ledger.name)
             try ledger.session.transaction(lock) { () throws(SQLError) in
                 try ledger.read()
-                // Another process may have been faster.
+                // Another process may have created the ledger before this one got the lock.
                 if ledger.exists && !correcting { return }
                 try ledger.make()
                 for step in all.prefix(while: { $0.version <= version }) {
@@ -64,10 +63,10 @@ struct SQLSteps: Sendable {
         return recorded
     }
 
-    /// True if the newest migration applied is recorded with another text.
+    /// True if the newest applied migration is recorded with another text.
     ///
-    /// A start that has nothing to do compares this one: it reads one file at most, and a ledger that another migrator
-    /// wrote differs here as everywhere.
+    /// If nothing is pending, only this migration is compared, so that a start reads one file at most. If
+    /// another migrator wrote the ledger, all texts differ, including this one.
     func hasOtherText(newestOf status: SQLMigrationStatus, in ledger: SQLLedger) throws(SQLError) -> Bool {
         guard let newest = all.last(where: { status.applied.contains($0.version) }),
             let then = try ledger.checksum(of: newest.version)
@@ -78,88 +77,5 @@ struct SQLSteps: Sendable {
     func checkTarget(_ target: Int64) throws(SQLError) {
         guard !all.contains(where: { $0.version == target }) else { return }
         throw SQLError(.unknownTarget, "No migration has the version \(target)")
-    }
-}
-
-/// A migration without its connection: its number, its name and where its SQL is.
-///
-/// An idle check would take longer to copy structs of these than to read their versions.
-final class SQLStep: Sendable {
-    let version: Int64
-    let name: String?
-    /// The SQL, where it isn't in a file.
-    let script: String?
-    /// The path of the file that holds the SQL, where there is one; a closure has neither.
-    let file: String?
-    /// True if its statement runs outside of a transaction; a script can say so as well.
-    let isAlone: Bool
-
-    init(version: Int64, name: String?, script: String? = nil, file: String? = nil, isAlone: Bool = false) {
-        (self.version, self.name, self.isAlone) = (version, name, isAlone)
-        (self.script, self.file) = (script, file)
-    }
-
-    /// The version with the name or the file, for an error.
-    var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
-
-    /// Tells an error which migration it is about, and which file where the file can be at fault.
-    func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
-        error.with {
-            ($0.version, $0.migrationName) = (version, name)
-            if let file, blamesFile, !$0.code.isOfDatabase { ($0.path, $0.hasPlaceInFile) = (file, true) }
-        }
-    }
-
-    /// True if a script is to run outside of a transaction, which its first line can say as well.
-    func runsAlone(_ script: String) throws(SQLError) -> Bool {
-        let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
-        // Few begin with a comment, and words take longer than all else that is done with a script before it runs.
-        guard let start = line.firstIndex(where: { !SQLScript.isBlank($0) }), line[start] == UInt8(ascii: "-")
-        else { return isAlone }
-        let words = SQLTokens(String(decoding: line[start...].dropFirst(2), as: UTF8.self))
-        guard words.isWord(0, "APP"), words.isSign(1, "-"), words.isWord(2, "MIGRATIONS"),
-            words.isSign(3, ":")
-        else { return isAlone }
-        let request = words.tokens.indices.dropFirst(4).map(words.text).joined(separator: " ")
-        if request.lowercased() == "no transaction" { return true }
-        throw SQLError(
-            .invalidScript,
-            "The first line asks for \"\(request)\", and only \"no transaction\" is known"
-        ).with { ($0.line, $0.column) = (1, 1) }
-    }
-
-    /// Reads the SQL; `nil` for a closure.
-    func text() throws(SQLError) -> String? {
-        guard let file else { return script }
-        let content: [UInt8]?
-        do { content = try Platform.bytes(ofFile: file) } catch {
-            throw located(SQLError(.fileFailure, "\(error). No migration was run"))
-        }
-        guard let bytes = content else {
-            throw located(SQLError(.fileFailure, "It is not a regular file. No migration was run"))
-        }
-        if let text = String(validUTF8: bytes) { return text }
-        // Bytes that are not UTF-8 are replaced, and the replacement has other bytes.
-        let valid = Array(String(decoding: bytes, as: UTF8.self).utf8)
-        let message = "The file is not UTF-8 from here on. Save it as UTF-8. No migration was run"
-        let offset = bytes.indices.first { $0 >= valid.count || bytes[$0] != valid[$0] } ?? bytes.count
-        let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
-        throw located(script.error(.fileFailure, message, at: script.count))
-    }
-
-    /// The fingerprint of the SQL; `nil` for a closure, which has none.
-    func checksum() throws(SQLError) -> String? { try text().map(SQLChecksum.of) }
-}
-
-extension [SQLStep] {
-    /// Puts a migration behind those of lower versions, and of two files of one version behind the one that is named first.
-    ///
-    /// Mostly they come in order, and the first sort of a process costs as much as all the rest of an idle check.
-    mutating func insertInOrder(_ step: SQLStep) {
-        if last?.version ?? .min < step.version { return append(step) }
-        let former = lastIndex {
-            $0.version < step.version || $0.version == step.version && $0.file ?? "" <= step.file ?? ""
-        }
-        insert(step, at: former.map { $0 + 1 } ?? 0)
     }
 }

@@ -127,7 +127,7 @@ extension MigrationManager {
         lockTimeout: Duration = .seconds(60)
     ) throws {
         let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
-        try table.removeAlone(after: resetVersion(version))
+        try table.removeAlone(after: versionToReset(to: version))
         try reset(to: version)
     }
 
@@ -144,7 +144,7 @@ extension MigrationManager {
             from: db,
             ledger: ledger,
             of: name,
-            after: resetVersion(version),
+            after: versionToReset(to: version),
             lockTimeout: lockTimeout
         )
         try reset(to: version)

@@ -132,7 +132,7 @@ final class PostgresSession: SQLSession {
         for next in statements {
             try before(next)
             do throws(SQLError) { try db.query(next.text) } catch {
-                throw error.hintingOutside.located(next.text, next.place.line, next.place.column)
+                throw error.hintingOutside.located(inStatement: next.text, at: next.place)
             }
         }
     }

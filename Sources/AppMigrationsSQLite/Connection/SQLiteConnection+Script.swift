@@ -5,15 +5,19 @@ internal import CAppMigrationsSQLite
 extension SQLiteConnection {
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
-    /// Rows that a statement returns are dropped. Parameters are refused, since nothing could be bound to
-    /// them. Also refused, before anything runs: zero bytes, a `/*` without its end, and line ends of a
-    /// lone carriage return.
+    /// Rows that a statement returns are dropped. Parameters are refused, because nothing could be bound to
+    /// them. Zero bytes, a `/*` without its end, and line ends of a single carriage return are refused before
+    /// anything runs.
     ///
-    /// **In a transaction** the script can neither end it nor begin one, nor attach a database, nor set a
-    /// pragma, which SQLite ignores there without a word; nor drop a table whose rows others refer to with
-    /// `ON DELETE` while foreign keys are on, which deletes or changes those rows. Such a statement is
-    /// refused before it runs, the ones before it have run: roll back. Outside of a transaction each
-    /// statement is committed by itself, and a transaction that a failing script had begun is rolled back.
+    /// **In a transaction**, these statements are refused before they run:
+    /// - A statement that ends the transaction or begins one.
+    /// - A statement that attaches or detaches a database.
+    /// - A statement that sets a pragma, because SQLite ignores many pragmas there without an error.
+    /// - While foreign keys are on, a `DROP TABLE` of a table to which other tables refer with `ON DELETE`,
+    ///   because it would delete or change their rows.
+    ///
+    /// The statements before a refused one have run: roll back. Outside of a transaction, each statement is
+    /// committed by itself. If the script began a transaction and fails, that transaction is rolled back.
     ///
     /// - Throws: `SQLError` with the line and the column.
     public func execute(script: String) throws(SQLError) {
@@ -22,20 +26,19 @@ extension SQLiteConnection {
             try script.check()
             try checkUsable()
             if hasTransaction { return try runInTransaction(script) }
-            do throws(SQLError) { try run(script, nil) } catch {
-                if hasTransaction { try query("ROLLBACK") }
-                state.withLock { $0.endedBy = nil }
+            do throws(SQLError) { try run(script) } catch {
+                try rollBack()
                 throw error
             }
-        } catch { throw naming(error) }
+        } catch { throw addingPath(to: error) }
     }
 
     /// Runs a script that has been checked.
     func runInTransaction(_ script: SQLScript) throws(SQLError) {
-        try withRefusals { refusals throws(SQLError) in try run(script, refusals) }
+        try withRefusals { refusals throws(SQLError) in try run(script, refusals: refusals) }
     }
 
-    private func run(_ script: SQLScript, _ refusals: ScriptRefusals?) throws(SQLError) {
+    private func run(_ script: SQLScript, refusals: ScriptRefusals? = nil) throws(SQLError) {
         var offset = 0
         while offset < script.count {
             if refusals != nil, !hasTransaction {
@@ -55,24 +58,25 @@ extension SQLiteConnection {
             refusals?.isCompiling = false
             guard let statement = compiled else { continue }
             do throws(SQLError) {
-                try check(statement, refusals, at: start..<offset, of: script)
+                try check(statement, refusals: refusals, at: start..<offset, of: script)
                 while try statement.step() {}
             } catch {
-                let (line, column) = script.position(at: start)
-                throw error.located(script.text(from: start, to: offset), line, column)
+                let text = script.text(from: start, to: offset)
+                throw error.located(inStatement: text, at: script.position(at: start))
             }
         }
     }
 
-    /// Refuses a statement that SQLite compiles and a script may not have.
+    /// Refuses a statement that SQLite has compiled, but that a script may not contain.
     private func check(
         _ statement: Statement,
-        _ refusals: ScriptRefusals?,
+        refusals: ScriptRefusals?,
         at range: Range<Int>,
         of script: SQLScript
     ) throws(SQLError) {
         if let refusals {
-            // SQLite doesn't tell the authorizer of a VACUUM, and a borrowed connection has its owner's authorizer.
+            // SQLite doesn't report a VACUUM to the authorizer, and on a borrowed connection the authorizer
+            // is the owner's.
             let isAllowed =
                 isBorrowed
                 ? refusals.allows(SQLTokens(script.text(from: range.lowerBound, to: range.upperBound)))
@@ -89,13 +93,13 @@ extension SQLiteConnection {
     }
 
     /// The error of the call that just failed with `result`.
-    package func error(_ result: Int32) -> SQLError {
-        // A borrowed connection may give primary codes only, so ask.
+    package func error(for result: Int32) -> SQLError {
+        // On a borrowed connection, calls may return primary result codes only.
         let extended = sqlite3_extended_errcode(handle)
         let isOfThisCall = extended & 0xFF == result & 0xFF
         let message = String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
-        return naming(
-            SQLError(Self.code(of: result), message).with {
+        return addingPath(
+            to: SQLError(Self.code(of: result), message).with {
                 $0.extendedResultCode = isOfThisCall ? extended : result
             }
         )
@@ -117,31 +121,32 @@ extension SQLiteConnection {
     package func prepare(_ sql: String) throws(SQLError) -> Statement {
         let script = SQLScript(sql)
         if script.bytes[..<script.count].contains(0) {
-            throw invalid("A query must not contain a zero byte", sql)
+            throw invalidQuery("A query must not contain a zero byte", sql: sql)
         }
         let (statement, end) = try prepare(script, from: 0)
-        guard let statement else { throw invalid("A query must have a statement", sql) }
+        guard let statement else { throw invalidQuery("A query must have a statement", sql: sql) }
         var offset = end
         while offset < script.count {
-            // A text that SQLite compiles to nothing is a blank, a comment or a semicolon.
+            // SQLite returns no statement if the rest consists of blanks, comments and semicolons.
             let (further, end) = try prepare(script, from: offset)
             if further != nil {
-                throw invalid("A query must be one statement; execute(script:) takes several", sql)
+                throw invalidQuery("A query must be one statement; execute(script:) takes several", sql: sql)
             }
             offset = end
         }
         return statement
     }
 
-    /// Compiles the statement that begins at a byte of a script; `nil` where only blanks and comments are
-    /// left.
+    /// Compiles the statement that begins at a byte of a script.
     ///
-    /// - Returns: The statement, and the byte after it.
+    /// - Returns: The statement, and the offset of the byte after it. The statement is `nil` if only blanks
+    ///   and comments are left.
     func prepare(_ script: SQLScript, from start: Int) throws(SQLError) -> (statement: Statement?, end: Int) {
         try checkUsable()
         var pointer: OpaquePointer?
         var end = script.count
-        // Without a size SQLite reads up to the zero byte and copies nothing ("sqlite3_prepare", nByte).
+        // If no size is given, SQLite reads up to the zero byte and copies nothing ("sqlite3_prepare",
+        // nByte).
         let result = script.bytes.withUnsafeBufferPointer { bytes -> Int32 in
             bytes.withMemoryRebound(to: CChar.self) { text in
                 guard let base = text.baseAddress else { return SQLITE_MISUSE }
@@ -152,17 +157,18 @@ extension SQLiteConnection {
             }
         }
         if result != SQLITE_OK {
-            let error = error(result)
-            // A database that can't be read is met by whatever statement comes first.
+            let error = error(for: result)
+            // The first statement meets a database that can't be read, whatever the statement is. So it has
+            // no place.
             if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
             let place = offset < 0 ? script.startOfStatement(from: start) : start + offset
-            throw error.with { ($0.line, $0.column) = script.position(at: min(place, script.count)) }
+            throw error.located(at: script.position(at: min(place, script.count)))
         }
         return (pointer.map { Statement($0, of: self) }, end)
     }
 
-    func invalid(_ message: String, _ sql: String, as code: SQLError.Code = .invalidQuery) -> SQLError {
-        naming(SQLError(code, message).with { $0.statement = sql })
+    func invalidQuery(_ message: String, code: SQLError.Code = .invalidQuery, sql: String) -> SQLError {
+        addingPath(to: SQLError(code, message).with { $0.statement = sql })
     }
 }

@@ -3,7 +3,8 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// How many rows the last statement changed by itself, and all statements together with their triggers.
+    /// The number of rows that the last statement changed itself, and the number that all statements and
+    /// their triggers have changed.
     var changes: (last: Int32, all: Int32) {
         var changes: (last: Int32, all: Int32) = (0, 0)
         unlessClosed { changes = (sqlite3_changes(handle), sqlite3_total_changes(handle)) }
@@ -32,7 +33,7 @@ extension SQLiteConnection {
             sqlite3_column_name(pointer, Int32(index)).map { String(cString: $0) } ?? ""
         }
 
-        /// Goes to the next row; `false` says that there is none, and that the statement is done.
+        /// Moves to the next row; returns false if there is none and the statement is done.
         package func step() throws(SQLError) -> Bool {
             if !isRunning {
                 try connection.checkUsable()
@@ -45,8 +46,8 @@ extension SQLiteConnection {
                 reset()
                 return false
             case let result:
-                let error = connection.error(result).with { $0.statement = sql }
-                connection.noteFailure(error, beganInTransaction: beganInTransaction)
+                let error = connection.error(for: result).with { $0.statement = sql }
+                connection.recordFailure(error, beganInTransaction: beganInTransaction)
                 reset()
                 throw error
             }
@@ -54,7 +55,7 @@ extension SQLiteConnection {
 
         /// Makes the statement ready to run again.
         ///
-        /// Its error, if it had one, was thrown by `step`.
+        /// `step` has already thrown the statement's error.
         package func reset() {
             sqlite3_reset(pointer)
             isRunning = false
@@ -62,9 +63,9 @@ extension SQLiteConnection {
 
         package func bind(_ values: [SQLValue]) throws(SQLError) {
             guard values.count == parameterCount else {
-                throw connection.invalid(
+                throw connection.invalidQuery(
                     "The statement has \(parameterCount) parameters, and \(values.count) arguments were given",
-                    sql
+                    sql: sql
                 )
             }
             for (index, value) in values.enumerated() { try bind(value, at: index) }
@@ -89,13 +90,13 @@ extension SQLiteConnection {
                         ? sqlite3_bind_zeroblob(pointer, index, 0)
                         : app_migrations_bind_blob(pointer, index, bytes, UInt64(bytes.count))
                 }
-            if result != SQLITE_OK { throw connection.error(result).with { $0.statement = sql } }
+            if result != SQLITE_OK { throw connection.error(for: result).with { $0.statement = sql } }
         }
     }
 }
 
 extension SQLiteConnection.Statement {
-    /// The values of the row that `step` went to.
+    /// The values of the current row.
     func row() throws(SQLError) -> [SQLValue] {
         let count = columnCount
         var values = [SQLValue]()
@@ -104,7 +105,7 @@ extension SQLiteConnection.Statement {
         return values
     }
 
-    /// The value of a column of the row that `step` went to, counted from 0.
+    /// The value of a column of the current row, counted from 0.
     package func value(at index: Int) throws(SQLError) -> SQLValue {
         let column = Int32(index)
         switch sqlite3_column_type(pointer, column) {
@@ -113,7 +114,8 @@ extension SQLiteConnection.Statement {
         case SQLITE_FLOAT: return .real(sqlite3_column_double(pointer, column))
         case SQLITE_BLOB:
             let start = sqlite3_column_blob(pointer, column)
-            return .blob(Array(UnsafeRawBufferPointer(start: start, count: try size(column, start == nil))))
+            let count = try size(of: column, isNull: start == nil)
+            return .blob(Array(UnsafeRawBufferPointer(start: start, count: count)))
         default:
             return .text(try text(at: column))
         }
@@ -121,8 +123,8 @@ extension SQLiteConnection.Statement {
 
     package func text(at column: Int32) throws(SQLError) -> String {
         let start = sqlite3_column_text(pointer, column)
-        let count = try size(column, start == nil)
-        // Much faster than what follows, and right unless the text holds a zero byte.
+        let count = try size(of: column, isNull: start == nil)
+        // Much faster than the code below, and right unless the text contains a zero byte.
         if let start,
             let text = String(validatingCString: UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)),
             text.utf8.count == count
@@ -131,10 +133,10 @@ extension SQLiteConnection.Statement {
         }
         let utf8 = Array(UnsafeBufferPointer(start: start, count: count))
         guard let text = String(validUTF8: utf8) else {
-            throw connection.invalid(
+            throw connection.invalidQuery(
                 "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes",
-                sql,
-                as: .invalidText
+                code: .invalidText,
+                sql: sql
             )
         }
         return text
@@ -142,10 +144,11 @@ extension SQLiteConnection.Statement {
 
     /// The number of bytes of a text or a blob.
     ///
-    /// A null pointer is also how SQLite says that it had no memory for the value ("Result Values From A
-    /// Query").
-    private func size(_ column: Int32, _ isNull: Bool) throws(SQLError) -> Int {
-        if isNull, sqlite3_errcode(connection.handle) == SQLITE_NOMEM { throw connection.error(SQLITE_NOMEM) }
+    /// SQLite also returns a null pointer if it had no memory for the value ("Result Values From A Query").
+    private func size(of column: Int32, isNull: Bool) throws(SQLError) -> Int {
+        if isNull, sqlite3_errcode(connection.handle) == SQLITE_NOMEM {
+            throw connection.error(for: SQLITE_NOMEM)
+        }
         return Int(sqlite3_column_bytes(pointer, column))
     }
 }

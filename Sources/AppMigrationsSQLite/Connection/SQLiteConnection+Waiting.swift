@@ -3,9 +3,9 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// Makes a running statement and a wait for a lock answer to the cancellation of their task.
+    /// Installs handlers that stop a running statement, and a wait for a lock, when their task is cancelled.
     ///
-    /// Both handlers are called on the thread, and so in the task, that runs the statement.
+    /// SQLite calls both on the thread that runs the statement, so they are in the statement's task.
     func installHandlers() {
         installProgressHandler()
         let connection = Unmanaged.passUnretained(self).toOpaque()
@@ -13,36 +13,40 @@ extension SQLiteConnection {
             handle,
             { connection, count in
                 guard let connection else { return 0 }
-                return Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue().wait(count)
+                let waiting = Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue()
+                return waiting.waitForLock(attempt: count)
             },
             connection
         )
     }
 
     package func installProgressHandler() {
-        // Some thousand instructions of SQLite's machine take less than a millisecond.
+        // SQLite runs some thousand instructions of its virtual machine in less than a millisecond.
         sqlite3_progress_handler(handle, 4_000, { _ in Task<Never, Never>.isCancelled ? 1 : 0 }, nil)
     }
 
-    /// Sleeps for a moment, longer each time, until the time-out; 0 gives up.
-    private func wait(_ count: Int32) -> Int32 {
+    /// Sleeps for a moment, longer each time.
+    ///
+    /// - Returns: 0 if the connection is to give up, because the time is over or the task was cancelled.
+    private func waitForLock(attempt: Int32) -> Int32 {
         let now = Platform.uptime
         let left = state.withLock { state -> Duration in
-            if count == 0 { state.waitingSince = now }
+            if attempt == 0 { state.waitingSince = now }
             return state.busyTimeout - (now - state.waitingSince)
         }
         if left <= .zero || Task<Never, Never>.isCancelled { return 0 }
         // The delays of SQLite's own handler.
         let delays: [Int32] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100]
-        sqlite3_sleep(min(delays[min(Int(count), delays.count - 1)], left.wholeMilliseconds))
+        sqlite3_sleep(min(delays[min(Int(attempt), delays.count - 1)], left.wholeMilliseconds))
         return 1
     }
 
-    /// Does what `PRAGMA busy_timeout` asks for, as a session writes it that meets this connection behind a type of the app's;
-    /// `nil` for any other statement.
+    /// Carries out a `PRAGMA busy_timeout` and returns its rows; `nil` for any other statement.
     ///
-    /// SQLite would put its own wait, which no cancellation ends, in the place of this one.
-    func busyTimeout(bySQL sql: String) throws(SQLError) -> [[SQLValue]]? {
+    /// An app may wrap this connection in a type of its own. The migrator only knows that type, so it sends
+    /// this pragma as SQL. If SQLite ran it, it would replace this connection's busy handler with its own,
+    /// and a cancelled task would keep waiting for the lock.
+    func busyTimeoutRows(for sql: String) throws(SQLError) -> [[SQLValue]]? {
         let pragma = "PRAGMA busy_timeout"
         guard sql.hasPrefix(pragma), !isBorrowed else { return nil }
         let rest = String(sql.dropFirst(pragma.count))
@@ -52,7 +56,8 @@ extension SQLiteConnection {
             installHandlers()
         } else {
             let statement = try prepare(sql)
-            // Not zero where a library that borrowed this connection has put its own wait there.
+            // The pragma returns 0 as long as this connection's handler is installed. Otherwise a library
+            // that borrowed the connection has set its own wait.
             guard rest.isEmpty, try statement.step(), try statement.value(at: 0) == 0 else { return nil }
         }
         let time = state.withLock { $0.busyTimeout }

@@ -4,64 +4,72 @@ internal import CAppMigrationsSQLite
 
 /// A thin connection to an SQLite database, for migrations.
 ///
-/// It is `Sendable` so that ``interrupt()`` can be called while a statement runs, and SQLite itself
-/// serialises the calls of several threads. A transaction belongs to the connection and not to the thread,
-/// though: one sequence of work has one connection.
+/// It is `Sendable`, so that ``interrupt()`` can be called while a statement runs. SQLite itself serializes
+/// the calls of several threads. But a transaction belongs to the connection and not to a thread, so use one
+/// connection for each sequence of work.
 ///
-/// A statement that takes longer than a moment stops where its task is cancelled, and throws
-/// `SQLError.Code.cancelled`; so does the wait for a lock. The connection changes no setting of the database: foreign keys and the journal
-/// mode are as SQLite has them.
+/// If its task is cancelled, a statement that takes longer than a moment stops and throws
+/// `SQLError.Code.cancelled`. So does the wait for a lock. The connection changes no setting of the database:
+/// foreign keys and the journal mode stay as SQLite has them.
 public final class SQLiteConnection: SQLConnection, Sendable {
     public static var dialect: SQLDialect { .sqlite }
 
-    // SQLITE_OPEN_FULLMUTEX makes the pointer usable from any thread; a borrowed one is used where its
+    // SQLITE_OPEN_FULLMUTEX lets any thread use the pointer. A borrowed one is used on the threads that its
     // owner allows.
     package nonisolated(unsafe) let handle: OpaquePointer
     package let isBorrowed: Bool
 
-    /// The path of the database's file as SQLite opened it, empty for one in memory.
+    /// The path of the database's file as SQLite opened it; empty for a database in memory.
     package let path: String
 
     let state: Guarded<State>
 
     struct State {
         var isClosed = false
-        /// How many calls of ``unlessClosed(_:)`` are under way.
+
+        /// The number of calls of ``unlessClosed(_:)`` that are under way.
         var uses = 0
-        /// Why SQLite ended the transaction that the caller still believes in.
+
+        /// The error with which SQLite ended the transaction, until the caller rolls back and so learns that
+        /// it is gone.
         var endedBy: String?
+
         var busyTimeout: Duration
-        /// The beginning of a wait for a lock, by `Platform.uptime`.
+
+        /// The start of the current wait for a lock, by `Platform.uptime`.
         var waitingSince = Duration.zero
+
         var watch: StatementWatch?
     }
 
-    /// Opens a database, and makes it where there is none.
+    /// Opens a database, and creates it if it is missing.
     ///
-    /// SQLite reads the file with the first statement, so that one which is no database throws there.
+    /// SQLite reads the file with the first statement. So if the file isn't a database, the first statement
+    /// throws.
     ///
-    /// A process that died in a transaction leaves a hot journal, which the next connection has to roll back. One that is read
-    /// only can't: "a hot journal exists and needs to be rolled back, but cannot because the database is opened read-only"
-    /// ([SQLITE_READONLY_ROLLBACK](https://sqlite.org/rescode.html#readonly_rollback), 776). So open such a database for
-    /// writing once, and read from it.
+    /// A process that crashed in a transaction leaves a hot journal, which the next connection must roll
+    /// back. A read-only connection can't: "a hot journal exists and needs to be rolled back, but cannot
+    /// because the database is opened read-only"
+    /// ([SQLITE_READONLY_ROLLBACK](https://sqlite.org/rescode.html#readonly_rollback), 776). So open such a
+    /// database for writing once, and read from it.
     ///
     /// - Parameters:
     ///   - path: The path of the file, or `:memory:`. It is never read as a URI.
-    ///   - readOnly: True refuses every change. A file that is not there is an error then, and a hot journal with the
-    ///     first statement.
+    ///   - readOnly: True refuses every change. Then a missing file is an error, and a hot journal makes the
+    ///     first statement fail.
     ///   - busyTimeout: How long a statement waits for a lock of another connection. A migrator has its own
-    ///     wait.
+    ///     `lockTimeout`.
     /// - Throws: `SQLError` with the code `SQLError.Code.cannotOpen`.
     public convenience init(
         path: String,
         readOnly: Bool = false,
         busyTimeout: Duration = .seconds(5)
     ) throws(SQLError) {
-        try self.init(path: path, readOnly ? .reading : .making, busyTimeout)
+        try self.init(path: path, access: readOnly ? .reading : .creating, busyTimeout: busyTimeout)
     }
 
-    package init(path: String, _ access: Access, _ busyTimeout: Duration) throws(SQLError) {
-        handle = try Self.open(path, access)
+    package init(path: String, access: Access, busyTimeout: Duration) throws(SQLError) {
+        handle = try Self.open(path, for: access)
         isBorrowed = false
         self.path = Self.path(of: handle)
         state = Guarded(State(busyTimeout: busyTimeout))
@@ -71,8 +79,9 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Uses a connection that another library opened, the `sqlite3 *` of its C interface.
     ///
-    /// It is not closed, and must stay open as long as this object is used. The owner's authorizer, busy and
-    /// progress handlers stay in place, so that a cancelled task does not stop a statement here.
+    /// This object doesn't close it, and it must stay open as long as this object is used. The owner's
+    /// authorizer, busy handler and progress handler stay in place. So the cancellation of a task doesn't
+    /// stop a statement here.
     public init(borrowing handle: OpaquePointer) {
         self.handle = handle
         isBorrowed = true
@@ -84,8 +93,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Closes the connection; every later call throws `SQLError.Code.closed`.
     ///
-    /// Without it, the connection is closed with its last reference. A transaction that is still open is
-    /// rolled back.
+    /// Without this call, the connection is closed with its last reference. A transaction that is still open
+    /// is rolled back.
     public func close() {
         let closesNow = state.withLock { state in
             defer { state.isClosed = true }
@@ -94,16 +103,18 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         if closesNow, !isBorrowed { sqlite3_close_v2(handle) }
     }
 
-    /// Stops the statement that runs now, from any thread; it throws `SQLError.Code.cancelled`.
+    /// Stops the statement that is running, from any thread; it throws `SQLError.Code.cancelled`.
     ///
-    /// SQLite rolls the whole transaction back when the statement was a write ("sqlite3_interrupt").
+    /// If the statement is a write, SQLite rolls the whole transaction back ("sqlite3_interrupt").
     public func interrupt() { unlessClosed { sqlite3_interrupt(handle) } }
 
     /// Calls `body` if the connection isn't closed.
     ///
-    /// If it is closed while `body` runs, SQLite frees it after that.
-    /// `body` runs without the lock of the state. SQLite has a lock of its own for each connection, and while it holds that, it calls
-    /// the busy handler, which takes the lock of the state. Most functions of SQLite take SQLite's lock.
+    /// If it is closed while `body` runs, SQLite frees it afterwards.
+    ///
+    /// `body` runs without the lock of the state. SQLite has a lock of its own for each connection, which
+    /// most of its functions take. While SQLite holds that lock, it calls the busy handler, which takes the
+    /// lock of the state. So taking the two in the other order could deadlock.
     package func unlessClosed(_ body: () -> Void) {
         let isOpen = state.withLock { state in
             if state.isClosed { return false }
@@ -133,13 +144,14 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///   - sql: One statement. Blanks, comments and a semicolon may follow it.
     ///   - arguments: A value for each of its parameters, in order.
     /// - Returns: Its rows, each with the values of its columns in order.
-    /// - Throws: `SQLError`: what SQLite says of the statement; `SQLError.Code.invalidQuery` for none
-    ///   or several statements and a wrong number of arguments; `SQLError.Code.transactionEnded` when
-    ///   SQLite ended the transaction in an earlier statement and no rollback has come since.
+    /// - Throws: `SQLError` with SQLite's message; with the code `SQLError.Code.invalidQuery` for no
+    ///   statement, several statements or a wrong number of arguments; with the code
+    ///   `SQLError.Code.transactionEnded` if SQLite ended the transaction in an earlier statement and it
+    ///   hasn't been rolled back since.
     @discardableResult
     public func query(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> [[SQLValue]] {
         if try acknowledgesEndedTransaction(sql) { return [] }
-        if let rows = try busyTimeout(bySQL: sql) { return rows }
+        if let rows = try busyTimeoutRows(for: sql) { return rows }
         let statement = try prepare(sql)
         try statement.bind(arguments)
         var rows = [[SQLValue]]()
@@ -151,65 +163,16 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     @discardableResult
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
 
-    /// The purpose of a connection, by the flags with which SQLite opens it.
-    package struct Access {
-        fileprivate let flags: Int32
+    var closedError: SQLError { addingPath(to: SQLError(.closed, "The connection was closed before")) }
 
-        /// `SQLITE_OPEN_READONLY`.
-        package static var reading: Access { Access(flags: 1) }
-        /// Writing to a file that is there: `SQLITE_OPEN_READWRITE`.
-        package static var writing: Access { Access(flags: 2) }
-        /// Writing to a file that is made where there is none: with `SQLITE_OPEN_CREATE`.
-        package static var making: Access { Access(flags: 6) }
-    }
-
-    static func open(_ path: String, _ access: Access) throws(SQLError) -> OpaquePointer {
-        if path.isEmpty || path.utf8.contains(0) {
-            throw SQLError(
-                .cannotOpen,
-                "The path of a database must not be empty or contain a zero byte; a database without a file is :memory:"
-            ).with { $0.path = path }
-        }
-        var handle: OpaquePointer?
-        // A library built with SQLITE_USE_URI takes each name that begins with "file:" for a URI.
-        let isRelative = path.utf8.first != UInt8(ascii: "/") && path != ":memory:"
-        let name = isRelative ? "./\(path)" : path
-        let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
-        guard result == SQLITE_OK, let handle else {
-            var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
-            // "Whether or not an error occurs when it is opened, resources should be released"
-            // (sqlite3_open).
-            sqlite3_close_v2(handle)
-            if result & 0xFF == SQLITE_CANTOPEN {
-                message +=
-                    ": its folder must exist, and a missing file is made only for writing"
-            }
-            throw SQLError(.cannotOpen, message).with { ($0.extendedResultCode, $0.path) = (result, path) }
-        }
-        return handle
-    }
-
-    var closedError: SQLError { naming(SQLError(.closed, "The connection was closed before")) }
-
-    static func path(of handle: OpaquePointer) -> String {
-        guard let name = sqlite3_db_filename(handle, "main") else { return "" }
-        return String(cString: name)
-    }
-
-    /// Tells an error which database it is about, unless it knows its file.
-    package func naming(_ error: SQLError) -> SQLError {
+    /// Adds the path of this database to an error that has no path.
+    package func addingPath(to error: SQLError) -> SQLError {
         guard error.path == nil, !path.isEmpty else { return error }
         return error.with { $0.path = path }
     }
 
-    /// The number that an app or another library keeps in the file's header ("PRAGMA user_version").
+    /// The number that an app or another library stores in the file's header ("PRAGMA user_version").
     public var userVersion: Int64 {
         get throws(SQLError) { try SQLConversation(self).number("PRAGMA user_version") }
     }
 }
-
-/// A migrator of an SQLite database on a connection of this library.
-public typealias SQLiteMigrator = SQLMigrator<SQLiteConnection>
-
-/// A migration of an SQLite database on a connection of this library.
-public typealias SQLiteMigration = SQLMigration<SQLiteConnection>

@@ -7,14 +7,18 @@ extension SQLiteSession {
         } catch { throw try isInTransaction() ? SQLError.inTransaction : error }
     }
 
-    // A plain BEGIN reads first and locks later: of two that do, one fails at once and is never told to wait ("Transaction",
-    // "Read transactions versus write transactions"). One that is cancelled may have begun, and nothing tells a transaction
-    // of the caller from that one.
+    // A plain BEGIN takes a read lock first and the write lock later. If two connections do that, one of them
+    // fails at once, without calling the busy handler ("Transaction", "Read transactions versus write
+    // transactions").
+    //
+    // The statement isn't cancelled with its task. A cancelled BEGIN may have begun a transaction, and
+    // nothing distinguishes that from a transaction of the caller.
     private func beginWriting() throws(SQLError) { try db.undo("BEGIN IMMEDIATE") }
 
     /// Commits.
     ///
-    /// With a rollback journal, a commit waits until every reader has ended its transaction ("File Locking And Concurrency").
+    /// With a rollback journal, a commit waits until every reader has ended its transaction ("File Locking
+    /// And Concurrency").
     package func commit(_ lock: SQLLockWait) throws(SQLError) {
         // After some errors, such as a full disk, SQLite has ended the transaction.
         try run(
@@ -26,9 +30,9 @@ extension SQLiteSession {
 
     /// Runs a statement that waits for a lock.
     ///
-    /// If somebody is to be told of a wait, the statement is first tried without one. An error that isn't known to
-    /// be that of a lock may still be one, in the words of another library. So the statement is tried again, if
-    /// `mayTryAgain` allows it.
+    /// If `lock.beforeWaiting` is set, the statement is first tried without a wait. Another library may
+    /// report a lock with an error that isn't recognized as one. So after any error the statement is tried
+    /// again, if `mayTryAgain` allows it.
     private func run(
         _ statement: SQLRules,
         waitingAs lock: SQLLockWait,
@@ -49,20 +53,23 @@ extension SQLiteSession {
         try self.lock(limit: lock.limit, with: statement)
     }
 
-    /// SQLite's lock comes with the first statement that writes.
+    /// Takes no lock: SQLite takes it with the first statement that writes.
     package func join(_ lock: SQLLockWait) throws(SQLError) {
         if try !isInTransaction() {
             throw SQLError(.notInTransaction, "The connection is not in a transaction")
         }
     }
 
-    /// True if the connection is in a transaction, which its SQL can only tell by trying.
+    /// True if the connection is in a transaction.
     ///
-    /// A BEGIN takes no lock and fails inside a transaction only, unless the connection takes no statement at all, as that
-    /// of a cancelled task may.
+    /// In SQL, the only way to find out is to try a BEGIN.
+    ///
+    /// A BEGIN takes no lock, so it only fails inside a transaction, or if the connection takes no statement
+    /// at all. The latter may happen in a cancelled task.
     package func isInTransaction() throws(SQLError) -> Bool {
-        if let own { return try own.isInTransaction }
-        // In a task that is cancelled in between, the connection would stay in the transaction of the BEGIN.
+        if let ownConnection { return try ownConnection.isInTransaction }
+        // Both statements run even if the task is cancelled. Otherwise the connection could stay in the
+        // BEGIN's transaction.
         do throws(SQLError) { try db.undo("BEGIN") } catch {
             try db.query("SELECT 1")
             return true
@@ -72,23 +79,19 @@ extension SQLiteSession {
     }
 
     package func rollBack() throws(SQLError) {
-        if let own {
-            // A transaction that SQLite ended is acknowledged by a ROLLBACK, too.
-            if own.hasTransaction || own.hasEndedTransaction { try db.query("ROLLBACK") }
-            return
-        }
+        if let ownConnection { return try ownConnection.rollBack() }
         do throws(SQLError) { try db.query("ROLLBACK") } catch {
-            // SQLite may have ended the transaction by itself.
+            // SQLite may already have ended the transaction.
             if try isInTransaction() { throw error }
         }
     }
 
-    /// Tells the errors of `body` which database they are about.
+    /// Also adds the path of the database to the errors of `body`.
     package func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) {
         do throws(SQLError) {
-            if let own, !own.isBorrowed {
-                let before = own.exchangeBusyTimeout(time)
-                defer { _ = own.exchangeBusyTimeout(before) }
+            if let ownConnection, !ownConnection.isBorrowed {
+                let before = ownConnection.exchangeBusyTimeout(time)
+                defer { _ = ownConnection.exchangeBusyTimeout(before) }
                 return try body()
             }
             let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
@@ -97,11 +100,11 @@ extension SQLiteSession {
             try db.undoing("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
-                // A statement whose answer is lost may have set the wait.
+                // This is inside, because a statement that seems to fail may have set the wait.
                 try set("busy_timeout", to: milliseconds)
                 try body()
             }
-        } catch { throw own?.naming(error) ?? error }
+        } catch { throw ownConnection?.addingPath(to: error) ?? error }
     }
 
     package func check(_ script: String) throws(SQLError) {
@@ -127,15 +130,17 @@ extension SQLiteSession {
     ) throws(SQLError) { try checkAlone(script) }
 
     package func run(script: String, sharesTransaction: Bool) throws(SQLError) {
-        guard let own, !own.isBorrowed else {
+        guard let ownConnection, !ownConnection.isBorrowed else {
             return try behindSavepoint { () throws(SQLError) in
                 try db.isAwaited ? runEach(of: script) : db.execute(script: script)
             }
         }
-        // The script runs as it is: a savepoint would have SQLite copy every page that it changes. Statements that would end the
-        // transaction are refused.
-        do throws(SQLError) { try own.runInTransaction(SQLScript(script)) } catch { throw own.naming(error) }
-        if !own.hasTransaction { throw SQLError.endedTransaction() }
+        // Without a savepoint, for which SQLite would copy every page that the script changes. None is needed
+        // to find out whether the script ended the transaction, because such statements are refused.
+        do throws(SQLError) { try ownConnection.runInTransaction(SQLScript(script)) } catch {
+            throw ownConnection.addingPath(to: error)
+        }
+        if !ownConnection.hasTransaction { throw SQLError.endedTransaction() }
     }
 
     private func runEach(of script: String) throws(SQLError) {
@@ -143,7 +148,7 @@ extension SQLiteSession {
             do throws(SQLError) {
                 if let table = next.droppedTable { try checkDropping(table) }
                 try db.query(next.text)
-            } catch { throw error.located(next.text, next.line, next.column) }
+            } catch { throw error.located(inStatement: next.text, at: next.place) }
         }
     }
 

@@ -8,11 +8,18 @@ final class RowDecoder: Decoder {
     var kinds = ValueKind.Known()
 
     /// The keys in the order in which the type asks for them, which is the same for every row.
-    private var asked: [(key: String, column: Column)] = []
-    private var places: [String: Int] = [:]
-    private var place = 0
+    private var requests: [(key: String, column: Column)] = []
+
+    /// The index of each key in ``requests``.
+    private var indexes: [String: Int] = [:]
+
+    /// The index of the last request.
+    private var current = 0
+
+    /// The number of the current row, counted from 1.
     private var row = 0
-    /// The reader of dates, made for the first one.
+
+    /// The reader of dates, created for the first date.
     private(set) lazy var dates = Result { () throws(SQLError) in try DateText(statement.connection) }
 
     var codingPath: [any CodingKey] { [] }
@@ -24,15 +31,17 @@ final class RowDecoder: Decoder {
         names = (0..<statement.columnCount).map(statement.columnName)
     }
 
-    /// Reads the row that the statement went to.
+    /// Reads the statement's current row.
     func decode<Row: Decodable>(_ type: Row.Type) throws(SQLError) -> Row {
         row += 1
-        place = 0
+        current = 0
         do {
-            // Such a type would ask the row for something that only a column has.
+            // A date, a UUID or bytes are read from a column, not from a row.
             if names.count == 1, kinds[type] != nil { return try value(type, at: 0) }
             return try type.init(from: self)
-        } catch { throw error as? SQLError ?? failure("Row \(row): \(Self.words(of: error))", error) }
+        } catch {
+            throw error as? SQLError ?? failure("Row \(row): \(Self.message(of: error))", cause: error)
+        }
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
@@ -50,32 +59,34 @@ final class RowDecoder: Decoder {
         return CellDecoder(row: self, column: 0, kind: nil)
     }
 
-    /// Where the value for a key is.
+    /// The column that has the value for a key.
     enum Column {
         case at(Int)
         case missing
         case ambiguous
     }
 
-    func column(_ key: String) -> Column {
-        if place < asked.count, asked[place].key == key { return asked[place].column }
-        if place + 1 < asked.count, asked[place + 1].key == key {
-            place += 1
-        } else if let known = places[key] {
-            place = known
+    func column(for key: String) -> Column {
+        if current < requests.count, requests[current].key == key { return requests[current].column }
+        if current + 1 < requests.count, requests[current + 1].key == key {
+            current += 1
+        } else if let index = indexes[key] {
+            current = index
         } else {
             let name = SQLName(key)
             let columns = names.indices.filter { SQLName(names[$0]) == name }
-            place = asked.count
-            places[key] = place
-            asked.append((key, columns.count > 1 ? .ambiguous : columns.first.map { .at($0) } ?? .missing))
+            current = requests.count
+            indexes[key] = current
+            requests.append(
+                (key, columns.count > 1 ? .ambiguous : columns.first.map { .at($0) } ?? .missing)
+            )
         }
-        return asked[place].column
+        return requests[current].column
     }
 
-    /// The column for a key that a value is needed for.
-    func existingColumn(_ key: String) throws(SQLError) -> Int {
-        switch column(key) {
+    /// The column for a key; throws if there isn't exactly one.
+    func existingColumn(for key: String) throws(SQLError) -> Int {
+        switch column(for: key) {
         case .at(let column): return column
         case .ambiguous:
             throw failure("Row \(row): several columns are called \(key); rename all but one with AS")
@@ -85,25 +96,30 @@ final class RowDecoder: Decoder {
         }
     }
 
-    /// The error of a column whose value does not fit a type.
-    func misfit(_ column: Int, _ type: String, _ cause: (any Error)? = nil) throws(SQLError) -> SQLError {
+    /// The error for a column whose value does not fit a type.
+    func misfit(
+        at column: Int,
+        for type: String,
+        cause: (any Error)? = nil
+    ) throws(SQLError) -> SQLError {
         let value = try statement.value(at: column)
-        let reason = cause.map { ": \(Self.words(of: $0))" } ?? ""
+        let reason = cause.map { ": \(Self.message(of: $0))" } ?? ""
         return failure(
             "Row \(row), column \(names[column]): \(value.shown) does not fit \(type)\(reason)",
-            cause
+            cause: cause
         )
     }
 
-    private func failure(_ message: String, _ cause: (any Error)? = nil) -> SQLError {
-        statement.connection.naming(
-            SQLError(.unreadableRow, message).with {
-                ($0.statement, $0.underlyingError) = (statement.sql, cause)
+    private func failure(_ message: String, cause: (any Error)? = nil) -> SQLError {
+        statement.connection.addingPath(
+            to: SQLError(.unreadableRow, message).with {
+                $0.statement = statement.sql
+                $0.underlyingError = cause
             }
         )
     }
 
-    private static func words(of error: any Error) -> String {
+    private static func message(of error: any Error) -> String {
         switch error {
         case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
             DecodingError.valueNotFound(_, let context), DecodingError.keyNotFound(_, let context):
@@ -111,96 +127,4 @@ final class RowDecoder: Decoder {
         default: "\(error)"
         }
     }
-}
-
-/// The columns of a row, by the keys of a type.
-struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let row: RowDecoder
-
-    var codingPath: [any CodingKey] { [] }
-    var allKeys: [Key] { row.names.compactMap { Key(stringValue: $0) } }
-
-    // A name of several columns is an error when its value is asked for.
-    func contains(_ key: Key) -> Bool {
-        if case .missing = row.column(key.stringValue) { false } else { true }
-    }
-
-    func decodeNil(forKey key: Key) throws -> Bool { row.statement.isNull(at: try column(key)) }
-
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try row.plain(at: column(key)) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try row.plain(at: column(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try row.plain(at: column(key)) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try row.float(at: column(key)) }
-
-    // The two that nearly every row has are not left to the generic one, which the compiler does not specialize.
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try row.integer(type, at: column(key)) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-        try row.integer(type, at: column(key))
-    }
-
-    func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try row.integer(type, at: column(key))
-    }
-
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try row.value(type, at: column(key))
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> { throw try nested(key) }
-
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        throw try nested(key)
-    }
-
-    func superDecoder() throws -> any Decoder { row }
-
-    func superDecoder(forKey key: Key) throws -> any Decoder { throw try nested(key) }
-
-    private func nested(_ key: Key) throws(SQLError) -> SQLError {
-        try row.misfit(column(key), "a nested container", Misfit.several)
-    }
-
-    private func column(_ key: Key) throws(SQLError) -> Int { try row.existingColumn(key.stringValue) }
-}
-
-/// The one value of a column.
-struct CellDecoder: Decoder, SingleValueDecodingContainer {
-    let row: RowDecoder
-    let column: Int
-    let kind: ValueKind?
-
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    func singleValueContainer() -> any SingleValueDecodingContainer { self }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        throw Misfit.several
-    }
-
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Misfit.several }
-
-    func decodeNil() -> Bool { row.statement.isNull(at: column) }
-    func decode(_ type: Bool.Type) throws -> Bool { try row.plain(at: column) }
-
-    func decode(_ type: String.Type) throws -> String {
-        if case .uuid = kind { return try row.uuid(at: column) }
-        return try row.plain(at: column)
-    }
-
-    func decode(_ type: Float.Type) throws -> Float { try row.float(at: column) }
-
-    func decode(_ type: Double.Type) throws -> Double {
-        if case .date = kind { return try row.date(at: column) }
-        return try row.plain(at: column)
-    }
-
-    func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {
-        try row.integer(type, at: column)
-    }
-
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try row.value(type, at: column) }
 }

@@ -1,52 +1,61 @@
 internal import AppMigrationsSQL
 
-/// Takes the columns of rows from values of Swift, one row after the other.
+/// Encodes values of Swift as rows, one after the other.
 final class RowEncoder: Encoder {
-    /// The columns of the row, in the order in which the type encodes them, which is mostly that of the last row.
+    /// The columns of the row, in the order in which the type encodes them, which is usually the same for
+    /// each row.
     private(set) var names: [String] = []
     private(set) var values: [SQLValue] = []
 
     private let db: SQLiteConnection
     private let table: String
     private var kinds = ValueKind.Known()
-    /// The columns that were found to keep a date as the number that it is.
-    private var dates = [String]()
+
+    /// The columns that are known to store a date as a number.
+    private var dateColumns = [String]()
+
+    /// The number of the current row, counted from 1.
     private var row = 0
-    /// True if the row has the columns of the row before, as far as it was encoded.
-    private var isAlike = true
-    /// Why the row can't be inserted, where the call that found out can't throw.
+
+    /// True if the columns encoded so far are those of the row before.
+    private var hasSameColumns = true
+
+    /// The reason why the row can't be inserted, from a function that can't throw.
     private var refusal: SQLError?
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    init(_ db: SQLiteConnection, _ table: String) { (self.db, self.table) = (db, table) }
+    init(for table: String, in db: SQLiteConnection) {
+        self.db = db
+        self.table = table
+    }
 
     /// Encodes a row into `names` and `values`.
     ///
-    /// - Returns: True if the columns are the ones of the row before.
+    /// - Returns: True if the columns are those of the row before.
     func encode<Row: Encodable>(_ value: Row) throws(SQLError) -> Bool {
         row += 1
-        isAlike = true
+        hasSameColumns = true
         values.removeAll(keepingCapacity: true)
         try encode(at: nil) { try value.encode(to: self) }
         if values.isEmpty { throw failure("\(Row.self) encodes no column", at: nil) }
-        if values.count < names.count { keepNames() }
-        return isAlike
+        if values.count < names.count { removeUnusedNames() }
+        return hasSameColumns
     }
 
     func set(_ value: SQLValue, for key: String) {
         if values.count == names.count || names[values.count] != key {
-            keepNames()
+            removeUnusedNames()
             names.append(key)
         }
         values.append(value)
     }
 
-    /// Lets the row have no more of the columns of the row before than have got values.
-    private func keepNames() {
+    /// Removes the columns of the row before that have no value in this row.
+    private func removeUnusedNames() {
         names.removeLast(names.count - values.count)
-        isAlike = false
+        hasSameColumns = false
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -77,9 +86,9 @@ final class RowEncoder: Encoder {
 
     /// Sets a date, given in seconds since 2001.
     func set(date value: Double, for key: String) throws(SQLError) {
-        if !dates.contains(key) {
-            dates.append(key)
-            // "Determination Of Column Affinity" ("Datatypes In SQLite", section 3.1).
+        if !dateColumns.contains(key) {
+            dateColumns.append(key)
+            // The rules of "Determination Of Column Affinity" ("Datatypes In SQLite", section 3.1).
             let sql = """
                 SELECT type FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE
                 AND upper(type) NOT LIKE '%INT%'
@@ -106,10 +115,10 @@ final class RowEncoder: Encoder {
         if values.count == before { throw failure("\(Value.self) encodes no value", at: key) }
     }
 
-    /// Runs the code of a type, which may have been refused something without an error.
+    /// Runs the encoding of a type, and throws a refusal that was recorded on the way.
     private func encode(at key: String?, _ body: () throws -> Void) throws(SQLError) {
         do { try body() } catch {
-            throw refusal ?? error as? SQLError ?? failure(Self.words(of: error), at: key, error)
+            throw refusal ?? error as? SQLError ?? failure(Self.message(of: error), at: key, cause: error)
         }
         if let refusal { throw refusal }
     }
@@ -118,18 +127,18 @@ final class RowEncoder: Encoder {
         if refusal == nil { refusal = failure(message, at: key) }
     }
 
-    func failure(_ message: String, at key: String?, _ cause: (any Error)? = nil) -> SQLError {
+    func failure(_ message: String, at key: String?, cause: (any Error)? = nil) -> SQLError {
         let column = key.map { ", column \($0)" } ?? ""
         return SQLError(.unwritableRow, "Row \(row)\(column): \(message)").with { $0.underlyingError = cause }
     }
 
-    /// An error of SQLite, with the row that it is about where its other facts don't tell.
-    func counted(_ error: SQLError) -> SQLError {
+    /// Adds the number of the row to an error about the row itself.
+    func addingRow(to error: SQLError) -> SQLError {
         guard error.code == .statementFailed || error.code == .invalidQuery else { return error }
         return error.with { $0.message = "Row \(row): \(error.message)" }
     }
 
-    private static func words(of error: any Error) -> String {
+    private static func message(of error: any Error) -> String {
         if case EncodingError.invalidValue(_, let context) = error { return context.debugDescription }
         return "\(error)"
     }
@@ -143,8 +152,8 @@ final class RowEncoder: Encoder {
         }
         let list = columns.map(\.quoted).joined(separator: ", ")
         let places = repeatElement("?", count: columns.count).joined(separator: ", ")
-        // "OR ABORT" stands above the ON CONFLICT clauses of the table, which would leave rows out or take others away
-        // ("The ON CONFLICT Clause").
+        // "OR ABORT" overrides the ON CONFLICT clauses of the table, which could skip this row or delete
+        // others ("The ON CONFLICT Clause").
         return "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))"
     }
 }

@@ -2,10 +2,10 @@ package import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLScript {
-    /// Refuses what SQLite would accept and read in another way than its author meant.
+    /// Refuses a script that SQLite would accept, but read differently from what its author meant.
     package func check() throws(SQLError) {
         try refuseZeroBytes()
-        // One of these stands in all that is refused.
+        // Every text that is refused below contains one of these bytes.
         let isClear = bytes.allSatisfy {
             $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\r")
         }
@@ -23,11 +23,12 @@ extension SQLScript {
         }
     }
 
-    /// The first byte from `offset` on that is neither blank nor in a comment: where a statement begins.
+    /// The offset of the next statement: the first byte from `offset` on that is neither a blank nor in a
+    /// comment.
     func startOfStatement(from offset: Int) -> Int {
         var tokens = SQLTokens(unread: self, from: offset)
         while let (kind, range) = tokens.next() {
-            // Semicolons alone are no statement; SQLite goes on to the next.
+            // SQLite skips a semicolon without a statement.
             if kind != nil, bytes[range.lowerBound] != UInt8(ascii: ";") { return range.lowerBound }
         }
         return count
@@ -40,13 +41,16 @@ extension SQLScript {
         return text(from: range.lowerBound, to: range.upperBound).uppercased()
     }
 
-    /// Refuses a line end between tokens that is none for SQLite: "SQL Comments" end at a line feed only.
+    /// Refuses a line end, in the gap between two tokens, that SQLite doesn't read as one.
+    ///
+    /// "SQL Comments" only end at a line feed.
     private func check(_ range: Range<Int>) throws(SQLError) {
-        let (first, next) = (bytes[range.lowerBound], bytes[range.upperBound])
+        let first = bytes[range.lowerBound]
+        let next = bytes[range.upperBound]
         let isComment = first == UInt8(ascii: "-")
         guard isComment || first == UInt8(ascii: "\r") && next != UInt8(ascii: "\n") else { return }
         var gap = String(decoding: bytes[range], as: UTF8.self)[...]
-        // One right before a line feed hides nothing.
+        // A line end right before a line feed hides nothing.
         while isComment, gap.last?.isNewline == true { gap.removeLast() }
         guard let end = gap.firstIndex(where: \.isNewline) else { return }
         let digits = String(0x1_0000 + gap.unicodeScalars[end].value, radix: 16, uppercase: true).dropFirst()
@@ -60,20 +64,20 @@ extension SQLScript {
     /// One statement of a script, for a connection that takes one at a time.
     struct Statement {
         let text: String
-        let line: Int, column: Int
+        let place: (line: Int, column: Int)
         let droppedTable: String?
     }
 
-    /// The statements, none of which may end a transaction or have parameters.
+    /// The statements of the script; throws if one of them would end a transaction or has parameters.
     ///
-    /// SQLite itself tells where one ends (`sqlite3_complete`), and its words what it does: there is no connection of its
-    /// C interface to ask.
+    /// SQLite itself finds where a statement ends (`sqlite3_complete`). But the authorizer can't be asked
+    /// what a statement does, because there is no connection of SQLite's C interface. So its words are read.
     func awaitedStatements() throws(SQLError) -> [Statement] {
         var statements = [Statement]()
         let tokens = SQLTokens(self)
         var start: Int?
         for (index, token) in tokens.tokens.enumerated() {
-            let (offset, end) = (token.range.lowerBound, token.range.upperBound)
+            let offset = token.range.lowerBound
             let isSemicolon = tokens.isSign(index, ";")
             if isSemicolon, start == nil { continue }
             if let sign = "?:@$".unicodeScalars.first(where: { $0.value == bytes[offset] }) {
@@ -87,15 +91,14 @@ extension SQLScript {
             start = first
             let isLast = index == tokens.tokens.count - 1
             guard isLast || isSemicolon else { continue }
-            let text = text(from: first, to: end)
+            let text = text(from: first, to: token.range.upperBound)
             if !isLast, sqlite3_complete(text) == 0 { continue }
             let refusals = ScriptRefusals()
             if !refusals.allows(SQLTokens(text)) {
                 throw error(.refusedStatement, refusals.refusal ?? text, at: first)
             }
-            let (line, column) = position(at: first)
             statements.append(
-                Statement(text: text, line: line, column: column, droppedTable: refusals.droppedTable)
+                Statement(text: text, place: position(at: first), droppedTable: refusals.droppedTable)
             )
             start = nil
         }

@@ -1,16 +1,16 @@
-/// The statements that a script may not run in a transaction, and the one that it tried.
+/// Decides which statements a script in a transaction may not run, and records why one was refused.
 ///
-/// SQLite itself tells what a statement does: "The authorizer callback is invoked as SQL statements are
-/// being compiled" (sqlite3_set_authorizer). A search for keywords would have holes: a byte order mark
-/// before COMMIT is one.
+/// SQLite itself reports what a statement does: "The authorizer callback is invoked as SQL statements are
+/// being compiled" (sqlite3_set_authorizer). A search for keywords would miss some statements, for example a
+/// COMMIT after a byte order mark.
 final class ScriptRefusals {
-    /// True if SQLite compiles a statement of the script at the moment.
+    /// True while SQLite compiles a statement of the script.
     var isCompiling = false
 
     /// Why a statement was refused.
     private(set) var refusal: String?
 
-    /// The table that the statement drops which was compiled last.
+    /// The table that the last compiled statement drops.
     var droppedTable: String?
 
     func allows(transaction statement: String) -> Bool {
@@ -56,7 +56,7 @@ final class ScriptRefusals {
         return false
     }
 
-    /// Judges a statement by its first words, where SQLite cannot be asked.
+    /// Judges a statement by its first words, for a connection whose authorizer can't be used.
     func allows(_ statement: SQLTokens) -> Bool {
         func name(_ index: Int) -> String {
             statement.name(statement.isSign(index + 1, ".") ? index + 2 : index)?.text ?? ""
@@ -77,7 +77,7 @@ final class ScriptRefusals {
         return true
     }
 
-    /// The pragmas whose argument says what to read.
+    /// The pragmas that set nothing: their argument is the table or index to read.
     private static let reading = [
         "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
         "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",

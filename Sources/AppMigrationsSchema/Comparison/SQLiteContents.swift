@@ -7,7 +7,7 @@ struct SQLiteContents {
 
     init(ofFile path: String) throws(SQLError) {
         // It makes no database where there is none, and reads what a journal holds.
-        db = try SQLiteConnection(path: path, .writing, .seconds(5))
+        db = try SQLiteConnection(path: path, access: .writing, busyTimeout: .seconds(5))
         schema = try SchemaSnapshot(of: db)
     }
 

@@ -99,7 +99,7 @@ public struct SchemaPlan: Sendable {
     ///   `SQLError.Code.refusedSchemaChange` if the schema was changed since the plan was made, or would not
     ///   become the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
     public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
-        do throws(SQLError) { try change(db, progress) } catch { throw db.naming(error) }
+        do throws(SQLError) { try change(db, progress) } catch { throw db.addingPath(to: error) }
     }
 
     private func change(_ db: some SQLConnection, _ progress: (Progress) -> Void) throws(SQLError) {

@@ -82,7 +82,7 @@ public struct TableRebuild: Sendable {
                 let after = try SchemaHealth(of: db, gone: work.gone)
                 try after.check(against: before, dropping: "Change it first, or name it in dropping:")
             }
-        } catch { throw db.naming(located(error)) }
+        } catch { throw db.addingPath(to: located(error)) }
     }
 
     /// Adds to an error the table's name and that nothing was changed, unless the error says more.

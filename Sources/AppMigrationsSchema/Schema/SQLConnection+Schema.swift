@@ -2,7 +2,9 @@ internal import AppMigrationsSQLite
 
 extension SQLConnection {
     /// Adds the path of the database to an error, if this library opened the connection.
-    func naming(_ error: SQLError) -> SQLError { (self as? SQLiteConnection)?.naming(error) ?? error }
+    func addingPath(to error: SQLError) -> SQLError {
+        (self as? SQLiteConnection)?.addingPath(to: error) ?? error
+    }
 
     /// The whole number that a query returns.
     func number(_ sql: String) throws(SQLError) -> Int64 { try SQLConversation(self).number(sql) }

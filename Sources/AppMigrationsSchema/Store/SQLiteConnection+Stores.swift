@@ -16,7 +16,7 @@ extension SQLiteConnection {
             try source.checkUsable()
             try destination.checkUsable()
             pointer = sqlite3_backup_init(destination.handle, "main", source.handle, "main")
-            if pointer == nil { throw destination.error(sqlite3_extended_errcode(destination.handle)) }
+            if pointer == nil { throw destination.error(for: sqlite3_extended_errcode(destination.handle)) }
         }
 
         /// The pages of the source that are not copied yet; known after the first step, until the copy is finished.
@@ -35,7 +35,7 @@ extension SQLiteConnection {
             if result == SQLITE_OK || result == SQLITE_DONE { return result == SQLITE_OK }
             // The result of a step is the connection's once the copy is finished ("sqlite3_backup_finish").
             finish()
-            throw destination.error(result)
+            throw destination.error(for: result)
         }
 
         /// Ends the copy, and takes back one that did not come to its end; to be called in every case.
@@ -53,7 +53,7 @@ extension SQLiteConnection {
         try checkUsable()
         var version: UInt32 = 0
         let result = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
-        if result != SQLITE_OK { throw error(result) }
+        if result != SQLITE_OK { throw error(for: result) }
         return version
     }
 
@@ -61,7 +61,7 @@ extension SQLiteConnection {
     func synchronizeFile() throws(SQLError) {
         try checkUsable()
         let result = app_migrations_sync(handle)
-        if result != SQLITE_OK { throw error(result) }
+        if result != SQLITE_OK { throw error(for: result) }
     }
 
     /// True if the database has a table beside those in which this library records its work.

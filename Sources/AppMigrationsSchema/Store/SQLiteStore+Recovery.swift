@@ -110,7 +110,7 @@ extension SQLiteStore {
             throw found
         }
         if let reporting { problems.forEach(reporting) }
-        return try SQLiteConnection(path: files.store, .making, busyTimeout)
+        return try SQLiteConnection(path: files.store, access: .creating, busyTimeout: busyTimeout)
     }
 
     /// Examines the store again under the lock, because another process may have recovered it, and recovers
@@ -135,7 +135,11 @@ extension SQLiteStore {
                 // A store with a page isn't recovered again. SQLite would delete a log or a journal with that
                 // page.
                 if try !files.hasBytes, try files.orphan() == nil {
-                    let db = try SQLiteConnection(path: files.store, .making, busyTimeout)
+                    let db = try SQLiteConnection(
+                        path: files.store,
+                        access: .creating,
+                        busyTimeout: busyTimeout
+                    )
                     try db.query("BEGIN IMMEDIATE")
                     try db.query("COMMIT")
                 }

@@ -47,7 +47,7 @@ extension StagedMigration {
     /// - Returns: `nil` if another process wrote to the store before the copy could replace it.
     private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome? {
         let isThere = try files.hasBytes
-        let live = try open(files.store, .making)
+        let live = try open(files.store, .creating)
         defer { live.close() }
         // No other connection can write until the copy is complete. So no row is lost, and no copy is made in
         // vain.
@@ -99,7 +99,11 @@ extension StagedMigration {
             // backup increases that of its destination, so that every connection reads the schema again.
             let now: [[SQLValue]]
             do throws(SQLError) {
-                let store = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+                let store = try SQLiteConnection(
+                    path: files.store,
+                    access: .writing,
+                    busyTimeout: lockTimeout
+                )
                 now = try store.query("PRAGMA schema_version")
             } catch let failure {
                 throw error.adding(failure, of: "finding out whether the store was replaced")

@@ -25,7 +25,7 @@ struct StagedMigration {
     ///
     /// The settings stay, because nobody else uses the connection.
     func open(_ path: String, _ access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
-        let db = try SQLiteConnection(path: path, access, lockTimeout)
+        let db = try SQLiteConnection(path: path, access: access, busyTimeout: lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")
         return db
@@ -42,7 +42,7 @@ struct StagedMigration {
         }
         let db = try open(path, .writing)
         // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
-        let reader = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+        let reader = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
         defer { reader.close() }
         let copying = try SQLiteConnection.Backup(from: reader, to: db)
         defer { copying.finish() }
@@ -66,7 +66,7 @@ struct StagedMigration {
     func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError)
         -> [SQLiteStore.VirtualTableProblem]?
     {
-        let references = check == .off ? nil : try Orphans.found(in: copy)
+        let references = check == .off ? nil : try ForeignKeyViolations(in: copy)
         let identity = try StoreFiles.status(files.copy)?.identity
         try report(SQLiteStore.Progress(.migrating), progress)
         let before = try copy.dataVersion()
@@ -96,10 +96,12 @@ struct StagedMigration {
             if let excess { throw excess.with { $0.path = files.store } }
         }
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
-        let reader = try SQLiteConnection(path: files.copy, .writing, lockTimeout)
+        let reader = try SQLiteConnection(path: files.copy, access: .writing, busyTimeout: lockTimeout)
         var problems = [SQLiteStore.VirtualTableProblem]()
         try telling(.checking, on: reader, pages, progress) { () throws(SQLError) in
-            if let references, let error = try Orphans.found(in: reader).excess(over: references) {
+            if let references,
+                let error = try ForeignKeyViolations(in: reader).violationsAdded(since: references)
+            {
                 throw error
             }
             if checksVirtualTables {
@@ -112,7 +114,7 @@ struct StagedMigration {
 
     /// A connection on which a check passes over virtual tables.
     private func connectionForCheck(of path: String) throws(SQLError) -> SQLiteConnection {
-        let db = try SQLiteConnection(path: path, .writing, lockTimeout)
+        let db = try SQLiteConnection(path: path, access: .writing, busyTimeout: lockTimeout)
         if check != .off { db.removeModules(of: try SchemaObject.virtualTables(of: db)) }
         return db
     }

@@ -94,15 +94,14 @@ struct StoreAndBackup {
     /// Throws if a connection uses the file, as far as SQLite can tell.
     func refuseUsed(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) {
         do throws(SQLError) {
-            let db = try SQLiteConnection(path: files.store, .writing, lockTimeout)
+            let db = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
             defer { db.close() }
             // In WAL mode it also finds connections that are idle.
             try db.query("PRAGMA locking_mode = EXCLUSIVE")
             try db.query("BEGIN EXCLUSIVE")
             try db.query("ROLLBACK")
         } catch {
-            if error.code == .damaged { return }
-            throw error.with { $0.outcome = "Neither file was changed" }
+            if error.code != .damaged { throw error }
         }
     }
 }

@@ -38,7 +38,7 @@ extension StoreFiles {
 
     /// Renames a sound store that no other connection has in use.
     func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
-        let db = try SQLiteConnection(path: store, .writing, lockTimeout)
+        let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
         // "The database connection does not release file-locks at the conclusion of each transaction", and
         // before the first access in WAL mode it means that no other process can have the file open.
         try db.query("PRAGMA locking_mode = EXCLUSIVE")
@@ -89,7 +89,7 @@ extension StoreFiles {
     /// was removed, the next start would find a file without a byte, and nothing to recover.
     func synchronizeStore() throws(SQLError) {
         if let status = try Self.status(store), status.kind == .file {
-            try SQLiteConnection(path: store, .writing, .zero).synchronizeFile()
+            try SQLiteConnection(path: store, access: .writing, busyTimeout: .zero).synchronizeFile()
         }
         for ending in ["-journal", "-wal"] where try Self.status(store + ending) != nil {
             try SQLError.ofFile(store + ending, "The recovered store could not be synced to disk") {

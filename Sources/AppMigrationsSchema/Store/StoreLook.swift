@@ -73,7 +73,7 @@ struct StoreLook {
     /// that closes usually moves the log into the file, and this one doesn't.
     private func open() throws(SQLError) -> SQLiteConnection {
         let log = try StoreFiles.status(files.store + "-wal")
-        let db = try SQLiteConnection(path: files.store, access, busyTimeout)
+        let db = try SQLiteConnection(path: files.store, access: access, busyTimeout: busyTimeout)
         if let log, log.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
         try preparation.register(on: db)

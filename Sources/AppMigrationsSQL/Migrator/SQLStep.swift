@@ -1,0 +1,95 @@
+internal import AppMigrations
+
+/// A migration without the type of its connection: its version, its name and its SQL.
+///
+/// It is a class, because an idle check would take longer to copy structs than to compare the versions.
+final class SQLStep: Sendable {
+    let version: Int64
+    let name: String?
+    /// The SQL; `nil` if it is in a file, and for a closure.
+    let script: String?
+    /// The path of the file with the SQL; `nil` if there is no file.
+    let file: String?
+    /// True if its statement runs outside of a transaction.
+    ///
+    /// The script's first line can ask for this as well.
+    let isAlone: Bool
+
+    init(version: Int64, name: String?, script: String? = nil, file: String? = nil, isAlone: Bool = false) {
+        self.version = version
+        self.name = name
+        self.script = script
+        self.file = file
+        self.isAlone = isAlone
+    }
+
+    /// The file, or the version with the name, for the message of an error.
+    var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
+
+    /// Adds the migration to an error, and its file if the file can be the reason.
+    func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
+        error.with {
+            $0.version = version
+            $0.migrationName = name
+            guard let file, blamesFile, !$0.code.isOfDatabase else { return }
+            $0.path = file
+            $0.hasPlaceInFile = true
+        }
+    }
+
+    /// True if a script runs outside of a transaction, because of the migration or because of its own first
+    /// line.
+    func runsAlone(_ script: String) throws(SQLError) -> Bool {
+        let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
+        // Few scripts begin with a comment, and reading tokens takes longer than everything else that is done
+        // with a script before it runs.
+        guard let start = line.firstIndex(where: { !SQLScript.isBlank($0) }), line[start] == UInt8(ascii: "-")
+        else { return isAlone }
+        let words = SQLTokens(String(decoding: line[start...].dropFirst(2), as: UTF8.self))
+        guard words.isWord(0, "APP"), words.isSign(1, "-"), words.isWord(2, "MIGRATIONS"),
+            words.isSign(3, ":")
+        else { return isAlone }
+        let request = words.tokens.indices.dropFirst(4).map(words.text).joined(separator: " ")
+        if request.lowercased() == "no transaction" { return true }
+        throw SQLError(
+            .invalidScript,
+            "The first line asks for \"\(request)\", and only \"no transaction\" is known"
+        ).located(at: (line: 1, column: 1))
+    }
+
+    /// Reads the SQL; `nil` for a closure.
+    func text() throws(SQLError) -> String? {
+        guard let file else { return script }
+        let content: [UInt8]?
+        do { content = try Platform.bytes(ofFile: file) } catch {
+            throw located(SQLError(.fileFailure, "\(error). No migration was run"))
+        }
+        guard let bytes = content else {
+            throw located(SQLError(.fileFailure, "It is not a regular file. No migration was run"))
+        }
+        if let text = String(validUTF8: bytes) { return text }
+        // Decoding replaces bytes that aren't UTF-8. The first byte that changes is the first invalid one.
+        let valid = Array(String(decoding: bytes, as: UTF8.self).utf8)
+        let message = "The file is not UTF-8 from here on. Save it as UTF-8. No migration was run"
+        let offset = bytes.indices.first { $0 >= valid.count || bytes[$0] != valid[$0] } ?? bytes.count
+        let script = SQLScript(String(decoding: bytes[..<offset], as: UTF8.self))
+        throw located(script.error(.fileFailure, message, at: script.count))
+    }
+
+    /// The checksum of the SQL; `nil` for a closure.
+    func checksum() throws(SQLError) -> String? { try text().map(SQLChecksum.of) }
+}
+
+extension [SQLStep] {
+    /// Inserts a migration in the order of versions, and of file names if two files have one version.
+    ///
+    /// Usually the migrations are already in order. The first call of `sort` in a process costs as much as
+    /// the rest of an idle check.
+    mutating func insertInOrder(_ step: SQLStep) {
+        if last?.version ?? .min < step.version { return append(step) }
+        let former = lastIndex {
+            $0.version < step.version || $0.version == step.version && $0.file ?? "" <= step.file ?? ""
+        }
+        insert(step, at: former.map { $0 + 1 } ?? 0)
+    }
+}

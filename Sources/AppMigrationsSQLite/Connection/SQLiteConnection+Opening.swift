@@ -1,0 +1,51 @@
+internal import AppMigrationsSQL
+internal import CAppMigrationsSQLite
+
+extension SQLiteConnection {
+    /// What a connection may do, as the flags of `sqlite3_open_v2`.
+    package struct Access {
+        fileprivate let flags: Int32
+
+        /// `SQLITE_OPEN_READONLY`.
+        package static var reading: Access { Access(flags: 1) }
+
+        /// Write to an existing file: `SQLITE_OPEN_READWRITE`.
+        package static var writing: Access { Access(flags: 2) }
+
+        /// Write, and create the file if it is missing: `SQLITE_OPEN_READWRITE` and `SQLITE_OPEN_CREATE`.
+        package static var creating: Access { Access(flags: 6) }
+    }
+
+    static func open(_ path: String, for access: Access) throws(SQLError) -> OpaquePointer {
+        if path.isEmpty || path.utf8.contains(0) {
+            throw SQLError(
+                .cannotOpen,
+                "The path of a database must not be empty or contain a zero byte; a database without a file is :memory:"
+            ).with { $0.path = path }
+        }
+        var handle: OpaquePointer?
+        // An SQLite that was built with SQLITE_USE_URI reads every name that begins with "file:" as a URI.
+        let isRelative = path.utf8.first != UInt8(ascii: "/") && path != ":memory:"
+        let name = isRelative ? "./\(path)" : path
+        let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
+        guard result == SQLITE_OK, let handle else {
+            var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
+            // "Whether or not an error occurs when it is opened, resources should be released"
+            // (sqlite3_open).
+            sqlite3_close_v2(handle)
+            if result & 0xFF == SQLITE_CANTOPEN {
+                message += ": its folder must exist, and a missing file is made only for writing"
+            }
+            throw SQLError(.cannotOpen, message).with {
+                $0.extendedResultCode = result
+                $0.path = path
+            }
+        }
+        return handle
+    }
+
+    static func path(of handle: OpaquePointer) -> String {
+        guard let name = sqlite3_db_filename(handle, "main") else { return "" }
+        return String(cString: name)
+    }
+}

@@ -1,0 +1,44 @@
+internal import AppMigrationsSQL
+
+/// Dates as texts: `2026-11-21`, `2026-11-21 09:43`, `2026-11-21T09:43:05.25Z`, `2026-11-21 09:43:05+02:00`.
+///
+/// These are the formats that SQLite's own functions read ("Date And Time Functions", Time Values 1 to 7),
+/// and SQLite itself reads them. A text without a time zone is in UTC.
+struct DateText {
+    static let from1970To2001 = 978_307_200.0
+
+    /// Returns a row only for a date of the calendar.
+    ///
+    /// SQLite reads February 30 as March 1 or 2, and 24:00 as the next day. A modifier makes SQLite compute
+    /// the date, so for such a text the result differs from the text.
+    private static let sql = """
+        SELECT CAST(strftime('%s', ?1) AS INTEGER)
+        WHERE strftime('%Y-%m-%d', substr(?1, 1, 10), '+0 days') = substr(?1, 1, 10)
+            AND (length(?1) = 10 OR strftime('%H:%M', substr(?1, 12, 5), '+0 days') = substr(?1, 12, 5))
+        """
+
+    private let reading: SQLiteConnection.Statement
+
+    init(_ db: SQLiteConnection) throws(SQLError) { reading = try db.prepare(Self.sql) }
+
+    /// The seconds since 1970; `nil` for a text that is not a date of the calendar.
+    func secondsSince1970(_ text: String) throws(SQLError) -> Double? {
+        var whole = text
+        var fraction = 0.0
+        // SQLite rounds the fraction of a second to thousandths, so it is read here.
+        if let dot = text.firstIndex(of: ".") {
+            let digits = text[dot...].dropFirst().prefix { $0.isASCII && $0.isNumber }
+            guard text[..<dot].utf8.count == 19, !digits.isEmpty, let part = Double("0.\(digits)") else {
+                return nil
+            }
+            whole = String(text[..<dot] + text[digits.endIndex...])
+            fraction = part
+        }
+        // SQLite would stop reading at a zero byte, and accept the text before it.
+        if whole.utf8.contains(0) { return nil }
+        try reading.bind([.text(whole)])
+        defer { reading.reset() }
+        guard try reading.step(), case .integer(let seconds) = try reading.value(at: 0) else { return nil }
+        return Double(seconds) + fraction
+    }
+}

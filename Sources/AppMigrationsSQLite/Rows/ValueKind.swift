@@ -1,0 +1,38 @@
+/// The types whose values have another form in a column than the number or text that they encode.
+///
+/// Foundation's types are recognized by their names, so that the library doesn't link Foundation into a
+/// program that doesn't use it. The form that they encode is documented: a `Date` is a number of seconds
+/// since 2001, a `UUID` is a text.
+enum ValueKind {
+    /// A `BLOB`: `Data`, `[UInt8]` and other collections of bytes.
+    case bytes(any RangeReplaceableCollection<UInt8>.Type)
+
+    case date, uuid
+
+    init?(of type: any Any.Type) {
+        if let bytes = type as? any RangeReplaceableCollection<UInt8>.Type {
+            self = .bytes(bytes)
+            return
+        }
+        // On Linux, these types are declared in the module FoundationEssentials.
+        switch String(reflecting: type) {
+        case "Foundation.Date", "FoundationEssentials.Date": self = .date
+        case "Foundation.UUID", "FoundationEssentials.UUID": self = .uuid
+        default: return nil
+        }
+    }
+
+    /// A cache of the kinds of types, because finding one out is slow.
+    struct Known {
+        private var kinds: [ObjectIdentifier: ValueKind?] = [:]
+
+        subscript(type: any Any.Type) -> ValueKind? {
+            mutating get {
+                if let kind = kinds[ObjectIdentifier(type)] { return kind }
+                let kind = ValueKind(of: type)
+                kinds[ObjectIdentifier(type)] = kind
+                return kind
+            }
+        }
+    }
+}

@@ -8,8 +8,8 @@ extension FleetMigrationManager {
     /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `managerClosed`.
     /// The floor of ``requiredAppVersion`` stays. For recovery and for tests; waits for a host that is migrating.
     ///
-    /// Call it once, as a command: a reset that every start makes runs the migrations again on each host. Where no
-    /// deploy is wanted, a statement on the store does the same; the guide <doc:RunningAFleet> has it.
+    /// Call it once, as a command: a reset in each start lets every host run the migrations again. To undo without a
+    /// deploy, run the statement of <doc:RunningAFleet> in the store's database instead.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`,
     ///   `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.

@@ -21,6 +21,7 @@ let package = Package(
         .package(name: "swift-app-migrations", path: "../../.."),
         .package(path: "../PostgresInterop"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", exact: "2.28.1"),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", exact: "2.13.0"),
     ],
     targets: [
@@ -28,15 +29,26 @@ let package = Package(
             name: "NotesService",
             dependencies: fleet + [
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: ".",
-            exclude: ["Contexts", "NewRelease", "run", "servers"],
+            exclude: ["Contexts", "Manifest", "NewRelease", "Vapor", "VaporService", "run", "servers"],
             // The service of the documentation is in Generated, where ../Samples/extract writes it.
-            sources: ["Generated", "Service"],
+            sources: ["Generated", "Service/App.swift"],
+            resources: [.copy("Service/Migrations")],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "VaporService",
+            dependencies: ["Vapor"],
+            path: "VaporService",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
+            swiftSettings: settings
+        ),
+        .target(name: "Vapor", path: "Vapor", swiftSettings: settings),
         .executableTarget(
             name: "NewRelease",
             dependencies: fleet,

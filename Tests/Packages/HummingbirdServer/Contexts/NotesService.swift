@@ -1,1 +1,1 @@
-// Sample 1 of SeveralHosts.md
+// Sample 2 of SeveralHosts.md

@@ -5,7 +5,7 @@ import PostgresConnection
 
 let info = CommandLine.arguments[1]
 let migrations = try await FleetMigrationManager(
-    named: "Data",
+    named: "Notes",
     currentVersion: "2.0",
     firstRun: .everything,
     store: PostgresFleetStore { try await AsyncPostgresConnection(info) }

@@ -4,18 +4,30 @@ import Hummingbird
 import PostgresConnection
 import ServiceLifecycle
 
-// The app of the guide's service, with all that the guide leaves to it: <port> [plan], with its database in NOTES_DATABASE.
+// The app of the guide's service, with all that the guide leaves to it. Its database is in NOTES_DATABASE, and its port in NOTES_PORT.
 
-struct ConnectionLost: Error {}
+typealias MigrationConnection = AsyncPostgresConnection
 
-func connect() async throws -> AsyncPostgresConnection {
-    guard let info = getenv("NOTES_DATABASE") else { throw ConnectionLost() }
-    return try await AsyncPostgresConnection(String(cString: info))
+struct MissingVariable: Error {
+    let name: String
 }
 
-func moveAvatarsToObjectStorage(_ context: FleetMigrationContext) async throws {}
+func variable(_ name: String) throws -> String {
+    guard let value = getenv(name) else { throw MissingVariable(name: name) }
+    return String(cString: value)
+}
 
-var address: BindAddress { .hostname("127.0.0.1", port: Int(CommandLine.arguments[1]) ?? 0) }
+func connect() async throws -> MigrationConnection {
+    try await AsyncPostgresConnection(variable("NOTES_DATABASE"))
+}
+
+func moveAvatarsToObjectStorage(_ context: FleetMigrationContext) async throws {
+    try await context.saveCheckpoint(1, progress: 0.5)
+}
+
+var address: BindAddress {
+    .hostname("127.0.0.1", port: getenv("NOTES_PORT").flatMap { Int(String(cString: $0)) } ?? 0)
+}
 
 func addRoutes(to router: Router<BasicRequestContext>) {
     // A request that is under way while the server drains gets its answer.

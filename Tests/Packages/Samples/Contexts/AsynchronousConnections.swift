@@ -3,11 +3,6 @@ import AppMigrationsSQL
 import AppMigrationsSQLite
 import Testing
 
-#if canImport(PostgresNIO)
-import Logging
-import NIOCore
-import PostgresNIO
-#endif
 #if canImport(SQLiteNIO)
 import NIOCore
 import SQLiteNIO
@@ -52,15 +47,14 @@ import SQLiteNIO
     }
 }
 
-// The packages of these two aren't fetched here. Where they are, each sample has a file of its own.
+// Several hosts has this type for PostgresNIO.
+private typealias MigrationConnection = AwaitedConnection
 
-#if canImport(PostgresNIO)
-// Sample 3 of AsynchronousConnections.md
-
-func migrate(_ configuration: PostgresConnection.Configuration, _ folder: String) async throws {
-    // Sample 4 of AsynchronousConnections.md
+private func migrate(_ folder: String, connect: () async throws -> MigrationConnection) async throws {
+    // Sample 3 of AsynchronousConnections.md
 }
-#endif
+
+// The package of this one isn't fetched here. Where it is, the sample has a file of its own.
 
 #if canImport(SQLiteNIO)
 // Sample 1 of AsyncSQLConnection.md

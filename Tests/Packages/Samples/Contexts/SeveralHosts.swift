@@ -75,7 +75,7 @@ import Testing
     {
         let store = InMemoryFleetStore()
         let old = try await FleetMigrationManager(
-            named: "Data",
+            named: "Notes",
             currentVersion: "1.0",
             firstRun: .freshInstall,
             store: store
@@ -91,7 +91,7 @@ import Testing
         try await pod(store)
         #expect(try await probe(store))
         let newer = try await FleetMigrationManager(
-            named: "Data",
+            named: "Notes",
             currentVersion: "2.0",
             firstRun: .freshInstall,
             store: store
@@ -118,11 +118,11 @@ import Testing
                     try await migrator.markApplied(upTo: 1, in: db)
                     return true
                 }
-                try await migrateSchema(migrations, migrator) { try await $0(db) }
+                try await migrateSchema(migrations) { try await migrator.migrate(db, to: $0) }
             }
             #expect(try await migrator.status(db).applied == [1, 2])
             let old = try await FleetMigrationManager(
-                named: "Data",
+                named: "Notes",
                 currentVersion: "1.0",
                 firstRun: .freshInstall,
                 store: store

@@ -242,20 +242,63 @@ import Testing
         }
     }
 
-    /// The statements of the guide and of the manager's page, in their order.
-    private static func repairs() throws -> [String] {
+    /// The statements of the guide and of the manager's page that begin with a word, in their order.
+    private static func statements(beginningWith word: String) throws -> [String] {
         var root = URL(filePath: #filePath)
         for _ in 1...6 { root.deleteLastPathComponent() }
         root.append(path: "Sources/AppMigrationsFleet/AppMigrationsFleet.docc")
         let pages = ["RunningAFleet.md", "Symbols/FleetMigrationManager.md"].map { root.appending(path: $0) }
         let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
-        return text.split(separator: "```").filter { $0.hasPrefix("sql") }.map { String($0.dropFirst(3)) }
+        return text.split(separator: "```").filter { $0.hasPrefix("sql\n\(word)") }.map {
+            // The managers of these tests have another name.
+            $0.dropFirst(3).replacing("name = 'Notes'", with: "name = 'Data'")
+        }
+    }
+
+    @Test func `a role that may create nothing migrates in the tables that the guide makes`() async throws {
+        try await withDatabase { info in
+            let owner = try PostgresConnection(info)
+            let tables = try Self.statements(beginningWith: "CREATE TABLE")
+            try #require(tables.count == 1)
+            let role = "service_\(UUID().uuidString.lowercased().prefix(8))"
+            let script = """
+                REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+                \(tables[0]);
+                CREATE TABLE notes(title TEXT);
+                CREATE ROLE \(role);
+                GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO \(role);
+                """
+            try owner.execute(script: script)
+            let connect = {
+                let db = try await AsyncPostgresConnection(info)
+                try await db.query("SET ROLE \(role)")
+                return db
+            }
+            let denied = await #expect(throws: (any Error).self) {
+                try await connect().query("CREATE TABLE other(x INT)")
+            }
+            #expect(denied != nil)
+            let migrations = try await manager(info, setting: "SET ROLE \(role)")
+            let migrator = try SQLMigrator<AsyncPostgresConnection>([
+                SQLMigration(version: 1, sql: "INSERT INTO notes VALUES ('file')")
+            ])
+            try await migrations.whenMigrating(toVersion: "1.1") { try await migrator.migrate(connect()) }
+            try await migrations.whenMigrating(toVersion: "1.2", in: try await connect()) { db, _ in
+                try await db.query("INSERT INTO notes VALUES ('in')")
+            }
+            try await migrations.whenMigrating(toVersion: "1.3", in: try await connect()) { db, batch, _ in
+                try await db.query("INSERT INTO notes VALUES ('batch')")
+                return batch.cursor == nil ? .continue(at: "1") : .done
+            }
+            #expect(try owner.query("SELECT title FROM notes") == [["file"], ["in"], ["batch"], ["batch"]])
+            try owner.execute(script: "DROP OWNED BY \(role); DROP ROLE \(role)")
+        }
     }
 
     @Test func `the guide's statements set the mark, and forget deaths, without a deploy`() async throws {
         struct Failure: Error {}
         try await withAwaited { db, info in
-            let statements = try Self.repairs()
+            let statements = try Self.statements(beginningWith: "UPDATE")
             try #require(statements.count == 2)
             try await manager(info, at: "1.2").whenMigrating(toVersion: "1.1") {}
             await #expect(throws: MigrationError.self) {

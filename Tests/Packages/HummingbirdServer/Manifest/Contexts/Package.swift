@@ -1,0 +1,1 @@
+// Sample 1 of SeveralHosts.md

@@ -1,0 +1,2 @@
+CREATE TABLE notes(title TEXT NOT NULL);
+INSERT INTO notes VALUES (' one ');

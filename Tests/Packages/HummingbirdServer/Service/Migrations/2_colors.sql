@@ -1,0 +1,1 @@
+ALTER TABLE notes ADD COLUMN color TEXT NOT NULL DEFAULT 'white';

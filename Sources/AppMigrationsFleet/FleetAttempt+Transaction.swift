@@ -4,6 +4,7 @@ internal import AppMigrationsSQL
 extension FleetAttempt {
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
         in db: FleetConnection<Connection>,
+        lockTimeout: Duration,
         _ body: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) {
         let failure = await call(closing: db) {
@@ -11,7 +12,7 @@ extension FleetAttempt {
             // A closure that met a deadlock or a serialization failure is called again.
             for left in [3, 2, 1, 0] {
                 do {
-                    try await begin(db)
+                    try await begin(db, lockTimeout: lockTimeout)
                     return try await SQLError.telling(Connection.self) {
                         let process = try await ServerProcess(db.query(ServerProcess.query))
                         do {
@@ -40,12 +41,13 @@ extension FleetAttempt {
     }
 
     nonisolated(nonsending) private func begin<Connection: AsyncSQLConnection>(
-        _ db: FleetConnection<Connection>
+        _ db: FleetConnection<Connection>,
+        lockTimeout: Duration
     ) async throws {
         guard let store = holder.stored.postgres, Connection.dialect == .postgres else {
             throw SQLError.wrongConnection
         }
-        try await db.begin(holder.lease.length)
+        try await db.begin(idle: holder.lease.length, lockTimeout: lockTimeout)
         let asksForMark = FleetConnection<Connection>.asksForMark
         let mark = try await deadline.bound { try await store.ask(asksForMark, []) }
         guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),

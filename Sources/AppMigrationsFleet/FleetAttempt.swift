@@ -70,6 +70,9 @@ final class FleetAttempt: Sendable {
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
+            if error.code == .leaseLost {
+                return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
+            }
             return failed(
                 failure,
                 "\(advice) The failure could not be saved either, so the next start counts this attempt as a crash."

@@ -24,11 +24,17 @@ extension FleetMigrationManager {
     /// lease: the server ends a transaction whose host is silent for longer, so that a host which stands still lets go of
     /// its locks.
     ///
+    /// Put changes of the schema into numbered files, and not into this closure. Here, `ALTER TABLE` waits behind everyone
+    /// who reads the table, for up to `lockTimeout`, and everyone who comes after it waits too. An `SQLMigrator` waits for
+    /// a second at a time, and lets the others through between its tries.
+    ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
     ///   - outOfOrder: True if the version also runs below the last-run version, once, as there.
     ///   - minimumAppVersion: The oldest app that can still use the data, as there.
     ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
+    ///   - lockTimeout: How long each statement of the closure waits for a lock. A wait that is over throws an error whose
+    ///     `isTransient` is true.
     ///   - run: The work, with the connection and its context. It must not end the transaction.
     /// - Returns: True if the closure ran here.
     /// - Throws: `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`, with the closure's error, or an
@@ -40,6 +46,7 @@ extension FleetMigrationManager {
         outOfOrder: Bool = false,
         minimumAppVersion: String? = nil,
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
+        lockTimeout: Duration = .seconds(60),
         run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(
@@ -47,7 +54,8 @@ extension FleetMigrationManager {
             outOfOrder: outOfOrder,
             minimumAppVersion: minimumAppVersion
         ) { attempt async throws(MigrationError) in
-            try await attempt.run(in: FleetConnection(attempt.deadline) { try await connect() }, run)
+            let db = FleetConnection(attempt.deadline) { try await connect() }
+            try await attempt.run(in: db, lockTimeout: lockTimeout, run)
         }
     }
 
@@ -63,10 +71,10 @@ extension FleetMigrationManager {
     /// none. A batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends between
     /// two batches with `cancelled`. ``reset(to:)`` leaves the cursors in the database; ``reset(to:in:ledger:lockTimeout:)`` removes them.
     ///
-    /// PostgreSQL ends a batch that sends no statement for `lockTimeout`, and for at least 60 seconds. A statement of this library that
-    /// isn't answered for so long and half a lease ends with its connection. `ledger` is for a database in which another program
-    /// has a table of that name. The other parameters, the result and the errors are those of
-    /// `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:run:)`; the batches before a failure stay.
+    /// Each statement waits for a lock for at most `lockTimeout`. PostgreSQL ends a batch that sends no statement for `lockTimeout`,
+    /// and for at least 60 seconds. A statement of this library that isn't answered for so long and half a lease ends with its
+    /// connection. `ledger` is for a database in which another program has a table of that name. The other parameters, the result and the errors are those of
+    /// `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:lockTimeout:run:)`; the batches before a failure stay.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,

@@ -8,6 +8,9 @@ extension FleetMigrationManager {
     /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `managerClosed`.
     /// The floor of ``requiredAppVersion`` stays. For recovery and for tests; waits for a host that is migrating.
     ///
+    /// Call it once, as a command: a reset that every start makes runs the migrations again on each host. Where no
+    /// deploy is wanted, a statement on the store does the same; the guide <doc:RunningAFleet> has it.
+    ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`,
     ///   `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
@@ -18,7 +21,10 @@ extension FleetMigrationManager {
             try await looking { found throws(MigrationError) in
                 let next = try rules.resetting(existing(found), to: versions)
                 let outcome = try await save(next, over: found, else: unchanged)
-                if case .saved = outcome { declarations.withLock { $0.reopen(at: next.versions) } }
+                if case .saved = outcome {
+                    declarations.withLock { $0.reopen(at: next.versions) }
+                    currentLaunch.withLock { $0 = .same }
+                }
                 return outcome
             }
         } catch {

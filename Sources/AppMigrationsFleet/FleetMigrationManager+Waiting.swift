@@ -19,6 +19,8 @@ extension FleetMigrationManager {
 
     /// Waits until ``isMigrated(_:)``, without writing anything.
     ///
+    /// ``lastRunVersion`` is up to date then.
+    ///
     /// A store that can't be read meanwhile is asked again for the length of a lease, and what it threw last comes out then. After
     /// a migration that failed the wait goes on, since another host may try again. Where as many hosts died in it as this
     /// manager's `attemptLimit` allows, the wait ends with `attemptLimitReached`.
@@ -36,7 +38,10 @@ extension FleetMigrationManager {
         while true {
             let found = try await wait.read()
             let pending = try await pending(of: declarations, in: found)
-            if pending?.isEmpty == true { return }
+            if pending?.isEmpty == true {
+                if let state = found.state { know(state) }
+                return
+            }
             if found.isHeld {
                 try await wait.pause(for: found.holder)
             } else {

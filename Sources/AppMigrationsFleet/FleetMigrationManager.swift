@@ -32,8 +32,11 @@ public final class FleetMigrationManager: Sendable {
     public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this start relates to the last one of any host.
-    public let launch: MigrationManager.Launch
+    ///
+    /// After ``reset(to:)`` it is `.same`, since a reset makes this app's version the newest that was launched.
+    public var launch: MigrationManager.Launch { currentLaunch.withLock { $0 } }
 
+    let currentLaunch: Guarded<MigrationManager.Launch>
     let place: FleetPlace
     let declarations: Guarded<Declarations>
 
@@ -84,7 +87,8 @@ public final class FleetMigrationManager: Sendable {
 
     /// A manager that has read nothing yet, or of the same start, for a probe or a plan.
     init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
-        (self.place, self.launch) = (place, launch)
+        self.place = place
+        currentLaunch = Guarded(launch)
         self.declarations = Guarded(declarations)
     }
 }

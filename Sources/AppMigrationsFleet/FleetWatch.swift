@@ -9,7 +9,16 @@ final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// By the start of each server, whether the store's server shows its processes.
     private let shown = Guarded<[String: Bool]>([:])
-    private let lastBlocker = Guarded<String?>(nil)
+    private struct Waits {
+        /// The transaction that the statement under way waits for.
+        var blocker: String?
+        /// The transaction that the last statement to fail had waited for.
+        var blockerOfFailure: String?
+        /// When the first statement failed because of a lock.
+        var firstFailure: Duration?
+    }
+
+    private let waits = Guarded(Waits())
 
     init(_ context: FleetMigrationContext) { self.context = context }
 
@@ -17,11 +26,12 @@ final class FleetWatch: AnswerWatch {
     private var deadline: Deadline { holder.stored.deadline }
     private var clock: FleetClock { deadline.clock }
 
-    /// The transaction for which the last statement waited, when the server was asked.
-    var blocker: String? { lastBlocker.withLock { $0 } }
+    /// The transaction for which the last statement that failed had waited, when the server was asked.
+    var blocker: String? { waits.withLock { $0.blockerOfFailure } }
 
     nonisolated(nonsending) func answer(
         at place: StatementPlace?,
+        of connection: any AsyncSQLConnection.Type,
         _ statement: nonisolated(nonsending) @escaping () async throws -> SQLRows
     ) async throws -> SQLRows {
         let isShown = try await isShown(place)
@@ -43,14 +53,19 @@ final class FleetWatch: AnswerWatch {
             watching.cancel()
             ending.withLock { $0 }?.cancel()
         }
-        return try await withTaskCancellationHandler {
-            try await first.value
-        } onCancel: {
-            answering.cancel()
-            let task = self.end(number) { [error = unansweredAfterCancellation] in
-                first.end(.failure(UnansweredStatement(error)))
+        do {
+            return try await withTaskCancellationHandler {
+                try await first.value
+            } onCancel: {
+                answering.cancel()
+                let task = self.end(number) { [error = unansweredAfterCancellation] in
+                    first.end(.failure(UnansweredStatement(error)))
+                }
+                ending.withLock { $0 = task }
             }
-            ending.withLock { $0 = task }
+        } catch {
+            noteFailure(error, of: connection)
+            throw error
         }
     }
 
@@ -89,8 +104,20 @@ final class FleetWatch: AnswerWatch {
                 ending.withLock { $0 = task }
             }
         } catch {
+            noteFailure(error, of: type(of: db))
             guard let lost = loss.withLock({ $0 }) else { throw error }
             throw UnansweredStatement(lost.with { $0.underlyingError = error })
+        }
+    }
+
+    /// Keeps what a statement that failed has waited for.
+    private func noteFailure(_ error: any Error, of connection: any AsyncSQLConnection.Type) {
+        let now = clock.uptime()
+        let state = (error as? SQLError)?.sqlState ?? connection.serverError(from: error)?.sqlState
+        waits.withLock { waits in
+            waits.blockerOfFailure = waits.blocker ?? waits.blockerOfFailure
+            // lock_not_available
+            if state == "55P03" { waits.firstFailure = waits.firstFailure ?? now }
         }
     }
 
@@ -117,7 +144,7 @@ final class FleetWatch: AnswerWatch {
 extension FleetWatch {
     /// True if the store's server is the one that runs the statement, and shows its processes.
     private nonisolated(nonsending) func isShown(_ place: StatementPlace?) async throws -> Bool {
-        lastBlocker.withLock { $0 = nil }
+        waits.withLock { $0.blocker = nil }
         guard let place, let server = place.process?.start else { return false }
         if case .transaction = place, let known = shown.withLock({ $0[server] }) { return known }
         guard let store = holder.stored.postgres else { return false }
@@ -138,9 +165,11 @@ extension FleetWatch {
         }
         guard isShown, let store = holder.stored.postgres else { return nil }
         var isMissing = false
+        var pause = timeToFirstLook
         while true {
             do {
-                try await clock.timer(holder.lease.length)
+                try await clock.timer(pause)
+                pause = holder.lease.length
                 let sight = try await deadline.bound { [limit = deadline.limit] in
                     try await Self.sight(of: place, in: store, after: limit)
                 }
@@ -160,6 +189,16 @@ extension FleetWatch {
                 // A store that can't be asked costs the lease, and with it the statement.
             }
         }
+    }
+
+    /// How long a statement runs before the server is asked about it for the first time.
+    ///
+    /// A script tries to get a table again and again, for a short time each. After a lease of such tries, the
+    /// transaction that has the table can only be seen during one of them.
+    private var timeToFirstLook: Duration {
+        let length = holder.lease.length
+        guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return length }
+        return min(length, max(.milliseconds(500), firstFailure + length - clock.uptime()))
     }
 
     /// A process as the server shows it.
@@ -202,7 +241,7 @@ extension FleetWatch {
 
     /// Reports that the statement waits for somebody's transaction.
     private func tell(of blocker: String) {
-        lastBlocker.withLock { $0 = blocker }
+        waits.withLock { $0.blocker = blocker }
         var event = context.event(.waiting)
         event.note = blocker
         context.onEvent?(event)

@@ -67,8 +67,12 @@ extension SQLError {
         /// A schema plan has questions that no hint answers; nothing was changed.
         public static var openQuestions: Code { Code("openQuestions") }
 
-        /// A copy by hand has left two tables, and either can have the right rows; nothing was changed.
+        /// A copy by hand has left two tables or two stores, and either can have the right rows; nothing was changed.
         public static var undecidedCopy: Code { Code("undecidedCopy") }
+
+        /// A copy by hand has left a log or a journal that can belong to either of two stores; nothing was
+        /// changed.
+        public static var undecidedLog: Code { Code("undecidedLog") }
 
         /// A query has no statement or several, or the numbers of its parameters and arguments differ.
         public static var invalidQuery: Code { Code("invalidQuery") }
@@ -202,6 +206,7 @@ extension SQLError.Code {
         case .foreignLedger: "\(unrun) Give this migrator a ledger of its own (ledger:)."
         case .openQuestions: "Nothing was changed. Answer the questions in the plan's hints."
         case .undecidedCopy: "Nothing was changed. Choose one of them (choosing:). The other one is kept."
+        case .undecidedLog: "Nothing was changed. Say which store it belongs to (log:)."
         case .invalidCursor: "The batch was rolled back, and the batches before it stay. Correct the closure."
         case .stopped: "Migrations that were not applied run at the next start."
         case .constraintViolation: "Fix these rows in the migration itself."

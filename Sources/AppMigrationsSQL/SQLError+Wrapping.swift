@@ -32,9 +32,24 @@ extension SQLError {
     /// deadlock, a serialization failure, a lost connection, missing resources, and a server that is shutting
     /// down or starting.
     package var isTransient: Bool {
-        guard let sqlState else { return code == .busy || code == .closed || facts.isOfLostConnection }
+        guard let sqlState else {
+            // A transaction that ended early may succeed later if its cause may pass.
+            if code == .transactionEnded, let cause = underlyingError as? SQLError {
+                return cause.isTransient
+            }
+            return code == .busy || code == .closed || facts.isOfLostConnection
+        }
+        if isOfStatementPooling { return false }
         return Self.isOfConcurrency(sqlState) || sqlState == "55P03"
             || ["08", "53", "57P"].contains { sqlState.hasPrefix($0) }
+    }
+
+    /// True if PgBouncer refuses transactions, because it is configured with `pool_mode = statement`.
+    ///
+    /// PgBouncer has the SQLSTATE 08P01 for nearly everything that it reports itself, including a lost server
+    /// and a full pool. Only its message distinguishes them. The message isn't translated.
+    private var isOfStatementPooling: Bool {
+        sqlState == "08P01" && message.contains("statement pooling mode")
     }
 
     /// Runs a closure that uses a connection, and converts its error if the server reported one.

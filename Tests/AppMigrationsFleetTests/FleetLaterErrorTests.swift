@@ -132,6 +132,23 @@ import Testing
     }
 
     @Test
+    func `a pooler that refuses transactions stays like that, and one that has lost its server doesn't`() {
+        func failure(_ message: String) -> SQLError {
+            let report = ServerError(message: message, sqlState: "08P01")
+            return SQLError.wrapped(TestStore.Failure(), as: .statementFailed, server: report)
+        }
+        #expect(failure("server conn crashed?").isTransient)
+        #expect(!failure("transaction blocks not allowed in statement pooling mode").isTransient)
+    }
+
+    @Test func `a transaction that ended may pass if what ended it may`() {
+        #expect(SQLError.endedTransaction(after: Self.failure("57P01")).isTransient)
+        #expect(SQLError.endedTransaction(after: Self.failure(nil)).isTransient)
+        #expect(!SQLError.endedTransaction(after: Self.failure("3B001")).isTransient)
+        #expect(!SQLError.endedTransaction().isTransient)
+    }
+
+    @Test
     func `a silent call may pass, and so may a store of another kind; an error of the app's own may not`() {
         #expect(Self.location.unreadable(Overdue(limit: .seconds(15))).isTransient)
         #expect(FleetAttempt.isTransient(Overdue(limit: .seconds(15))))

@@ -130,6 +130,17 @@ import Testing
         #expect(statements[back...].contains { $0.hasPrefix("UPDATE") })
     }
 
+    @Test func `statements of a closure wait for a lock as long as the lock timeout says`() async throws {
+        let manager = try await FleetMigrationManager(on: postgresStore(path))
+        try await manager.whenMigrating(toVersion: "1.1", in: db) { _, _ in }
+        try await manager.whenMigrating(toVersion: "1.2", in: db, lockTimeout: .seconds(4)) { _, _ in }
+        let settings = db.statements.filter { $0.contains("WHEN 'lock_timeout' THEN") }
+        #expect(settings.count == 2)
+        #expect(settings[0].contains("THEN '60001'"))
+        #expect(settings.allSatisfy { $0.contains("OR true AND name = 'lock_timeout'") })
+        #expect(settings[1].contains("THEN '4001'"))
+    }
+
     /// A store whose row a console has, while `isLocked`.
     private func locked(_ isLocked: @escaping @Sendable () -> Bool) -> PostgresFleetStore<PostgresStandIn> {
         PostgresFleetStore { [path] in

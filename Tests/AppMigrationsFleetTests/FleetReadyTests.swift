@@ -99,10 +99,19 @@ import Testing
                 (1.4); the guide Several hosts has the SQL of a reset.
                 """
         )
+        #expect(try old.launch == .downgrade(from: #require(AppVersion("2.0"))))
         try await old.reset(to: old.lastRunVersion.description)
+        #expect(old.launch == .same)
         let next = try await fleet.host("next")
         #expect(try await next.whenMigrating(toVersion: "1.1") {})
         #expect(try await pod.isMigrated(declare))
+    }
+
+    @Test func `a manager that has waited knows the version that the data is at`() async throws {
+        let pod = try await pod()
+        try await fleet.host("job").whenMigrating(toVersion: "1.1") {}
+        try await pod.untilMigrated(declare)
+        #expect(pod.lastRunVersion == AppVersion("1.1"))
     }
 
     @Test func `where a newer release failed in a migration of its own, an older one stays ready`()

@@ -6,7 +6,7 @@ import AppMigrationsSystem
 ///
 /// A clone shares its blocks with the original. If a file system can't make clones, a copier tries only once
 /// and then copies the bytes, because a protected folder may contain ten thousand files.
-final class FileCopier {
+package final class FileCopier {
     /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
     typealias Clone = (_ original: Int32, _ copy: Int32) -> Int32
 
@@ -14,9 +14,11 @@ final class FileCopier {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
     private var devicesWithoutClones: Set<UInt64> = []
 
-    init(clone: @escaping Clone = Platform.clone) {
+    init(clone: @escaping Clone) {
         self.clone = clone
     }
+
+    package convenience init() { self.init(clone: Platform.clone) }
 
     deinit { buffer.deallocate() }
 
@@ -25,7 +27,7 @@ final class FileCopier {
     /// The owner, permissions, extended attributes and times are copied too.
     ///
     /// `didCopy` is called after each part of the file, with the number of bytes in that part.
-    func copy(_ path: String, to target: String, didCopy: (_ count: Int) throws -> Void) throws {
+    package func copy(_ path: String, to target: String, didCopy: (_ count: Int) throws -> Void) throws {
         let original = try Platform.openEntry(path)
         defer { Platform.closeAfterReading(original) }
         let status = try FileStatus(ofOpen: original, path: path)

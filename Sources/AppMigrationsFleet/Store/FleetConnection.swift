@@ -95,15 +95,16 @@ extension FleetConnection {
 
     private static var marks: String { "SELECT set_config('app_migrations.transaction', 'open', true)" }
 
-    /// Begins a transaction that gives up its locks when its host sends nothing for `idle`.
-    nonisolated(nonsending) func begin(_ idle: Duration) async throws {
+    /// Begins a transaction that gives up its locks when its host sends nothing for `idle`, and whose statements wait for
+    /// each lock for at most `lockTimeout`.
+    nonisolated(nonsending) func begin(idle: Duration, lockTimeout: Duration) async throws {
         // PostgreSQL only warns of a BEGIN in a transaction, which the COMMIT would end.
         try await query(Self.marks)
         if try await isMarked { throw SQLError.inTransaction }
         hasBegun = true
         try await query("BEGIN ISOLATION LEVEL READ COMMITTED")
         settings = try await query(PostgresSettings.reading).flatMap(\.self)
-        try await query(PostgresSettings.times(idle: idle))
+        try await query(PostgresSettings.times(lock: lockTimeout, idle: idle))
         try await query(Self.marks)
         settings += try await query(PostgresSettings.reading).flatMap(\.self)
     }

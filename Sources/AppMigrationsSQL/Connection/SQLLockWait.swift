@@ -1,12 +1,16 @@
-/// How long to wait for the migrator's lock, and what to call before a wait.
+/// How long to wait for the lock of a ledger, and what to call before a wait.
 package struct SQLLockWait {
     package let limit: Duration
+
+    /// The table whose lock it is; `nil` if the database has a single lock.
+    package let ledger: String?
 
     /// Called if the lock isn't free; `nil` if nobody is to be informed.
     package let beforeWaiting: SQLRules?
 
-    package init(_ limit: Duration, beforeWaiting: SQLRules? = nil) {
+    package init(_ limit: Duration, ledger: String? = nil, beforeWaiting: SQLRules? = nil) {
         self.limit = limit
+        self.ledger = ledger
         self.beforeWaiting = beforeWaiting
     }
 }

@@ -56,7 +56,9 @@ package protocol SQLSession {
     func check(_ script: String) throws(SQLError)
 
     /// Runs a script in the migration's transaction, and throws if the script ended it.
-    func run(script: String) throws(SQLError)
+    ///
+    /// `sharesTransaction` is true if other migrations run in the same transaction.
+    func run(script: String, sharesTransaction: Bool) throws(SQLError)
 
     /// Refuses a script that can't run outside of a transaction, or not twice.
     func checkAlone(_ script: String) throws(SQLError)

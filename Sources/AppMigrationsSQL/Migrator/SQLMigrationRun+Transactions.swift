@@ -21,7 +21,9 @@ extension SQLMigrationRun {
         var isCommitted = false
         func perform() throws(SQLError) {
             hasBegun = true
-            for next in group where answer == .continue { try self.perform(next) }
+            for next in group where answer == .continue {
+                try self.perform(next, sharesTransaction: group.count > 1)
+            }
             try checkAnswer(.rollBack)
         }
         func transact() throws(SQLError) {
@@ -49,7 +51,7 @@ extension SQLMigrationRun {
 
     /// Runs one migration and writes it to the ledger, unless another process has done so since the ledger
     /// was read.
-    private func perform(_ next: Pending) throws(SQLError) {
+    private func perform(_ next: Pending, sharesTransaction: Bool) throws(SQLError) {
         do throws(SQLError) {
             try checkCancellation()
             let dataVersion = try session.dataVersion()
@@ -60,7 +62,9 @@ extension SQLMigrationRun {
                         try call(.closure(next.place, progress(of: next, fraction: 0)))
                     }
                 }
-                try watchingLedger { () throws(SQLError) in try session.run(script: script) }
+                try watchingLedger { () throws(SQLError) in
+                    try session.run(script: script, sharesTransaction: sharesTransaction)
+                }
             }
             try record(next)
         } catch { throw failure(error, of: next) }

@@ -52,7 +52,9 @@ final class SQLMigrationRun {
 
     // `unowned`, because this run retains the session, which may retain this closure.
     var lock: SQLLockWait {
-        SQLLockWait(steps.lockTimeout) { [unowned self] () throws(SQLError) in try call(.waiting) }
+        SQLLockWait(steps.lockTimeout, ledger: steps.ledger) { [unowned self] () throws(SQLError) in
+            try call(.waiting)
+        }
     }
 
     /// Compares the ledger with the migrations, and runs what is pending.

@@ -47,7 +47,8 @@ struct SQLSteps: Sendable {
             try ledger.read()
             if ledger.exists && !correcting || version == 0 { return }
             try checkTarget(version)
-            try ledger.session.transaction(SQLLockWait(lockTimeout)) { () throws(SQLError) in
+            let lock = SQLLockWait(lockTimeout, ledger: ledger.name)
+            try ledger.session.transaction(lock) { () throws(SQLError) in
                 try ledger.read()
                 // Another process may have created the ledger before this one got the lock.
                 if ledger.exists && !correcting { return }

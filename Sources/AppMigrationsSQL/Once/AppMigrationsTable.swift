@@ -163,7 +163,7 @@ package final class AppMigrationsTable: LedgerTable {
     /// would remain.
     func transaction(durably: Bool, _ body: SQLRules) throws(SQLError) {
         try session.lasting(durably: durably) { () throws(SQLError) in
-            try session.transaction(SQLLockWait(lockTimeout), durably: durably, body)
+            try session.transaction(SQLLockWait(lockTimeout, ledger: name), durably: durably, body)
         }
     }
 

@@ -79,7 +79,7 @@ package final class BatchRun {
         var cursor: String?
         try table.session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.read()
-            if table.columns.contains("cursor") { cursor = try table.look(for: version).cursor }
+            if table.columns.contains("cursor") { cursor = try table.place(of: version).cursor }
         }
         // If a process crashed right after a commit, the database is further than the checkpoint.
         if let cursor, cursor != checkpoint {
@@ -115,7 +115,7 @@ package final class BatchRun {
         try session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.transaction(durably: false) { () throws(SQLError) in
                 if !hasRun { try table.createIfNeeded() }
-                let place = try table.look(for: version)
+                let place = try table.place(of: version)
                 if place == .done { return }
                 request = .batch(MigrationBatch(cursor: place.cursor, version: version))
                 try session.behindSavepoint { () throws(SQLError) in try session.db.call() }

@@ -61,7 +61,7 @@ extension PostgresSession {
         while true {
             if db.isCancelled { throw SQLError.taskCancelled }
             let holder: SQLValue?
-            try begin(SQLLockWait(lock.limit, beforeWaiting: tell), durably: false)
+            try begin(SQLLockWait(lock.limit, ledger: lock.ledger, beforeWaiting: tell), durably: false)
             do throws(SQLError) {
                 if try isApplied() {
                     try commit(lock)

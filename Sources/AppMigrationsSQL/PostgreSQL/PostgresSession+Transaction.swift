@@ -56,18 +56,46 @@ extension PostgresSession {
         settings += settings
     }
 
-    /// Takes a lock that PostgreSQL gives back with the end of the transaction.
+    /// Takes the lock of a ledger, which PostgreSQL gives back with the end of the transaction.
+    ///
+    /// Services with ledgers of their own don't wait for each other. The lock of a ledger that doesn't exist yet is
+    /// one for all: nobody can know in which schema another host is about to make it.
     private func takeAdvisoryLock(_ wait: SQLLockWait) throws(SQLError) {
-        // Any number does, so long as every version of this library takes the same.
-        let number = "4155207210473316"
-        if let beforeWaiting = wait.beforeWaiting {
-            let attempt = "SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END"
-            if try db.number(attempt) == 1 { return }
-            try beforeWaiting()
+        guard let ledger = wait.ledger else { return try take(.ofNewTables, wait) }
+        if let table = try qualifiedName(of: ledger) {
+            return try take(PostgresLock(ofTable: table), wait)
         }
-        // Cast to a text, since connections with binary cells can't read the result of a function that returns nothing.
-        try lock(limit: wait.limit) { () throws(SQLError) in
-            try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
+        try take(.ofNewTables, wait)
+        // The host that had the lock may have made it.
+        if let table = try qualifiedName(of: ledger) { try take(PostgresLock(ofTable: table), wait) }
+    }
+
+    private func take(_ advisoryLock: PostgresLock, _ wait: SQLLockWait) throws(SQLError) {
+        let number = advisoryLock.number
+        let attempt = "SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END"
+        if try db.number(attempt) == 1 { return }
+        try wait.beforeWaiting?()
+        // After an error the transaction answers no question about the holder without it.
+        try db.query("SAVEPOINT app_migrations_lock")
+        do throws(SQLError) {
+            // Cast to a text, since connections with binary cells can't read the result of a function that returns nothing.
+            try lock(limit: wait.limit) { () throws(SQLError) in
+                try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
+            }
+        } catch {
+            throw error.code == .busy ? namingHolder(of: advisoryLock, in: error) : error
+        }
+        try db.query("RELEASE SAVEPOINT app_migrations_lock")
+    }
+
+    /// Adds the server's process that has a lock to the error of a wait for it.
+    private func namingHolder(of lock: PostgresLock, in error: SQLError) -> SQLError {
+        do throws(SQLError) {
+            try db.query("ROLLBACK TO SAVEPOINT app_migrations_lock")
+            guard case .text(let holder) = try db.query(lock.holderQuery).first?.first else { return error }
+            return error.with { $0.message += "; \(lock.name) is held by the server's process \(holder)" }
+        } catch let failure {
+            return error.adding(failure, of: "the query for the lock's holder")
         }
     }
 }
@@ -79,6 +107,10 @@ package enum PostgresSettings {
     /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
     /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
     /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
+    ///
+    /// A server runs a statement to its end although its client has died, unless it looks for the client while it runs
+    /// (client_connection_check_interval, since PostgreSQL 14). Only on Linux every one of these versions can.
+    ///
     /// The times are such that no script has them, by which one that a script has set shows. A script is split as it is read
     /// with `standard_conforming_strings`.
     ///
@@ -89,10 +121,11 @@ package enum PostgresSettings {
         SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\((lock ?? .zero).wholeMilliseconds | 1)'
         WHEN 'idle_in_transaction_session_timeout' THEN '\(idle.wholeMilliseconds | 1)'
         WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
-        WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
+        WHEN 'client_connection_check_interval' THEN '5001' WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
         FROM pg_settings WHERE name IN
         ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',
         'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_keepalives_count') OR \(lock != nil) AND name = 'lock_timeout'
+        OR name = 'client_connection_check_interval' AND version() LIKE '%linux%'
         OR setting = 'off' AND (name = 'standard_conforming_strings' OR \(durably) AND name = 'synchronous_commit')
         """
     }

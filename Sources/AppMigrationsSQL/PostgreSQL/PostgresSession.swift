@@ -10,6 +10,9 @@ final class PostgresSession: SQLSession {
     /// The wait for locks of a transaction that this has begun; `nil` in a caller's.
     var lock: SQLLockWait?
 
+    /// The tables of this library that were found, by the names that were looked for.
+    private var found = [String: String]()
+
     /// The server's process that had the last transaction which this has begun, if statements are watched.
     var process: ServerProcess?
 
@@ -55,12 +58,22 @@ final class PostgresSession: SQLSession {
             ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
             """
         )
-        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else { return rows }
+        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else {
+            if let row = rows.first, row.count > 2, case .text(let name) = row[2] { found[table] = name }
+            return rows
+        }
         throw SQLError(
             .foreignLedger,
             "The connection's search_path has no table \(table), but the schema \(schema) has one. Name the ledger with its"
                 + " schema (\"\(schema).\(table)\"), even if it is to be a new one"
         )
+    }
+
+    /// The table under its schema, as it stands in a statement; `nil` if it doesn't exist.
+    func qualifiedName(of table: String) throws(SQLError) -> String? {
+        if let name = found[table] { return name }
+        _ = try columns(of: table)
+        return found[table]
     }
 
     // In every schema: a script may name one that the search path leaves out.
@@ -77,37 +90,66 @@ final class PostgresSession: SQLSession {
         try PostgresStatements(script).refuseTransactions()
     }
 
-    /// Runs the script again where a table could not be had in a short time, until the waits together are as long as the lock's.
+    /// Runs a script, and tries it again if a table stays locked.
     ///
-    /// All who read the table stand behind a statement that waits for it. The savepoint gives back what the script has locked
-    /// before.
-    func run(script: String) throws(SQLError) {
+    /// Before a new try, the script goes back to its savepoint. That releases the locks that the script already
+    /// has, so that others can use these tables during the pause.
+    ///
+    /// If other migrations ran in the same transaction, there is only one try: their locks would be held during
+    /// each pause.
+    func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
-        // A script that sets its own wait keeps it.
-        let lock = script.contains("lock_timeout") ? nil : lock
-        var (waited, wait) = (Duration.zero, min(.seconds(2), lock?.limit ?? .zero))
+        // A script that sets its own timeout keeps it. A transaction of the caller has the caller's timeout.
+        guard let lock, !sharesTransaction, !script.contains("lock_timeout") else {
+            return try behindSavepoint { () throws(SQLError) in try run(statements) { _ in } }
+        }
+        var tries = TableLockTries(within: lock.limit)
         while true {
-            var isShort = false
+            var isWaitShort = false
             do throws(SQLError) {
                 return try behindSavepoint { () throws(SQLError) in
-                    for next in statements {
-                        if let lock, next.locksTables != isShort {
-                            isShort.toggle()
-                            try setLockTimeout(isShort ? wait : lock.limit)
-                        }
-                        do throws(SQLError) { try db.query(next.text) } catch {
-                            throw error.hintingOutside.located(inStatement: next.text, at: next.place)
-                        }
+                    try run(statements) { next throws(SQLError) in
+                        if next.locksTables == isWaitShort { return }
+                        isWaitShort = next.locksTables
+                        try setLockTimeout(isWaitShort ? tries.wait : lock.limit)
                     }
-                    if let lock, isShort { try setLockTimeout(lock.limit) }
+                    if isWaitShort { try setLockTimeout(lock.limit) }
                 }
             } catch {
-                waited += wait
-                guard let lock, isShort, error.code == .busy, waited < lock.limit else { throw error }
+                guard isWaitShort, error.code == .busy, let pause = tries.pauseAfterTry() else { throw error }
                 try db.query("ROLLBACK TO SAVEPOINT app_migrations_guard")
+                try db.query("RELEASE SAVEPOINT app_migrations_guard")
                 try lock.beforeWaiting?()
-                wait = min(wait * 2, lock.limit - waited)
+                try letOthersThrough(for: pause)
             }
+        }
+    }
+
+    private func run(
+        _ statements: [PostgresStatements.Statement],
+        before: (PostgresStatements.Statement) throws(SQLError) -> Void
+    ) throws(SQLError) {
+        for next in statements {
+            try before(next)
+            do throws(SQLError) { try db.query(next.text) } catch {
+                throw error.hintingOutside.located(inStatement: next.text, at: next.place)
+            }
+        }
+    }
+
+    /// Waits in the server, and not on the thread of the rules.
+    ///
+    /// The server ends a transaction in which no statement comes for a while. A cancelled task is noticed between
+    /// two statements, so none of them takes longer than a second.
+    private func letOthersThrough(for pause: Duration) throws(SQLError) {
+        var left = pause
+        while left > .zero {
+            let part = min(left, .seconds(1))
+            // Cast to a text, since connections with binary cells can't read the result of a function that
+            // returns nothing.
+            try db.query("SELECT pg_sleep(\(part.wholeMilliseconds) / 1000.0)::text")
+            if db.isCancelled { throw SQLError.taskCancelled }
+            left -= part
         }
     }
 
@@ -116,6 +158,8 @@ final class PostgresSession: SQLSession {
     }
 
     func rollBack() throws(SQLError) {
+        // A table that the transaction has made is gone.
+        found = [:]
         try db.query("ROLLBACK")
         db.place = .outside
     }

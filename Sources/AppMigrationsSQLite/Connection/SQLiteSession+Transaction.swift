@@ -129,7 +129,7 @@ extension SQLiteSession {
         record: SQLRules
     ) throws(SQLError) { try checkAlone(script) }
 
-    package func run(script: String) throws(SQLError) {
+    package func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         guard let ownConnection, !ownConnection.isBorrowed else {
             return try behindSavepoint { () throws(SQLError) in
                 try db.isAwaited ? runEach(of: script) : db.execute(script: script)

@@ -50,11 +50,13 @@ extension StoreFiles {
     }
 
     /// Renames the store and all beside it, and tells the new path.
-    private func moveAside(toRecover: Bool = false) throws(SQLError) -> String {
+    ///
+    /// The store goes first: a log or journal without its store is of no use, a store without them may look whole and lack
+    /// what was committed. `sidecarsFirst` is for a store that another file is to replace: its log must not be left at a name
+    /// where it would be played into that file.
+    func moveAside(toRecover: Bool = false, sidecarsFirst: Bool = false) throws(SQLError) -> String {
         let path = try toRecover ? pathToRecover() : freePath()
-        // The store first: a log or journal without its store is of no use, a store without
-        // them may look whole and lack what was committed.
-        for ending in Self.endings {
+        for ending in sidecarsFirst ? Self.endings.reversed() : Self.endings {
             try SQLError.ofFile(store + ending, "The damaged store could not be renamed") {
                 if try Platform.status($0) != nil { try Platform.replace(path + ending, with: $0) }
             }

@@ -14,6 +14,8 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         var mark: SQLValue = ""
         var isClosed = false
         var hanging = 0
+        /// The error of a statement that hung.
+        var failure = Gone()
     }
 
     enum Answer: Sendable {
@@ -56,6 +58,12 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         progress.withLock { $0.onStatement = answer }
     }
 
+    /// Lets statements that hang fail.
+    func fail(_ failure: Gone) {
+        progress.withLock { $0.failure = failure }
+        end.open()
+    }
+
     nonisolated(nonsending) func close() async {
         progress.withLock { $0.isClosed = true }
         end.open()
@@ -77,8 +85,10 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         if case .hangs = answer {
             progress.withLock { $0.hanging += 1 }
             await end.pass()
-            progress.withLock { $0.hanging -= 1 }
-            throw Gone()
+            throw progress.withLock { progress in
+                progress.hanging -= 1
+                return progress.failure
+            }
         }
         if case .fails = answer { throw Gone() }
         if case .gives(let rows) = answer { return rows }

@@ -52,6 +52,27 @@ import Testing
         }
     }
 
+    @Test func `a closure that waits for a table for longer than its lock timeout fails, which may pass`()
+        async throws
+    {
+        try await withDatabase { info in
+            let reader = try PostgresConnection(info)
+            try reader.query("CREATE TABLE notes(title TEXT)")
+            try reader.query("BEGIN")
+            try reader.query("SELECT * FROM notes")
+            let migrations = try await manager(info)
+            let error = await #expect(throws: MigrationError.self) {
+                try await migrations.whenMigrating(
+                    toVersion: "1.1",
+                    in: try await AsyncPostgresConnection(info),
+                    lockTimeout: .milliseconds(100)
+                ) { db, _ in try await db.query("ALTER TABLE notes ADD COLUMN color TEXT") }
+            }
+            #expect((error?.underlyingError as? SQLError)?.sqlState == "55P03")
+            #expect(error?.isTransient == true)
+        }
+    }
+
     @Test(arguments: ["", " AS SELECT * FROM app_migration_state"])
     func `a temporary table of the store's name doesn't take the record`(_ rows: String) async throws {
         try await withDatabase { info in

@@ -85,4 +85,50 @@ import Testing
             #expect((error?.code, error?.sqlState, told) == (.busy, "55P03", tries))
         }
     }
+
+    @Test func `readers have the table for most of the time that a script waits for it`() async throws {
+        try await withReader { info, reader async throws in
+            let reading = Task.detached {
+                let other = try PostgresConnection(info)
+                var reads = 0
+                while !Task.isCancelled {
+                    try other.query("SELECT name FROM people")
+                    reads += 1
+                    try other.query("SELECT pg_sleep(0.05)")
+                }
+                return reads
+            }
+            let migrator = try SQLMigrator<AsyncPostgresConnection>(
+                [SQLMigration(version: 1, sql: script)],
+                lockTimeout: .seconds(6)
+            )
+            let error = await #expect(throws: SQLError.self) {
+                try await migrator.migrate(AsyncPostgresConnection(info))
+            }
+            #expect(error?.sqlState == "55P03")
+            reading.cancel()
+            let reads = try await reading.value
+            // The script waits three times for a second, with pauses of one and two seconds. If it waited all the
+            // time, nobody would read between its tries.
+            #expect(reads > 10)
+        }
+    }
+
+    @Test func `there is one try in a transaction that several migrations share`() async throws {
+        try await withReader { info, reader async throws in
+            var told = 0
+            let migrator = try SQLMigrator<AsyncPostgresConnection>(
+                [
+                    SQLMigration(version: 1, sql: "CREATE TABLE other(x INT)"),
+                    SQLMigration(version: 2, sql: "ALTER TABLE people ADD COLUMN born INT"),
+                ],
+                transactions: .all,
+                lockTimeout: .seconds(2)
+            )
+            let error = await #expect(throws: SQLError.self) {
+                try await migrator.migrate(AsyncPostgresConnection(info), waiting: { told += 1 })
+            }
+            #expect(error?.sqlState == "55P03" && told == 0)
+        }
+    }
 }

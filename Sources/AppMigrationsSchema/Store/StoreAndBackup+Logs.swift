@@ -150,7 +150,7 @@ extension StoreFiles {
     static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
         guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
         if ending == "-wal" { return true }
-        let head = try head(path, 20)
+        let head = try head(ofFile: path, count: 20)
         return head.count == 20 && head[0] != 0 && head[16...].contains { $0 != 0 }
     }
 }

@@ -251,7 +251,7 @@ import Testing
         let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         return text.split(separator: "```").filter { $0.hasPrefix("sql\n\(word)") }.map {
             // The managers of these tests have another name.
-            $0.dropFirst(3).replacing("name = 'Notes'", with: "name = 'Data'")
+            String($0.dropFirst(3)).replacing("name = 'Notes'", with: "name = 'Data'")
         }
     }
 

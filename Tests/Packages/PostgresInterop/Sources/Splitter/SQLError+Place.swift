@@ -1,0 +1,1 @@
+../../../../../Sources/AppMigrationsSQL/SQLError+Place.swift

@@ -37,8 +37,8 @@ extension SQLScript {
 
     /// True for the comment by which a tool's files begin the way down.
     ///
-    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig, MyBatis Migrations, node-pg-migrate and
-    /// the evolutions of Play.
+    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig, MyBatis Migrations, node-pg-migrate,
+    /// node-sqlite and the evolutions of Play.
     private static func beginsUndoing(_ comment: String) -> Bool {
         let text = comment.lowercased()
         guard text.contains("--") else { return false }
@@ -50,7 +50,7 @@ extension SQLScript {
         case "create": return words == ["create", "above", "/", "drop", "below"]
         case "//": return words.dropFirst().first == "@undo"
         case "!downs": return true
-        case "down": return words == ["down", "migration"]
+        case "down": return words == ["down"] || words == ["down", "migration"]
         default: return false
         }
     }

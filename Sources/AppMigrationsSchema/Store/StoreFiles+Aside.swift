@@ -37,7 +37,9 @@ extension StoreFiles {
     }
 
     /// Renames a sound store that no other connection has in use.
-    func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
+    func setAside(_ lockTimeout: Duration, sidecarsFirst: Bool = false) throws(SQLError)
+        -> SQLiteStore.SetAside
+    {
         let db = try SQLiteConnection(path: store, .writing, lockTimeout)
         // "The database connection does not release file-locks at the conclusion of each transaction", and
         // before the first access in WAL mode it means that no other process can have the file open.
@@ -46,7 +48,11 @@ extension StoreFiles {
         try db.query("ROLLBACK")
         // The connection removes the log when it closes, by a name that could be another store's afterwards.
         db.close()
-        return SQLiteStore.SetAside(path: try moveAside(), storePath: store, error: nil)
+        return SQLiteStore.SetAside(
+            path: try moveAside(sidecarsFirst: sidecarsFirst),
+            storePath: store,
+            error: nil
+        )
     }
 
     /// Renames the store and all beside it, and tells the new path.

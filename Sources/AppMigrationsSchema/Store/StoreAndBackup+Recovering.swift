@@ -97,7 +97,8 @@ extension StoreAndBackup {
         if !exists { return nil }
         if try files.hasBytes {
             do throws(SQLError) {
-                return try files.setAside(lockTimeout).path
+                // A log stays if it could not be written into its file at the end.
+                return try files.setAside(lockTimeout, sidecarsFirst: true).path
             } catch {
                 // No connection can use a file that SQLite can't read.
                 if error.code != .damaged { throw error }

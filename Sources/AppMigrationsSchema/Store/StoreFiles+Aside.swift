@@ -40,7 +40,9 @@ extension StoreFiles {
     }
 
     /// Renames a sound store that no other connection has in use.
-    func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
+    func setAside(_ lockTimeout: Duration, sidecarsFirst: Bool = false) throws(SQLError)
+        -> SQLiteStore.SetAside
+    {
         let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
         // In this mode, "the database connection does not release file-locks at the conclusion of each
         // transaction". If it is set before the first access in WAL mode, no other process can have the file
@@ -51,7 +53,11 @@ extension StoreFiles {
         // The connection deletes the log when it closes, by its name. After the rename, that could be the log
         // of another store.
         db.close()
-        return SQLiteStore.SetAside(path: try moveAside(), storePath: store, error: nil)
+        return SQLiteStore.SetAside(
+            path: try moveAside(sidecarsFirst: sidecarsFirst),
+            storePath: store,
+            error: nil
+        )
     }
 
     /// Renames the store and the files next to it, and returns the new path.

@@ -9,7 +9,7 @@ import Testing
         "-- +migrate Down", "-- +migrate Down notransaction", "-- +micrate Down", "-- rambler down",
         "-- //@UNDO",
         "-- @UNDO", "---- create above / drop below ----", "-- ==== DOWN ====", "  -- +goose Down  ",
-        "-- Down Migration",
+        "-- Down Migration", "-- Down", "--- down ---",
         "-- !Downs",
     ])
     func `a script with the way down is refused before anything runs`(marker: String) throws {
@@ -35,7 +35,8 @@ import Testing
         "-- migrate:up\nCREATE TABLE a(x)",
         "-- +goose Up\n-- +goose StatementBegin\nCREATE TABLE a(x);\n-- +goose StatementEnd",
         "CREATE TABLE a(x); -- scroll down\nINSERT INTO a VALUES ('-- +goose Down')",
-        "/* -- ways up and down */ CREATE TABLE a(x)", "CREATE TABLE a(x) -- undo is another table's",
+        "/* -- ways up and down */ CREATE TABLE a(x)", "CREATE TABLE a(x);\n-- Down by one",
+        "CREATE TABLE a(x) -- undo is another table's",
     ])
     func `a script that only goes up runs`(script: String) throws {
         let db = try memory()

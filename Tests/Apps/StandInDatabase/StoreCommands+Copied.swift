@@ -65,15 +65,16 @@ extension StoreCommands {
         switch choice {
         case "store":
             try checkHalf(path)
-            let old = asides.filter { $0.hasPrefix("_bak-corrupt-") }
+            let old = asides.filter { $0.hasPrefix("_bak-corrupt-") && !$0.hasSuffix("-wal") }
             if old.count != 1 { throw Unexpected(what: "the backup is not there as it was: \(asides)") }
             try checkOld(path + old[0], kind)
         default:
             try checkOld(path, kind)
             switch kind {
             case "half":
-                if asides.count != 1 { throw Unexpected(what: "the half store is not there: \(asides)") }
-                try checkHalf(path + asides[0])
+                let half = asides.filter { !$0.hasSuffix("-wal") }
+                if half.count != 1 { throw Unexpected(what: "the half store is not there: \(asides)") }
+                try checkHalf(path + half[0])
             case "damaged":
                 for text in ["damage", "damage-wal"]
                 where !asides.contains(where: { bytes(of: path + $0) == Array(text.utf8) }) {

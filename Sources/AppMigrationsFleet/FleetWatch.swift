@@ -4,7 +4,8 @@ internal import AppMigrationsSQL
 /// The watch over the statements of one attempt: each of them has an end, whatever its connection does.
 ///
 /// Once a lease the store's server is asked about the process that runs the statement. If it has no such
-/// process, no answer will come. Half a lease after the task was cancelled, nobody waits for an answer any more.
+/// process, no answer will come. Half a lease after the task was cancelled, nobody waits for an answer any
+/// more.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// By the start of each server, what the store's server shows of it.

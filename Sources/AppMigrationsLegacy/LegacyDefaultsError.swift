@@ -17,6 +17,18 @@ public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
 
     /// The whole text: what happened, where, and what to do.
     public let description: String
+
+    /// The error of the file with the keys.
+    ///
+    /// It is `nil` for the user defaults, which don't say why they can't be saved.
+    public let underlyingError: (any Error)?
+
+    init(code: Code, key: String?, description: String, underlyingError: (any Error)? = nil) {
+        self.code = code
+        self.key = key
+        self.description = description
+        self.underlyingError = underlyingError
+    }
 }
 
 extension LegacyDefaultsError {
@@ -45,6 +57,16 @@ extension LegacyDefaultsError {
         ///
         /// The migrations that have run stay recorded. The next start tries to save the version again.
         public static var notSaved: Code { Code(description: "notSaved") }
+    }
+}
+
+extension LegacyDefaultsError: DiskUsingError {
+    /// True if the disk is full, or if the user defaults can't be saved for a reason that isn't known.
+    ///
+    /// A full disk is the most likely one, because the system itself manages their file.
+    package var isDueToFullDisk: Bool {
+        guard let underlyingError else { return code == .notSaved }
+        return underlyingError.isDueToFullDisk
     }
 }
 
@@ -103,23 +125,33 @@ extension LegacyDefaultsError {
         return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
     }
 
-    static func unreadableFile(in defaults: LegacyManager.Defaults, reason: String) -> LegacyDefaultsError {
+    static func unreadableFile(
+        in defaults: LegacyManager.Defaults,
+        reason: String,
+        because cause: (any Error)? = nil
+    ) -> LegacyDefaultsError {
         let text = """
             The keys in \(defaults) can't be read: \(reason.sentence) Write the file with defaults export, or remove it.
             """
-        return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
+        return LegacyDefaultsError(
+            code: .unreadable,
+            key: nil,
+            description: text,
+            underlyingError: cause
+        )
     }
 
     static func notSaved(
         _ key: String,
         in defaults: LegacyManager.Defaults,
-        reason: String
+        reason: String,
+        because cause: (any Error)? = nil
     ) -> LegacyDefaultsError {
         let text = """
             The key "\(key)" in \(defaults) could not be saved: \(reason.sentence) Migrations that have run stay recorded. Make \
             room on the device, and start the app again.
             """
-        return LegacyDefaultsError(code: .notSaved, key: key, description: text)
+        return LegacyDefaultsError(code: .notSaved, key: key, description: text, underlyingError: cause)
     }
 }
 

@@ -72,13 +72,13 @@ extension LegacyManager.Defaults {
         } catch CocoaError.fileReadNoSuchFile {
             return [:]
         } catch {
-            throw .unreadableFile(in: self, reason: "\(error)")
+            throw .unreadableFile(in: self, reason: "\(error)", because: error)
         }
         let list: Any
         do {
             list = try PropertyListSerialization.propertyList(from: data, format: nil)
         } catch {
-            throw .unreadableFile(in: self, reason: "\(error)")
+            throw .unreadableFile(in: self, reason: "\(error)", because: error)
         }
         guard let contents = list as? [String: Any] else {
             throw .unreadableFile(in: self, reason: "It isn't a property list with keys.")
@@ -95,7 +95,7 @@ extension LegacyManager.Defaults {
             try PropertyListSerialization.data(fromPropertyList: contents, format: .xml, options: 0)
                 .write(to: URL(filePath: path), options: .atomic)
         } catch {
-            throw .notSaved(key, in: self, reason: "\(error)")
+            throw .notSaved(key, in: self, reason: "\(error)", because: error)
         }
     }
 }

@@ -67,10 +67,12 @@ extension SQLError {
         /// A schema plan has questions that no hint answers; nothing was changed.
         public static var openQuestions: Code { Code("openQuestions") }
 
-        /// A copy by hand has left two tables or two stores, and either can have the right rows; nothing was changed.
+        /// A copy by hand has left two tables or two stores, and either can have the right rows; nothing was
+        /// changed.
         public static var undecidedCopy: Code { Code("undecidedCopy") }
 
-        /// A copy by hand has left a log or a journal that can belong to either of two stores; nothing was changed.
+        /// A copy by hand has left a log or a journal that can belong to either of two stores; nothing was
+        /// changed.
         public static var undecidedLog: Code { Code("undecidedLog") }
 
         /// A query has no statement or several, or the numbers of its parameters and arguments differ.

@@ -46,8 +46,8 @@ extension SQLError {
 
     /// True if PgBouncer refuses transactions, because it is configured with `pool_mode = statement`.
     ///
-    /// PgBouncer has the SQLSTATE 08P01 for nearly everything that it reports itself, a lost server and a full pool
-    /// among them. Only its text says which. It isn't translated.
+    /// PgBouncer has the SQLSTATE 08P01 for nearly everything that it reports itself, including a lost server
+    /// and a full pool. Only its message distinguishes them. The message isn't translated.
     private var isOfStatementPooling: Bool {
         sqlState == "08P01" && message.contains("statement pooling mode")
     }

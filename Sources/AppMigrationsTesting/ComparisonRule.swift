@@ -1,7 +1,8 @@
-/// A difference that is allowed between two ends of a rehearsal, for the paths that a pattern matches.
+/// A difference that is allowed between the data of two runs, for the paths that match a pattern.
 ///
-/// A pattern is a path inside the data folder, where `*` stands for any characters but `/`, and `**` for any at all:
-/// `Notes/*.txt`, `**.sqlite-wal`. A rule that matches a folder holds for everything in it.
+/// A pattern is a path inside the data folder. In it, `*` matches any characters except `/`, and `**` matches
+/// any characters: `Notes/*.txt`, `**.sqlite-wal`. A rule that matches a folder also applies to everything in
+/// it.
 public struct ComparisonRule: Sendable {
     enum Action: Sendable {
         case ignore
@@ -17,7 +18,8 @@ public struct ComparisonRule: Sendable {
         ComparisonRule(pattern: PathPattern(pattern), action: .ignore)
     }
 
-    /// Files that are compared after `transform` took out what may differ, such as dates and identifiers.
+    /// Files that are compared after `transform` has removed the parts that may differ, such as dates and
+    /// identifiers.
     public static func normalizing(
         _ pattern: String,
         by transform: @escaping @Sendable ([UInt8]) throws -> [UInt8]
@@ -25,43 +27,14 @@ public struct ComparisonRule: Sendable {
         ComparisonRule(pattern: PathPattern(pattern), action: .normalize(transform))
     }
 
-    /// Files that `difference` compares, given the paths of the file expected and of the one found.
+    /// Files that `difference` compares, by the paths of the expected file and of the found file.
     ///
-    /// It gives `nil` where they are equal. Otherwise it gives the rest of a sentence that begins with the file's path:
-    /// `has 3 rows of notes and not 4`. Use it to compare databases by what they hold.
+    /// It returns `nil` if they are equal. Otherwise it returns the rest of a sentence that begins with the
+    /// file's path: `has 3 rows of notes and not 4`. Use it to compare databases by their contents.
     public static func comparing(
         _ pattern: String,
         by difference: @escaping @Sendable (_ expected: String, _ found: String) throws -> String?
     ) -> ComparisonRule {
         ComparisonRule(pattern: PathPattern(pattern), action: .compare(difference))
-    }
-}
-
-/// A path with `*` and `**` in it.
-struct PathPattern: Sendable {
-    private let text: [UInt8]
-
-    init(_ text: String) { self.text = Array(text.utf8) }
-
-    /// True if it matches the path or a folder above it.
-    func matches(_ path: String) -> Bool {
-        let bytes = Array(path.utf8)
-        let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") } + [bytes.count]
-        return ends.contains { Self.matches(text[...], bytes[..<$0]) }
-    }
-
-    private static func matches(_ pattern: ArraySlice<UInt8>, _ path: ArraySlice<UInt8>) -> Bool {
-        let star = UInt8(ascii: "*")
-        guard let first = pattern.first else { return path.isEmpty }
-        guard first == star else {
-            return path.first == first && matches(pattern.dropFirst(), path.dropFirst())
-        }
-        let isDeep = pattern.dropFirst().first == star
-        let rest = pattern.dropFirst(isDeep ? 2 : 1)
-        var tail = path
-        while true {
-            if matches(rest, tail) { return true }
-            guard let next = tail.popFirst(), isDeep || next != UInt8(ascii: "/") else { return false }
-        }
     }
 }

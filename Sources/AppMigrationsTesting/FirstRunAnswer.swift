@@ -1,13 +1,16 @@
 import AppMigrations
 
-/// The answer of the app's own `firstRun:` on a starting point's data, held against the version that the data is at.
+/// The answer of the app's own `firstRun:` about a starting point's data, to be compared with the version of
+/// that data.
 struct FirstRunAnswer {
     let point: Int
     let start: StartingPoint
     let answer: Result<MigrationManager.FirstRun, any Error>
 
-    /// The run of the question, without those that the answer leads to.
-    func row(declared: [AppVersion], current: AppVersion, _ folders: RehearsalFolders) -> RehearsedRun {
+    /// The report's row for the question.
+    ///
+    /// The runs that the answer requires have rows of their own.
+    func row(declared: [AppVersion], current: AppVersion, in folders: RehearsalFolders) -> RehearsedRun {
         let said: MigrationManager.FirstRun? = if case .success(let answer) = answer { answer } else { nil }
         return RehearsedRun(
             start: start.title,
@@ -15,15 +18,16 @@ struct FirstRunAnswer {
             appVersions: [current],
             ran: [],
             duration: .zero,
-            findings: judged(declared, current, folders).finding.map { [$0] } ?? [],
+            findings: judged(declared: declared, current: current, in: folders).finding.map { [$0] } ?? [],
             answer: said
         )
     }
 
-    /// The finding about the answer alone, and the answer itself where migrations would run by it that the data has already.
+    /// The finding about the answer, and the answer itself if it would run migrations that the data already
+    /// has.
     ///
-    /// That does no harm where these find out what is done: it has to be run to be known.
-    func judged(_ declared: [AppVersion], _ current: AppVersion, _ folders: RehearsalFolders)
+    /// Running them again is harmless if they find out what is already done. Only a run shows that.
+    func judged(declared: [AppVersion], current: AppVersion, in folders: RehearsalFolders)
         -> (finding: RehearsalFinding?, repeating: MigrationManager.FirstRun?)
     {
         do {
@@ -32,7 +36,8 @@ struct FirstRunAnswer {
                 let newer = "\(Self.text(of: answer)) is newer than the app (\(current))"
                 throw RehearsalFinding(.failed, "\(newer), and every start would throw.")
             }
-            let (due, running) = try (pending(declared, start.firstRun), pending(declared, answer))
+            let due = try pending(declared, after: start.firstRun)
+            let running = try pending(declared, after: answer)
             let skipped = due.filter { !running.contains($0) }
             if !skipped.isEmpty { return (finding(.firstRunSkips, answer, skipped), nil) }
             if running == due { return (nil, nil) }
@@ -53,7 +58,8 @@ struct FirstRunAnswer {
         let effect = kind == .firstRunSkips ? "never run on this data" : "run where there is nothing"
         let said = "\(start.origin): firstRun: answers \(Self.text(of: answer))"
         var text = "\(said), so that \(list) would \(effect). Answer the version that the data is at."
-        // A release leaves its sub-migrations behind, too: then the answer is right, and the starting point too low.
+        // A release also does the work of its sub-migrations. Then the answer is right, and the starting
+        // point's version is too low.
         let last = concerned[concerned.count - 1]
         if case .existingData(let release) = start.firstRun, AppVersion(release).map(last.exceeds) == false {
             text += " If the release had done \(list) already, its starting point is .version(\"\(last)\")."
@@ -61,10 +67,12 @@ struct FirstRunAnswer {
         return RehearsalFinding(kind, version: concerned[0], text)
     }
 
-    /// The versions that would run; in a fresh install none does, sub-migrations of the current version included.
+    /// The versions that would run.
+    ///
+    /// In a fresh install none runs, not even a sub-migration of the current version.
     private func pending(
         _ declared: [AppVersion],
-        _ answer: MigrationManager.FirstRun
+        after answer: MigrationManager.FirstRun
     ) throws -> [AppVersion] {
         switch answer {
         case .freshInstall: return []

@@ -1,7 +1,9 @@
 import AppMigrations
 import Foundation
 
-/// Compares two folders file by file, by what they hold: not by dates, modes or owners.
+/// Compares two folders file by file.
+///
+/// Only the contents count, not dates, modes or owners.
 struct FolderComparison: Sendable {
     let rules: [ComparisonRule]
 
@@ -23,7 +25,12 @@ struct FolderComparison: Sendable {
                 case (nil, _): "\(path.quoted) is there and should not be"
                 case (_, nil): "\(path.quoted) is missing"
                 case (.some(.file), .some(.file)):
-                    try difference(in: path, expected + "/" + path, found + "/" + path, rule?.action)
+                    try difference(
+                        in: path,
+                        expected: expected + "/" + path,
+                        found: found + "/" + path,
+                        action: rule?.action
+                    )
                 case (.some(let wanted), .some(let entry)):
                     wanted == entry ? nil : "\(path.quoted) is \(entry) and not \(wanted)"
                 }
@@ -33,9 +40,9 @@ struct FolderComparison: Sendable {
 
     private func difference(
         in path: String,
-        _ expected: String,
-        _ found: String,
-        _ action: ComparisonRule.Action?
+        expected: String,
+        found: String,
+        action: ComparisonRule.Action?
     ) throws -> String? {
         if case .compare(let difference) = action {
             return try difference(expected, found).map { "\(path.quoted) \($0)" }
@@ -48,7 +55,7 @@ struct FolderComparison: Sendable {
         }
         if wanted == content { return nil }
         guard let old = Self.lines(wanted), let new = Self.lines(content) else {
-            return Self.byteDifference(path, wanted, content)
+            return Self.byteDifference(in: path, expected: wanted, found: content)
         }
         let index = zip(old, new).prefix { $0 == $1 }.count
         if index == new.count, index == old.count {
@@ -60,14 +67,16 @@ struct FolderComparison: Sendable {
         return "\(place) is \(Self.shown(new[index])) and not \(Self.shown(old[index]))"
     }
 
-    private static func byteDifference(_ path: String, _ expected: [UInt8], _ found: [UInt8]) -> String {
+    private static func byteDifference(in path: String, expected: [UInt8], found: [UInt8]) -> String {
         let index = zip(expected, found).prefix { $0 == $1 }.count
         let isAsLong = expected.count == found.count
         let sizes = isAsLong ? "" : ", and has \(found.count) bytes instead of \(expected.count)"
         return "\(path.quoted) differs from byte \(index + 1) on\(sizes)"
     }
 
-    /// The lines of a text as bytes, since equal strings may differ in their accents; `nil` for what is no text.
+    /// The lines of a text; `nil` if the bytes are not a text.
+    ///
+    /// They are bytes, because equal strings may encode an accent differently.
     private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
         guard !bytes.contains(0), String(validUTF8: bytes) != nil else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -81,6 +90,8 @@ struct FolderComparison: Sendable {
 }
 
 extension String {
-    /// Between backticks; a line break in a file's name would tear a table.
+    /// The text between backticks.
+    ///
+    /// A line break in the name of a file would break the table of the report.
     fileprivate var quoted: String { "`\(replacing("\n", with: "\\n"))`" }
 }

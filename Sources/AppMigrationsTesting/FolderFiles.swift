@@ -2,7 +2,7 @@ import Foundation
 
 /// The files and folders of a rehearsal.
 enum FolderFiles {
-    /// The kind of thing that a path inside a folder stands for.
+    /// The kinds of items in a folder.
     enum Entry: Equatable, CustomStringConvertible {
         case file
         case folder
@@ -19,7 +19,9 @@ enum FolderFiles {
         }
     }
 
-    /// Everything below a folder, by its path in there; links are not followed.
+    /// All items below a folder, by their paths inside it.
+    ///
+    /// Links are not followed.
     static func entries(in folder: String) throws -> [String: Entry] {
         var entries: [String: Entry] = [:]
         var waiting = [""]
@@ -48,7 +50,9 @@ enum FolderFiles {
 
     static func read(_ path: String) throws -> [UInt8] { try Array(Data(contentsOf: URL(filePath: path))) }
 
-    /// The content of a text file; `nil` only where there is no file.
+    /// The content of a text file; `nil` if the file is missing.
+    ///
+    /// Other errors are thrown.
     static func textIfThere(_ path: String) throws -> String? {
         do {
             return try String(contentsOf: URL(filePath: path), encoding: .utf8)
@@ -61,19 +65,23 @@ enum FolderFiles {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 
-    /// Writes the lines behind the text that a file has, whose last line may lack its end.
+    /// Writes a file with `text` and the lines after it.
+    ///
+    /// The last line of `text` may have no line end.
     static func write(_ text: String, appending lines: [String], to path: String) throws {
         let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
         try write(start + lines.map { $0 + "\n" }.joined(), to: path)
     }
 
-    /// The names in a folder, in their order; none only where there is no folder.
+    /// The names in a folder, in their order; empty if the folder is missing.
+    ///
+    /// Other errors are thrown.
     static func names(in folder: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: folder) else { return [] }
         return try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
     }
 
-    /// Makes a folder that nobody else looks into or writes to, whatever the umask says.
+    /// Creates a folder that no other user can read or write, whatever the umask is.
     static func makeFolder(_ path: String) throws {
         try FileManager.default.createDirectory(
             atPath: path,

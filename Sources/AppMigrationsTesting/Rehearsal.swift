@@ -1,12 +1,12 @@
 public import AppMigrations
 
-/// Runs an app's migrations from every version that its users come from, before its users do.
+/// Runs an app's migrations from every version that users upgrade from, before the users do.
 ///
-/// It goes from each starting point to the current version: in one jump, release by release, with a process that dies at each
-/// save, checkpoint, `synchronize` and commit of a batch, and with each closure throwing once. Releases below a
-/// `minimumAppVersion:` are started on data that they must not touch any more. Every run has its data in a fresh folder, and
-/// has to end with the same data. A rehearsal asserts nothing itself: its outcome is a ``RehearsalReport``, whose
-/// ``RehearsalReport/requireClean()`` fails a test.
+/// It migrates each starting point to the current version: in one jump, release by release, with a crash at
+/// each save, checkpoint, `synchronize` and commit of a batch, and with each closure throwing once. Releases
+/// below a `minimumAppVersion:` are started on data that they must no longer change. Every run begins with a
+/// new copy of the data, and must end with the same data as the others. A rehearsal asserts nothing itself:
+/// it returns a ``RehearsalReport``, whose ``RehearsalReport/requireClean()`` fails a test.
 ///
 /// ```swift
 /// let rehearsal = Rehearsal(
@@ -22,8 +22,8 @@ public import AppMigrations
 /// try report.requireClean()
 /// ```
 ///
-/// All starting points of one rehearsal stand for the data of one user, since their ends are compared with each other.
-/// Another user's data is another rehearsal.
+/// All starting points of a rehearsal must be the data of the same user, because the results are compared
+/// with each other. For another user's data, write another rehearsal.
 public struct Rehearsal: Sendable {
     let name: String
     let currentVersion: String
@@ -33,22 +33,23 @@ public struct Rehearsal: Sendable {
     let recordFile: String?
     let workingDirectory: String?
 
-    /// Describes what is to be rehearsed; nothing is read or run yet.
+    /// Describes a rehearsal; nothing is read or run yet.
     ///
     /// - Parameters:
-    ///   - name: The manager's name, for declarations that ask for it.
+    ///   - name: The manager's name, for declarations that read it.
     ///   - currentVersion: The version of the app that is about to be released.
-    ///   - upgradesFrom: The oldest version whose data the app still upgrades, as in `MigrationManager.Options`. A version up
-    ///     to it may have disappeared; a starting point below it is a finding.
-    ///   - startingPoints: Where users come from. The other ends are compared with the end of the newest version's jump,
-    ///     because the fewest migrations made it.
-    ///   - rules: The differences that are allowed. Where several rules match a path, the first counts.
-    ///   - file: The path of a text file, kept with the tests, in which each version that was ever declared has a line.
-    ///     The first rehearsal makes it, later ones append to it and report versions that have disappeared. Delete the
-    ///     line of a version that was never released.
-    ///   - workingDirectory: The path of a folder for the data of the runs, which is removed afterwards; `nil` is `/dev/shm`
-    ///     where that has 1 GiB free, since migrations that sync their files to disk are many times faster in memory, and the
-    ///     temporary directory elsewhere.
+    ///   - upgradesFrom: The oldest version whose data the app still upgrades, as in
+    ///     `MigrationManager.Options`. A version up to it may have disappeared. A starting point below it is
+    ///     a finding.
+    ///   - startingPoints: The versions that users upgrade from, with their data. The results of all others
+    ///     are compared with the jump from the newest version, because that runs the fewest migrations.
+    ///   - rules: The differences that are allowed. If several rules match a path, the first one applies.
+    ///   - file: The path of a text file, kept with the tests, that has a line for each version that was ever
+    ///     declared. The first rehearsal creates it. Later ones append to it and report versions that have
+    ///     disappeared. Delete the line of a version that was never released.
+    ///   - workingDirectory: The path of a folder for the data of the runs, which is removed afterwards. With
+    ///     `nil` it is `/dev/shm`, if that has 1 GiB free, because migrations that sync their files are many
+    ///     times faster in memory. Otherwise it is the temporary directory.
     public init(
         named name: String = "default",
         currentVersion: String,
@@ -67,27 +68,32 @@ public struct Rehearsal: Sendable {
         self.workingDirectory = workingDirectory
     }
 
-    /// Rehearses the declarations, which are handed a manager and the path of the folder that holds the data.
+    /// Rehearses the declarations, which get a manager and the path of the folder with the data.
     ///
-    /// The data is always at the same path, so that paths written into it don't differ; the state is elsewhere. The
-    /// declarations are called once for each start, and once before that only to learn which versions there are.
+    /// The data is always at the same path, so that paths inside the data don't differ. The state is at
+    /// another path. The declarations are called once for each start, and once before all starts to list the
+    /// versions.
     ///
-    /// The app's answer to `firstRun:` decides about every user who comes from a release without this library. With `firstRun`
-    /// the app is asked with the data of each starting point in the folder, and for a fresh install with an empty folder. A
-    /// migration that the answer would skip is a finding. Where it would run migrations on data that has them, that is run as
-    /// well, and compared. Once the newest starting point is at the current version, the app is asked again, as if the state
-    /// was lost, and started as it answers. It is also asked about the files of each migration that saves
-    /// checkpoints, as they are after the first checkpoint. All other runs go on with what the starting points say.
+    /// The app's answer to `firstRun:` decides which migrations run for every user of a release without this
+    /// library. If you pass `firstRun`, the app is asked about the data of each starting point, and about an
+    /// empty folder for a fresh install. A migration that the answer would skip is a finding. If the answer
+    /// would run migrations on data that already has them, that is run and compared, too. When the newest
+    /// starting point has been upgraded, the app is asked again, as if the state was lost, and started with
+    /// its answer. It is also asked about the data of each migration that saves checkpoints, as it is after
+    /// the first checkpoint. All other runs use the versions of the starting points.
     ///
     /// - Parameters:
-    ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder; `nil` says that it isn't asked there.
-    ///   - adoption: The first release with this library. Users of that release and later ones have a state, so the app
-    ///     isn't asked about their starting points. With `nil` it is asked about all of them.
+    ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder. It returns `nil` to
+    ///     skip the question.
+    ///   - adoption: The first release with this library. Users of that release and later ones have a state,
+    ///     so the app isn't asked about their starting points. With `nil` it is asked about all of them.
     ///   - declarations: The declarations of the app, for data in this folder.
-    /// - Returns: The report. With `firstRun` it has a row `asked firstRun` for each starting point that was asked about, and a
-    ///   row `after the state was lost`. For each migration with checkpoints there is a row `after the state was lost inside 1.1`.
-    /// - Throws: The error of a starting point that can't be made, `MigrationError` for a version that can't be read, and
-    ///   errors of files that can't be copied or compared. The error of a migration or of `firstRun` is a finding instead.
+    /// - Returns: The report. With `firstRun` it also has a row `asked firstRun` for each starting point that
+    ///   was asked about, a row `after the state was lost`, and a row `after the state was lost inside 1.1`
+    ///   for each migration with checkpoints.
+    /// - Throws: The error of a starting point that can't be created, `MigrationError` for a version that
+    ///   can't be read, and errors of files that can't be copied or compared. The error of a migration or of
+    ///   `firstRun` is a finding instead.
     public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun? = { _ in nil },
         before adoption: String? = nil,
@@ -98,7 +104,7 @@ public struct Rehearsal: Sendable {
         while let launch = try stage.next(firstRun) {
             var failure: (any Error)?
             do { try declarations(launch.manager, launch.folder) } catch { failure = error }
-            try stage.end(launch, failure)
+            try stage.end(launch, error: failure)
         }
         return try stage.close()
     }
@@ -114,7 +120,7 @@ public struct Rehearsal: Sendable {
         while let launch = try stage.next(firstRun) {
             var failure: (any Error)?
             do { try await declarations(launch.manager, launch.folder) } catch { failure = error }
-            try stage.end(launch, failure)
+            try stage.end(launch, error: failure)
         }
         return try stage.close()
     }

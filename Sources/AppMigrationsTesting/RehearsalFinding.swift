@@ -7,13 +7,13 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// More kinds can come with a later release: keep a `default` in a `switch`.
     public let kind: Kind
 
-    /// The version of the migration concerned, where there is one.
+    /// The version of the migration, if the finding is about one.
     public let version: String?
 
-    /// The path in the data folder that differs; with kinds that compare data.
+    /// The path in the data folder that differs, for kinds that compare data.
     public let path: String?
 
-    /// The release from whose schema a run of SQL migrations began, where it is about one.
+    /// The release with whose schema a run of SQL migrations began, if the finding is about such a run.
     public let release: String?
 
     /// The finding in words: what happened, in which run, and what to do.
@@ -40,10 +40,10 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// A run that nothing disturbed ended with an error, or the declarations did before any closure could run.
+        /// An undisturbed run ended with an error, or the declarations threw before any closure could run.
         public static var failed: Kind { Kind("failed") }
 
-        /// Release by release, the data doesn't end as it does in one jump.
+        /// Release by release, the data ends differently from one jump.
         public static var stepsDiffer: Kind { Kind("stepsDiffer") }
 
         /// Two starting points don't end with the same data.
@@ -52,16 +52,17 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// An upgrade doesn't end with the data of a fresh install: a migration may be forgotten.
         public static var freshInstallDiffers: Kind { Kind("freshInstallDiffers") }
 
-        /// A closure that ran a second time, after it had returned or synchronized, failed or changed what the data becomes.
+        /// A closure that ran again after it had returned or synchronized failed, or changed the resulting
+        /// data.
         public static var notRepeatable: Kind { Kind("notRepeatable") }
 
-        /// A closure that was begun again at a checkpoint or between batches failed, or changed what the data becomes.
+        /// A closure that continued at a checkpoint or between batches failed, or changed the resulting data.
         public static var notContinued: Kind { Kind("notContinued") }
 
         /// A release below the `minimumAppVersion:` of a migration changed the data after it.
         public static var olderReleaseWrites: Kind { Kind("olderReleaseWrites") }
 
-        /// After a death outside a closure the next start failed or ended with other data.
+        /// After a crash outside a closure, the next start failed or ended with other data.
         public static var notCompleted: Kind { Kind("notCompleted") }
 
         /// A declared version can't be read.
@@ -79,27 +80,27 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A version of an earlier rehearsal isn't declared any more.
         public static var disappeared: Kind { Kind("disappeared") }
 
-        /// A new version lies below one of an earlier rehearsal: users at the later version never run it.
+        /// A new version is below one of an earlier rehearsal: users at the later version never run it.
         public static var missed: Kind { Kind("missed") }
 
-        /// The app's `firstRun:` answers a version above the one that the data is at: migrations would never run there.
+        /// The app's `firstRun:` returns a version above that of the data: some migrations would never run.
         public static var firstRunSkips: Kind { Kind("firstRunSkips") }
 
-        /// The app's `firstRun:` answers a version below the one that the data is at, and the migrations that run again fail or
-        /// change what the data becomes; or migrations would run on a fresh install.
+        /// The app's `firstRun:` returns a version below that of the data, and the migrations that run again
+        /// fail or change the resulting data; or migrations would run on a fresh install.
         public static var firstRunRepeats: Kind { Kind("firstRunRepeats") }
 
-        /// No closure was run, since no starting point has data below a declared version; of SQL migrations, no release is
-        /// recorded.
+        /// No closure was run, because no starting point has data below a declared version; for SQL
+        /// migrations, no release is recorded.
         public static var notRehearsed: Kind { Kind("notRehearsed") }
 
-        /// A released SQL migration has another text than when it was released.
+        /// The text of an SQL migration was edited after its release.
         public static var changed: Kind { Kind("changed") }
 
         /// A line of the lock file can't be read.
         public static var unreadableLock: Kind { Kind("unreadableLock") }
 
-        /// A release is to be recorded that has another record.
+        /// A release already has a different record.
         public static var recordedOtherwise: Kind { Kind("recordedOtherwise") }
     }
 }

@@ -1,9 +1,10 @@
 import AppMigrations
 import Foundation
 
-/// The folders of a rehearsal: one place for the run under way, and copies beside it.
+/// The folders of a rehearsal: one folder for the current run, and copies next to it.
 ///
-/// Every run has the same path, since the data may contain paths, and the state's list of protected files does.
+/// Every run has the same path, because the data may contain paths, and the state contains the paths of
+/// protected files.
 struct RehearsalFolders: Sendable {
     let root: String
 
@@ -14,7 +15,9 @@ struct RehearsalFolders: Sendable {
         root = url.path(percentEncoded: false)
     }
 
-    /// The folder in memory, where there is one that can be written and has room: a container may have 64 MiB.
+    /// A folder in memory; `nil` if there is none that is writable and has enough space.
+    ///
+    /// In a container, it may have 64 MiB.
     private static var memory: URL? {
         get throws {
             let path = "/dev/shm"
@@ -39,7 +42,7 @@ struct RehearsalFolders: Sendable {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }
 
-    /// The text of an error, as a sentence without the paths of folders that are gone afterwards.
+    /// The text of an error as a sentence, without the paths of folders that are removed later.
     func words(of error: any Error) -> String {
         var text = "\(error)"
         if let error = error as? MigrationError, error.code == .migrationFailed || error.code == .cancelled,

@@ -1,4 +1,4 @@
-public import AppMigrations
+import AppMigrations
 
 /// The report of a rehearsal: one row for each run.
 ///
@@ -18,19 +18,19 @@ public struct RehearsalReport: Sendable {
 
     /// The runs, in their order.
     ///
-    /// There are none when the declarations themselves can't be right.
+    /// It is empty if the declarations themselves are wrong.
     public internal(set) var runs: [RehearsedRun] = []
 
-    /// Findings about the versions, whatever the data, and that nothing was rehearsed.
+    /// Findings about the versions, independent of the data, and the finding that nothing was rehearsed.
     public internal(set) var versionFindings: [RehearsalFinding] = []
 
-    /// Everything that was found: about the versions first, then run by run.
+    /// All findings: first those about the versions, then those of each run.
     public var findings: [RehearsalFinding] { versionFindings + runs.flatMap(\.findings) }
 
-    /// True if nothing was found.
+    /// True if there is no finding.
     public var isClean: Bool { findings.isEmpty }
 
-    /// The declared versions that ran in no run, for want of a starting point before them.
+    /// The declared versions that no run has run, because there is no starting point before them.
     public var unrehearsedVersions: [String] {
         guard !runs.isEmpty else { return declaredVersions }
         let ran = Set(runs.flatMap(\.ran))
@@ -45,36 +45,9 @@ public struct RehearsalReport: Sendable {
     }
 }
 
-/// One run of a rehearsal: one or more starts of the app on the data of one starting point.
-public struct RehearsedRun: Sendable {
-    /// The starting point: its version, `fresh install` or `everything`, and its name where it has one.
-    ///
-    /// For SQL migrations it is the release, or `new database`.
-    public let start: String
-
-    /// The run in words, for instance `step by step` or `killed after the closure of 1.1`.
-    public let title: String
-
-    /// The app's versions that were started, one after the other; none for SQL migrations.
-    public let appVersions: [AppVersion]
-
-    /// The versions of the migrations that ran to their end, in their order.
-    ///
-    /// A migration that ran twice is listed twice.
-    public let ran: [String]
-
-    /// How long the declarations took, all starts together.
-    public let duration: Duration
-
-    /// The differences from the run that it was compared with, or its failure.
-    public let findings: [RehearsalFinding]
-
-    /// The answer of the app's `firstRun:`, in a row that asked it; `nil` in the others, and where `firstRun:` threw.
-    public internal(set) var answer: MigrationManager.FirstRun?
-}
-
 extension RehearsalReport: CustomStringConvertible {
-    /// The table of runs, the first three findings of each in plain words, and what wasn't rehearsed or asked.
+    /// The table of runs, the first three findings of each in plain words, and what wasn't rehearsed or
+    /// asked.
     public var description: String {
         var lines = [
             "Rehearsal of \(name) \(currentVersion): \(Self.count(runs.count, "run")), "
@@ -96,7 +69,7 @@ extension RehearsalReport: CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    /// The first findings of a run: where one file differs, many can.
+    /// The first findings of a run, because many files may differ.
     private static func shortened(_ run: RehearsedRun) -> [String] {
         let rest = run.findings.count - 3
         return run.findings.prefix(3).map { "- \($0)" }
@@ -117,7 +90,7 @@ extension RehearsalReport: CustomStringConvertible {
         ]
     }
 
-    /// An answer stands beside its starting point, since a lower one that does no harm is no finding.
+    /// The outcome shows the answer, because a lower version that does no harm is no finding.
     private static func outcome(_ run: RehearsedRun) -> String {
         let found = run.findings.isEmpty ? "same" : count(run.findings.count, "finding")
         guard let answer = run.answer else { return found }
@@ -129,7 +102,9 @@ extension RehearsalReport: CustomStringConvertible {
         versions.isEmpty ? "–" : versions.joined(separator: " ")
     }
 
-    /// The cells in columns as wide as their widest.
+    /// The cells as lines.
+    ///
+    /// Each column is as wide as its widest cell.
     private static func lines(_ rows: [[String]]) -> [String] {
         let widths = (rows.first ?? []).indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -140,8 +115,8 @@ extension RehearsalReport: CustomStringConvertible {
     }
 
     private static func milliseconds(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        return "\(seconds * 1_000 + attoseconds / 1_000_000_000_000_000) ms"
+        let components = duration.components
+        return "\(components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000) ms"
     }
 
     private static func count(_ count: Int, _ noun: String) -> String {

@@ -2,9 +2,11 @@ import AppMigrations
 
 /// The questions before all runs, and the runs that follow a jump, to be compared with it.
 extension RehearsalStage {
-    /// Asks the app for the version of each starting point's data; the answers are judged once the declared versions are known.
+    /// Asks the app for the version of each starting point's data.
     ///
-    /// From the release `first` on a starting point has a state, and the app isn't asked about it.
+    /// The answers are judged when the declared versions are known.
+    ///
+    /// A starting point of the release `first` or a later one has a state, so the app isn't asked about it.
     func ask(
         _ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun?,
         before first: String?
@@ -14,7 +16,7 @@ extension RehearsalStage {
             for (point, start) in rehearsal.startingPoints.enumerated() {
                 if let adoption, start.hasState(since: adoption, at: startVersions[point]) { continue }
                 if start.kind == .freshInstall {
-                    // The app is asked before it has made anything.
+                    // The app is asked before it has created any data.
                     try FolderFiles.removeIfThere(folders.run)
                     try FolderFiles.makeFolder(folders.data)
                 } else {
@@ -30,19 +32,20 @@ extension RehearsalStage {
         }
     }
 
-    /// Runs that are compared with a jump: the way release by release, deaths, throws.
+    /// The runs that are compared with a jump: release by release, with a crash, and with a closure that
+    /// throws.
     func followUps(of jump: RunUnderWay) throws -> [Scenario] {
         let point = jump.scenario.point
         var scenarios: [Scenario] = []
         let steps = steps(from: startVersions[point]).filter { version in
-            // Data of a release before it is not upgraded any more.
+            // The data of an older release is no longer upgraded.
             oldest.map { version >= $0 } ?? true
         }
         let asked = answers.first { $0.point == point }
-        if let answer = asked?.judged(declared, current, folders).repeating {
+        if let answer = asked?.judged(declared: declared, current: current, in: folders).repeating {
             scenarios.append(Scenario(kind: .answered, point: point, launches: [current], answer: answer))
         }
-        // All ends are alike, so one of them shows what a lost state does.
+        // All runs end with the same data, so one of them is enough to test a lost state.
         if (reference ?? point) == point {
             scenarios.append(Scenario(kind: .lost, point: point, launches: [current], ranBefore: jump.ran))
         }
@@ -52,7 +55,7 @@ extension RehearsalStage {
         }
         for version in jump.ran {
             let images = jump.images.filter { $0.moment.version == version }
-            // Before the deaths, because a run after a death moves the image to its place.
+            // Before the runs after a crash, because such a run moves the image away.
             if let image = images.first(where: \.isInsideClosure) {
                 let kind = Scenario.Kind.lostWhileMigrating(image.moment)
                 scenarios.append(Scenario(kind: kind, point: point, launches: [current], image: image))
@@ -66,10 +69,11 @@ extension RehearsalStage {
         return scenarios + (try olderReleases(after: jump))
     }
 
-    /// The older releases that are shut out once this one has migrated the data.
+    /// The older releases that must not start any more after this release has migrated the data.
     private func olderReleases(after jump: RunUnderWay) throws -> [Scenario] {
         let point = jump.scenario.point
-        // A release without the library can't ask for a floor, and no run shows what it would write.
+        // A release without the library doesn't know the minimum app version, and no run can show what it
+        // would write.
         let releases = steps(from: nil).dropLast().filter { $0 >= adoption ?? $0 }
         guard let oldest = releases.first else { return [] }
         let manager = try MigrationManager(
@@ -77,14 +81,14 @@ extension RehearsalStage {
             currentVersion: oldest.description,
             stateDirectory: folders.state
         )
-        guard let floor = manager.requiredAppVersion else { return [] }
+        guard let minimumAppVersion = manager.requiredAppVersion else { return [] }
         try FolderFiles.copy(folders.state, to: folders.endState(point))
-        return releases.filter { $0 < floor }.map {
+        return releases.filter { $0 < minimumAppVersion }.map {
             Scenario(kind: .older($0), point: point, launches: [$0], ranBefore: jump.ran)
         }
     }
 
-    /// The releases after `start`: each declared version, each starting point's, and the current one.
+    /// The releases after `start`: each declared version, each starting point's version, and the current one.
     private func steps(from start: AppVersion?) -> [AppVersion] {
         var releases: [AppVersion] = []
         for version in (declared + startVersions.compactMap(\.self)).sorted()

@@ -1,33 +1,33 @@
 import AppMigrations
 
-/// Goes through the scenarios, one start of the app after the other.
+/// Runs the scenarios, one start of the app after the other.
 ///
-/// The rehearsal calls the declarations, since it is synchronous or asynchronous. All the rest is here.
+/// Only the call of the declarations is in ``Rehearsal``, because it may be synchronous or asynchronous.
 final class RehearsalStage {
     let rehearsal: Rehearsal
     let current: AppVersion
-    /// The oldest version whose data is still upgraded.
+    /// The oldest version whose data the app still upgrades.
     let oldest: AppVersion?
-    /// The versions that the starting points are at; `nil` where everything runs.
+    /// The versions of the starting points; `nil` if all migrations run.
     let startVersions: [AppVersion?]
     let folders: RehearsalFolders
     private(set) var report: RehearsalReport
     /// The rows of the report by their starting points.
     private var rows: [Int: [RehearsedRun]] = [:]
     private var waiting: [Scenario] = []
-    /// The starting point whose end the others are compared with.
+    /// The starting point with whose data the data of the others is compared.
     private(set) var reference: Int?
     private var run: RunUnderWay?
     private var madePoints: Set<Int> = []
     /// The app's answers to `firstRun:`, by the starting points.
     var answers: [FirstRunAnswer] = []
-    /// The first release with this library, where the app named it.
+    /// The first release with this library, if the app named it.
     var adoption: AppVersion?
-    /// True if the list of declared versions is known to its end.
+    /// True if the list of declared versions is complete.
     private var isListed = false
-    /// The versions declared, in their order.
+    /// The declared versions, in their order.
     var declared: [AppVersion] = [] { didSet { report.declaredVersions = declared.map(\.description) } }
-    /// Those that also run below the last-run version.
+    /// The versions that also run below the last-run version.
     var outOfOrder: Set<AppVersion> = []
 
     init(_ rehearsal: Rehearsal) throws {
@@ -45,17 +45,19 @@ final class RehearsalStage {
         waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
     }
 
-    /// The next start, its data in place; `nil` when everything is rehearsed.
+    /// Prepares the data for the next start; returns `nil` when everything is rehearsed.
     ///
     /// `firstRun` asks the app about data without a state.
     func next(_ firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch? {
         try cleaningUp { try nextLaunch(firstRun) }
     }
 
-    /// Takes the outcome of a start.
-    func end(_ launch: Launch, _ error: (any Error)?) throws { try cleaningUp { try take(launch, error) } }
+    /// Records the outcome of a start.
+    func end(_ launch: Launch, error: (any Error)?) throws {
+        try cleaningUp { try recordOutcome(of: launch, error: error) }
+    }
 
-    /// Checks the versions against the record, cleans up, and gives the report.
+    /// Checks the versions against the record, cleans up, and returns the report.
     func close() throws -> RehearsalReport {
         try cleaningUp {
             guard report.versionFindings.isEmpty, isListed, let file = rehearsal.recordFile else { return }
@@ -66,7 +68,7 @@ final class RehearsalStage {
         }
         try FolderFiles.remove(folders.root)
         for answer in answers {
-            let row = answer.row(declared: declared, current: current, folders)
+            let row = answer.row(declared: declared, current: current, in: folders)
             rows[answer.point, default: []].insert(row, at: 0)
         }
         report.runs = rehearsal.startingPoints.indices.flatMap { rows[$0] ?? [] }
@@ -74,7 +76,7 @@ final class RehearsalStage {
         return report
     }
 
-    /// Removes the folders when `body` throws, since no report says where they are.
+    /// Removes the folders if `body` throws, because then there is no report that could name them.
     func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
             try FolderFiles.removeIfThere(folders.root)
@@ -88,7 +90,7 @@ final class RehearsalStage {
                 if under.failure == nil, let version = under.launches.popFirst() {
                     do throws(MigrationError) {
                         let isFirst = under.launches.count + 1 == under.scenario.launches.count
-                        let launch = try launch(version, under.scenario, isFirst: isFirst)
+                        let launch = try launch(version, in: under.scenario, isFirst: isFirst)
                         run = under
                         return launch
                     } catch {
@@ -114,14 +116,14 @@ final class RehearsalStage {
         }
     }
 
-    private func take(_ launch: Launch, _ error: (any Error)?) throws {
+    private func recordOutcome(of launch: Launch, error: (any Error)?) throws {
         let duration = ContinuousClock.now - launch.began
         let record = launch.recorder.record
         if let problem = record.problem { throw problem }
         guard var under = run else { return }
         var failure: (any Error)? = launch.manager.firstFailure ?? error
         let first = launch.manager.firstFailure
-        // The app chooses: it stops by an error, or leaves the data alone.
+        // The app may stop with an error, or just not change the data.
         if case .older = under.scenario.kind { failure = nil }
         if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
         if first?.underlyingError is LaunchRecorder.RehearsedFailure { failure = nil }
@@ -132,7 +134,7 @@ final class RehearsalStage {
         run = under
         outOfOrder.formUnion(record.outOfOrder)
         switch under.scenario.kind {
-        case .listing: listed(record.declared, first, error)
+        case .listing: recordListing(of: record.declared, refusal: first, error: error)
         case .jump where failure == nil:
             if record.declared.count > declared.count { declared = record.declared }
             isListed = true
@@ -147,7 +149,7 @@ final class RehearsalStage {
         return RehearsalFinding(.notRehearsed, "\(text) Add one for each version that users come from.")
     }
 
-    private func listed(_ declared: [AppVersion], _ refusal: MigrationError?, _ error: (any Error)?) {
+    private func recordListing(of declared: [AppVersion], refusal: MigrationError?, error: (any Error)?) {
         self.declared = declared
         report.versionFindings = VersionMistakes(declared: declared, current: current).found
         if let refusal {
@@ -156,13 +158,15 @@ final class RehearsalStage {
             report.versionFindings.append(finding)
         }
         guard report.versionFindings.isEmpty else { return }
-        // Code between two declarations can rely on the first having run, and throw when it only was listed: then
-        // the first jump says what there is.
+        // Code between two declarations may need the result of the first one, and throw if that was only
+        // listed. Then the first jump provides the list.
         isListed = error == nil
         waiting = order.map { Scenario(kind: .jump, point: $0, launches: [current]) }
     }
 
-    /// The newest version comes first, since its end is what the others are compared with, and fresh installs last.
+    /// The newest version is first, because the other data is compared with its data.
+    ///
+    /// Fresh installs are last.
     private var order: [Int] {
         let points = rehearsal.startingPoints
         let isFresh = { (point: Int) in points[point].kind == .freshInstall }
@@ -175,7 +179,7 @@ final class RehearsalStage {
 
     private func launch(
         _ version: AppVersion,
-        _ scenario: Scenario,
+        in scenario: Scenario,
         isFirst: Bool
     ) throws(MigrationError) -> Launch {
         let isListing = scenario.kind == .listing
@@ -187,7 +191,7 @@ final class RehearsalStage {
             firstRun: isListing
                 ? .everything : scenario.answer ?? rehearsal.startingPoints[scenario.point].firstRun,
             stateDirectory: folders.state,
-            // An older release upgraded from older data.
+            // An older release still upgraded older data.
             options: MigrationManager.Options(
                 upgradesFrom: oldest.map { version < $0 } == true ? nil : rehearsal.upgradesFrom
             )
@@ -206,7 +210,7 @@ final class RehearsalStage {
         )
     }
 
-    /// Puts the data in its place: the image of a death, or a copy of the starting point's data.
+    /// Puts the data in place: the image of a crash, or a copy of the starting point's data.
     func prepare(_ scenario: Scenario) throws {
         try FolderFiles.removeIfThere(folders.run)
         if case .lostWhileMigrating = scenario.kind, let image = scenario.image {
@@ -229,7 +233,9 @@ final class RehearsalStage {
         madePoints.insert(point)
     }
 
-    /// Adds the row of a run that has ended, and follows a jump up with the other runs.
+    /// Adds the row of a run that has ended.
+    ///
+    /// After a jump, also adds the runs that are compared with it.
     private func finish(_ run: RunUnderWay) throws {
         let point = run.scenario.point
         rows[point, default: []].append(try judged(run))

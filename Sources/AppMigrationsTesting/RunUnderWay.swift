@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// A run that has begun, with the outcome of its starts so far.
+/// A run in progress, with the outcome of its starts so far.
 struct RunUnderWay {
     var scenario: Scenario
     var launches: ArraySlice<AppVersion>
@@ -19,7 +19,8 @@ struct RunUnderWay {
 extension RehearsalStage {
     /// The row of a run that has ended, with its findings.
     ///
-    /// Its data is compared with the end of its starting point's jump, and that of a jump with the end of the point `reference`.
+    /// Its data is compared with the result of its starting point's jump. The result of a jump is compared
+    /// with that of the starting point `reference`.
     func judged(_ run: RunUnderWay) throws -> RehearsedRun {
         let scenario = run.scenario
         var findings: [RehearsalFinding] = []
@@ -60,7 +61,9 @@ extension RehearsalStage {
         )
     }
 
-    /// Compares the data with another end; a fresh install's own data is right by definition.
+    /// Compares the data with the result of another run.
+    ///
+    /// The data of a fresh install is right by definition.
     private func differences(_ scenario: Scenario, comparedWith expected: Int) throws -> [RehearsalFinding] {
         let comparison = rehearsal.comparison
         let end = folders.end(expected)

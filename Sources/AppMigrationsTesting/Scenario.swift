@@ -1,25 +1,28 @@
 import AppMigrations
 
-/// One run: the starts of the app on the data of one starting point, and what disturbs them.
+/// One run: the starts of the app on the data of one starting point, and how they are disturbed.
 struct Scenario {
     enum Kind: Equatable {
         /// Nothing runs: the declared versions are listed.
         case listing
         case jump
         case steps
-        /// `number` counts the moments of the same kind, of which one closure can have many.
+        /// The process crashes.
+        ///
+        /// `number` counts the moments of the same kind, because a closure can have several.
         case death(RehearsalMoment, number: Int)
-        /// The closure throws once, after all that it does.
+        /// The closure throws once, at its end.
         case failure(AppVersion)
-        /// The migration, declared out of order, is added once all above it have run.
+        /// The migration is declared out of order, and added after all migrations above it have run.
         case late(AppVersion)
-        /// An older release starts on the data of this one, which is not for it any more.
+        /// An older release starts on the data of this release, which it must not change any more.
         case older(AppVersion)
-        /// The app starts as its own `firstRun:` answers.
+        /// The app starts with the answer of its own `firstRun:`.
         case answered
-        /// The app starts once more on data that it has upgraded, without the state that says so.
+        /// The app starts again on data that it has upgraded, after the state was lost.
         case lost
-        /// The app was killed at this moment, the state was lost, and the app starts as its own `firstRun:` answers.
+        /// The app was killed at this moment, the state was lost, and the app starts with the answer of its
+        /// own `firstRun:`.
         case lostWhileMigrating(RehearsalMoment)
 
         /// True if the app's `firstRun:` is asked about the data before the start.
@@ -32,15 +35,15 @@ struct Scenario {
     }
 
     let kind: Kind
-    /// The starting point's place in the list.
+    /// The starting point's index in the list.
     let point: Int
     /// The app's versions to be started.
     let launches: [AppVersion]
-    /// The answer of the app about the data, instead of the starting point's.
+    /// The app's answer about the data, which replaces that of the starting point.
     var answer: MigrationManager.FirstRun?
-    /// The data that a death left, for the next start to find.
+    /// The data that a crash left for the next start.
     var image: RunImage?
-    /// The versions that had run before the first of these starts.
+    /// The versions that had run before the first start.
     var ranBefore: [AppVersion] = []
 
     var title: String {
@@ -69,7 +72,8 @@ struct Scenario {
         }
     }
 
-    /// The migration whose closure is begun again in this run, and its fault where that does harm.
+    /// The migration whose closure runs again in this run, with the finding and the advice to report if that
+    /// does harm.
     var begunAgain: (version: AppVersion, kind: RehearsalFinding.Kind, advice: String)? {
         let repeated =
             "is not repeatable: let it find out what is done already, or name what it changes in protecting:."
@@ -92,7 +96,7 @@ struct Scenario {
         }
     }
 
-    /// The finding where a run ends otherwise than it should, and what to do.
+    /// The finding and the advice to report if the run doesn't end with the expected data.
     var verdict: (kind: RehearsalFinding.Kind, advice: String) {
         let older =
             " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
@@ -115,30 +119,4 @@ struct Scenario {
             return (kind, " Migration \(version) \(advice)")
         }
     }
-}
-
-/// A copy of data and state, made while the runner or the closure stood still: what a death there leaves.
-struct RunImage {
-    let path: String
-    let moment: RehearsalMoment
-    let number: Int
-    /// The versions that had run by then.
-    let ran: [AppVersion]
-
-    /// True if the closure had done something, and not returned.
-    var isInsideClosure: Bool {
-        switch moment.place {
-        case .afterCheckpoint, .afterSynchronize, .afterCommit: true
-        default: false
-        }
-    }
-}
-
-/// One start of the app within a run.
-struct Launch {
-    let manager: MigrationManager
-    /// The path of the data.
-    let folder: String
-    let recorder: LaunchRecorder
-    let began = ContinuousClock.now
 }

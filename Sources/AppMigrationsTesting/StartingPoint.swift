@@ -1,7 +1,7 @@
 import AppMigrations
 public import AppMigrationsSQL
 
-/// Where a user comes from: a version, and a way to make the data that it left.
+/// A version that users upgrade from, and a way to create the data that it left.
 public struct StartingPoint: Sendable {
     enum Kind: Sendable, Equatable {
         case version(String)
@@ -10,18 +10,18 @@ public struct StartingPoint: Sendable {
     }
 
     let kind: Kind
-    /// A label that sets it apart from others of its version.
+    /// A label that distinguishes it from others of the same version.
     private(set) var label = ""
     let make: @Sendable (_ folder: String) throws -> Void
 
-    /// Data as `version` left it, copied from a folder that is kept with the tests.
+    /// The data that `version` left, copied from a folder that is kept with the tests.
     public static func version(_ version: String, copying folder: String) -> StartingPoint {
         StartingPoint(kind: .version(version)) { try FolderFiles.copyContents(of: folder, to: $0) }
     }
 
-    /// Data as `version` left it, made by a closure in an empty folder.
+    /// The data that `version` left, created by a closure in an empty folder.
     ///
-    /// It is called once, and every run begins with a copy of what it made.
+    /// The closure is called once, and every run begins with a copy of its data.
     public static func version(
         _ version: String,
         making data: @escaping @Sendable (_ folder: String) throws -> Void
@@ -29,7 +29,7 @@ public struct StartingPoint: Sendable {
         StartingPoint(kind: .version(version), make: data)
     }
 
-    /// Data of `version` that is a database with the schema that an ``SQLRehearsal`` recorded for it.
+    /// A database with the schema that an ``SQLRehearsal`` recorded for `version`.
     ///
     /// ```swift
     /// let point = StartingPoint.schema("2.1", recordedIn: "2.1.sql") {
@@ -37,7 +37,7 @@ public struct StartingPoint: Sendable {
     /// }
     /// ```
     ///
-    /// `file` is the path of the record, and `open` opens the database in a folder, where there is none yet.
+    /// `file` is the path of the record, and `open` creates the database in a folder.
     public static func schema(
         _ version: String,
         recordedIn file: String,
@@ -46,28 +46,29 @@ public struct StartingPoint: Sendable {
         .version(version) { folder in try SQLSchemaRecord(file: file).make(in: open(folder)) }
     }
 
-    /// The data that the current version makes where there is none.
+    /// The data that the current version creates on a fresh install.
     ///
-    /// No migration runs on it, and the upgrades have to end with the same data.
+    /// No migration runs on it, and the upgrades must end with the same data.
     public static func freshInstall(
         making data: @escaping @Sendable (_ folder: String) throws -> Void
     ) -> StartingPoint {
         StartingPoint(kind: .freshInstall, make: data)
     }
 
-    /// An empty folder, of a subsystem that builds itself through its migrations: all of them run.
+    /// An empty folder, for a subsystem whose migrations create its data: all of them run.
     public static var everything: StartingPoint { StartingPoint(kind: .nothing) { _ in } }
 
-    /// This starting point, with a name behind its version in the report: `1.4 (iPad)`.
+    /// This starting point, with a label after its version in the report: `1.4 (iPad)`.
     ///
-    /// It tells starting points of one version apart. Those without a name are numbered: `1.4`, `1.4 (2)`.
+    /// Labels distinguish starting points of the same version. Without labels they are numbered:
+    /// `1.4`, `1.4 (2)`.
     public func labeled(_ label: String) -> StartingPoint {
         var point = self
         point.label = " (\(label))"
         return point
     }
 
-    /// The points, those numbered that would have the name of one before them.
+    /// The points, with numbers for those that would have the same name as an earlier one.
     static func numbered(_ points: [StartingPoint]) -> [StartingPoint] {
         var counts: [String: Int] = [:]
         return points.map { point in
@@ -82,7 +83,7 @@ public struct StartingPoint: Sendable {
     /// The name in the table.
     var title: String { names.title + label }
 
-    /// Where the user comes from, to begin a sentence.
+    /// The starting point, as the beginning of a sentence.
     var origin: String { names.origin + label }
 
     private var names: (title: String, origin: String) {
@@ -101,7 +102,7 @@ public struct StartingPoint: Sendable {
         }
     }
 
-    /// The version that the data is at; `nil` where everything runs.
+    /// The version of the data; `nil` if all migrations run.
     func version(current: AppVersion) throws(MigrationError) -> AppVersion? {
         switch kind {
         case .version(let version): try AppVersion(parsing: version)
@@ -110,7 +111,9 @@ public struct StartingPoint: Sendable {
         }
     }
 
-    /// True if it was left by a release that has this library, which the release `adoption` was the first to have.
+    /// True if the data was left by a release with this library.
+    ///
+    /// The first such release is `adoption`.
     func hasState(since adoption: AppVersion, at version: AppVersion?) -> Bool {
         guard case .version = kind, let version else { return false }
         return version >= adoption

@@ -1,13 +1,13 @@
 import AppMigrations
 
-/// The findings about the declared versions alone.
+/// Checks the declared versions, without running a migration.
 struct VersionMistakes {
     let declared: [AppVersion]
-    /// Those that also run below the last-run version.
+    /// The versions that also run below the last-run version.
     var outOfOrder: Set<AppVersion> = []
     let current: AppVersion
 
-    /// A mistake that keeps every manager from taking the declarations as they are.
+    /// Mistakes because of which every manager would refuse the declarations.
     var found: [RehearsalFinding] {
         var findings: [RehearsalFinding] = []
         func add(_ kind: RehearsalFinding.Kind, _ version: AppVersion, _ fact: String, _ way: String) {
@@ -31,9 +31,9 @@ struct VersionMistakes {
         return findings
     }
 
-    /// A version that an earlier rehearsal wrote down and this one doesn't fit.
+    /// Differences from the versions that earlier rehearsals recorded.
     ///
-    /// A version up to `oldest` that is declared no more is told to users below it by the manager itself.
+    /// A version up to `oldest` may be missing: the manager itself refuses the data of users below it.
     func changes(since record: VersionRecord, upgradesFrom oldest: AppVersion?) -> [RehearsalFinding] {
         let gone = record.versions.filter { version in
             !declared.contains(version) && oldest.map { version > $0 } ?? true
@@ -55,28 +55,5 @@ struct VersionMistakes {
             return RehearsalFinding(.missed, version: version, text)
         }
         return disappeared + missed
-    }
-}
-
-/// The file of versions that were ever declared, one on each line.
-///
-/// Empty lines, and lines that begin with `#`, are passed over.
-struct VersionRecord {
-    let path: String
-    let text: String
-    let versions: [AppVersion]
-
-    init(path: String) throws {
-        self.path = path
-        text = try FolderFiles.textIfThere(path) ?? ""
-        versions = try text.split(whereSeparator: \.isNewline)
-            .filter { !$0.isEmpty && !$0.hasPrefix("#") }
-            .map { line throws(MigrationError) in try AppVersion(parsing: line) }
-    }
-
-    func append(_ declared: [AppVersion]) throws {
-        let new = declared.filter { !versions.contains($0) }
-        guard !new.isEmpty else { return }
-        try FolderFiles.write(text, appending: new.map(\.description), to: path)
     }
 }

@@ -1,8 +1,9 @@
 import AppMigrations
-import AppMigrationsLegacy
 import Foundation
 import TestSupport
 import Testing
+
+@testable import AppMigrationsLegacy
 
 /// What a declaration runs, and what it leaves for users who go back to an older release.
 @Suite(.temporaryDirectory) struct DeclaringTests {
@@ -272,6 +273,28 @@ import Testing
         let end = " Migrations that have run stay recorded. Make room on the device, and start the app again."
         #expect(error.description.hasSuffix(end))
         #expect(manager.lastRunVersion.description == "3.1")
+    }
+
+    @Test func `a full disk asks the user for room`() throws {
+        let defaults = scratch.defaults
+        let full = LegacyDefaultsError.notSaved(
+            lastKey,
+            in: defaults,
+            reason: "full",
+            because: CocoaError(.fileWriteOutOfSpace)
+        )
+        #expect(MigrationAdvice(after: full) == .makeRoom)
+        #expect(
+            MigrationAdvice(after: LegacyDefaultsError.notSaved(lastKey, in: .standard, reason: ""))
+                == .makeRoom
+        )
+        let missing = CocoaError(.fileNoSuchFile)
+        let other = LegacyDefaultsError.notSaved(lastKey, in: defaults, reason: "", because: missing)
+        #expect(MigrationAdvice(after: other) == .sendDetails)
+        #expect(
+            MigrationAdvice(after: LegacyDefaultsError.unexpectedValue(13, ofKey: lastKey, in: defaults))
+                == .sendDetails
+        )
     }
 
     @Test func `a reset lets migrations run again`() throws {

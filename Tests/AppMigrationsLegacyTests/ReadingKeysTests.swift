@@ -54,7 +54,7 @@ import Testing
             (.mtMigrationSwiftBuilds, "Migration.lastAppBuild"),
         ]
     )
-    func `where MTMigration was launched and no migration succeeded, everything runs`(
+    func `if MTMigration was launched and no migration succeeded, everything runs`(
         library: LegacyManager.Library,
         key: String
     ) throws {

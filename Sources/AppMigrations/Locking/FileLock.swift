@@ -30,9 +30,9 @@ final class FileLock: Sendable {
     private static let heldAsynchronously =
         Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
-    /// Takes ownership of the descriptor.
+    /// Makes a lock that isn't taken yet from the descriptor of the open lock file.
     ///
-    /// If this throws, the descriptor is closed.
+    /// If this throws, it has closed the descriptor.
     private init(_ descriptor: Int32, at location: StateLocation) throws(SystemCallError) {
         do throws(SystemCallError) {
             let file = try FileStatus(ofOpen: descriptor)

@@ -27,9 +27,9 @@ extension ProtectedPaths {
     /// The list counts in two cases: if it is locked, because then the other manager's closure is running, or
     /// if the state of that manager says that a restore is pending.
     private func refuseConflict(of ownPlaces: [Place], with manager: String, snapshot: String) throws {
-        // The copies are marked as kept: their restore was abandoned, or the state that referred to them was
-        // lost. So no manager will restore them.
-        if try Platform.exists(at: snapshot + "/" + StateLocation.abandonedMark) { return }
+        // If the copies are marked as kept, no manager restores them: their restore was abandoned, or the
+        // state that referred to them was lost.
+        if try Platform.exists(at: snapshot + "/" + StateLocation.keptMarker) { return }
         guard try Platform.exists(at: snapshot + "/list") else { return }
         let list = try SnapshotList.read(in: snapshot)
         var path = snapshot + "/list"

@@ -63,7 +63,7 @@ package final class StateLocation: Sendable {
         while true {
             let next = "\(snapshot)-\(number)"
             if try Platform.exists(at: folder) {
-                if try !Platform.exists(at: folder + "/" + Self.abandonedMark) { return (folder, true) }
+                if try !Platform.exists(at: folder + "/" + Self.keptMarker) { return (folder, true) }
             } else if try !Platform.exists(at: next) {
                 return (folder, false)
             }
@@ -85,7 +85,7 @@ package final class StateLocation: Sendable {
 
     /// The name of the entry that marks a snapshot as kept: this library never restores or removes its
     /// copies.
-    static var abandonedMark: String { "kept" }
+    static var keptMarker: String { "kept" }
 
     /// The folder to which copies are moved if their restore was abandoned or the manager's state was lost.
     ///

@@ -5,8 +5,8 @@
 package protocol AnswerWatch: Sendable {
     /// Runs a statement of this library, and returns its answer.
     ///
-    /// - Throws: ``UnansweredStatement`` if no answer will come. The statement is left behind: nobody waits for
-    ///   it any more.
+    /// - Throws: ``UnansweredStatement`` if no answer will come. The statement is left behind: nobody waits
+    ///   for it any more.
     nonisolated(nonsending) func answer(
         at place: StatementPlace?,
         of connection: any AsyncSQLConnection.Type,
@@ -25,7 +25,9 @@ package protocol AnswerWatch: Sendable {
 
 /// Where a server of PostgreSQL runs a statement.
 package enum StatementPlace: Sendable {
-    /// Outside of a transaction. A pooler may give each of these short statements to another process.
+    /// Outside of a transaction.
+    ///
+    /// A pooler may give each of these short statements to another process.
     case outside
     /// In a transaction, which one process of the server has from its beginning to its end.
     case transaction(ServerProcess)

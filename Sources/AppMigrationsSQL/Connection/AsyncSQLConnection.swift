@@ -20,14 +20,15 @@ public protocol AsyncSQLConnection {
     /// The dialect of the database.
     static var dialect: SQLDialect { get }
 
-    /// The server's message and SQLSTATE for an error that ``query(_:_:)`` threw; `nil` if the error is neither
-    /// the server's nor that of a lost connection.
+    /// The server's message and SQLSTATE for an error that ``query(_:_:)`` threw; `nil` if the error is
+    /// neither the server's nor that of a lost connection.
     ///
-    /// A `ServerError` without an SQLSTATE says that the connection was lost, or was never made. A fleet's
+    /// A `ServerError` without an SQLSTATE means that the connection was lost, or was never opened. A fleet's
     /// `MigrationError.isTransient` is true for it.
     ///
-    /// The SQLSTATE decides ``SQLError/code-property``. By default this method returns `nil`, and the message
-    /// of an error is its description.
+    /// The SQLSTATE decides ``SQLError/code-property``.
+    ///
+    /// By default this method returns `nil`, and the message of an error is its description.
     static func serverError(from error: any Error) -> ServerError?
 
     /// Closes the connection.

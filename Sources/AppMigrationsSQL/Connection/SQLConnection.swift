@@ -21,11 +21,11 @@ public protocol SQLConnection {
     /// The dialect of the database that this type connects to.
     static var dialect: SQLDialect { get }
 
-    /// The server's message and SQLSTATE for an error that a method threw; `nil` if the error is neither the
-    /// server's nor that of a lost connection.
+    /// The server's message and SQLSTATE for an error that a method threw.
     ///
-    /// A `ServerError` without an SQLSTATE says that the connection was lost, or was never made. By default
-    /// this method returns `nil`.
+    /// By default it returns `nil`, which is right if the error is neither the server's nor that of a lost
+    /// connection. A `ServerError` without an SQLSTATE means that the connection was lost, or was never
+    /// opened.
     static func serverError(from error: any Error) -> ServerError?
 }
 

@@ -2,18 +2,21 @@ internal import AppMigrations
 
 package typealias SQLRows = [[SQLValue]]
 
-/// The conversation of rules with a database: straight-line code, whatever the connection.
+/// Code that sends statements by an ``SQLConversation``, and so works on any connection.
+///
+/// It is written as synchronous code, even if the connection is awaited.
 package typealias SQLRules = () throws(SQLError) -> Void
 
-/// The statements of rules on one connection, and the closure of the caller where the rules ask for it.
+/// Sends the statements of rules to one connection, and calls the caller's closure for them.
 ///
-/// On a connection that blocks, rules run where they are called. On one that is awaited they run on a thread of their own
-/// (``run(awaiting:calling:_:)``), and the caller's task answers what they ask.
+/// On a connection that blocks, rules run on the caller's thread. On a connection that is awaited, they run
+/// on a thread of their own (``run(awaiting:calling:_:)``), and the caller's task answers their requests.
 package final class SQLConversation {
-    // An optional of the protocol would be put together at run time, which takes the first call as long as a statement.
+    // Not an optional of the protocol: Swift would instantiate that type at run time. In the first call of a
+    // process, that takes as long as a statement.
     private enum Side { case blocking(any SQLConnection), awaited }
     private let side: Side
-    /// The way to the caller's task, while rules run on a thread of their own.
+    /// Passes requests to the caller's task, while rules run on a thread of their own.
     private var thread: SQLThread?
     private var awaited: (any AsyncSQLConnection.Type)?
     private var closure: () throws -> Void = {}
@@ -28,14 +31,18 @@ package final class SQLConversation {
     /// No further statement is sent to it.
     private var silence: SQLError?
 
-    /// How many parts are under way whose statements run in a cancelled task too.
+    /// The number of cleanups that are under way.
+    ///
+    /// Their statements also run in a cancelled task.
     private var uncancelled = 0
-    /// Stands before each statement, for those who ask the server what its connections run.
+    /// A comment that is put before each statement.
+    ///
+    /// It is visible when the server lists what its connections run.
     package var mark = ""
     /// The error of the app's closure.
     private var failure: (cause: any Error, message: String)?
 
-    /// Rules for a connection, or for one that is awaited for `nil`.
+    /// Prepares for rules on a connection, or on one that is awaited if `connection` is `nil`.
     package init(_ connection: (any SQLConnection)?) {
         side = if let connection { .blocking(connection) } else { .awaited }
     }
@@ -43,7 +50,7 @@ package final class SQLConversation {
     /// True if the connection is awaited.
     package var isAwaited: Bool { if case .awaited = side { true } else { false } }
 
-    /// The connection where it is of a type.
+    /// The connection, if it has this type.
     package func connection<Connection: SQLConnection>(as type: Connection.Type) -> Connection? {
         if case .blocking(let connection) = side { connection as? Connection } else { nil }
     }
@@ -54,30 +61,34 @@ package final class SQLConversation {
     /// True if the task of the caller was cancelled.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
-    // Once, and not wherever it is called.
+    // One copy of the code, instead of one at each call.
     @discardableResult @inline(never)
     package func query(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> SQLRows {
         try ask(uncancelled > 0 ? .undo(sql, arguments) : .query(mark + sql, arguments))
     }
 
-    /// Runs one statement that must not be left out in a cancelled task.
+    /// Runs one statement that must also run in a cancelled task.
     package func undo(_ sql: String) throws(SQLError) { _ = try ask(.undo(sql, [])) }
 
-    /// Runs a script where the connection takes one.
+    /// Runs a script on a connection that accepts one.
     package func execute(script: String) throws(SQLError) { _ = try ask(.script(script)) }
 
+    /// Calls the caller's closure.
     package func call() throws(SQLError) { _ = try ask(.call) }
 
-    /// Sleeps: no task waits on the thread of the rules, and one that is cancelled is noticed by the next statement.
+    /// Blocks the thread for a time.
+    ///
+    /// That delays no other task, because rules have a thread of their own. If the caller's task is
+    /// cancelled, the next statement fails.
     package func pause(_ time: Duration) { Platform.pause(time) }
 
-    /// The whole number that a statement gives.
+    /// The whole number that a statement returns.
     package func number(_ sql: String) throws(SQLError) -> Int64 {
         if let number = try query(sql).first?.first?.number { return number }
         throw SQLError(.statementFailed, "\(sql) returned no number")
     }
 
-    /// Runs `body` in a savepoint, to which an error goes back.
+    /// Runs `body` in a savepoint, and rolls back to the savepoint after an error.
     package func inSavepoint(_ body: SQLRules) throws(SQLError) {
         try query("SAVEPOINT app_migrations_step")
         do throws(SQLError) {
@@ -93,7 +104,7 @@ package final class SQLConversation {
 
     /// Runs `body`, and `undo` in every case.
     ///
-    /// The error of `body` is the one that comes out, with a failure of `undo` added to it.
+    /// If both fail, the error of `body` is thrown, with the failure of `undo` added to its message.
     package func undoing(_ action: String, by undo: SQLRules, _ body: SQLRules) throws(SQLError) {
         do throws(SQLError) { try body() } catch { throw undoing(action, after: error, by: undo) }
         uncancelled += 1
@@ -101,7 +112,7 @@ package final class SQLConversation {
         try undo()
     }
 
-    /// Takes back what an error came of, and returns that error.
+    /// Runs `undo` after an error, and returns the error, with a failure of `undo` added to its message.
     package func undoing(_ action: String, after error: SQLError, by undo: SQLRules) -> SQLError {
         uncancelled += 1
         defer { uncancelled -= 1 }
@@ -109,9 +120,10 @@ package final class SQLConversation {
         return error
     }
 
-    /// The error to throw where rules failed: what the closure of the app threw comes out as it was.
+    /// The error to throw if rules failed: the error of the app's closure as it was, or the error of the
+    /// rules.
     package func cause(of error: SQLError) -> any Error {
-        // A statement of the closure, too, ends by the cancellation of its task.
+        // If the task is cancelled, a statement of the closure may end with this code as well.
         if error.code == .cancelled, Task<Never, Never>.isCancelled { return CancellationError() }
         if let failure, failure.message == error.message { return failure.cause }
         return error
@@ -129,7 +141,8 @@ package final class SQLConversation {
                 if case .blocking(let connection) = side {
                     type(of: connection).serverError(from: error)
                 } else { awaited?.serverError(from: error) }
-            // A failure of the connection, which may have words of its own for a lock, or of the app's closure.
+            // The error of a connection may have its library's message for a lock. The error of the app's
+            // closure may have any text.
             let (code, isOfDatabase): (SQLError.Code, Bool) =
                 switch request {
                 case .query, .undo: (.statementFailed, true)
@@ -137,13 +150,13 @@ package final class SQLConversation {
                 case .call: (.migrationFailed, false)
                 }
             let wrapped = SQLError.wrapped(error, as: code, server: server, findingLocks: isOfDatabase)
-            // The error itself doesn't tell what the server said.
+            // If the server reported an error, the closure's error doesn't contain the server's message.
             if !isOfDatabase, server == nil { failure = (error, wrapped.message) }
             throw wrapped
         }
     }
 
-    /// Runs rules that ask for a closure, on a connection that blocks.
+    /// Runs rules that call a closure, on a connection that blocks.
     package func run(calling call: () throws -> Void, _ rules: SQLRules) throws(SQLError) {
         try withoutActuallyEscaping(call) { (call) throws(SQLError) in
             closure = call
@@ -152,18 +165,20 @@ package final class SQLConversation {
         }
     }
 
-    /// Runs rules on a thread of their own, and answers what they ask on the caller's actor.
+    /// Runs rules on a thread of their own, and answers their requests on the caller's actor.
     ///
-    /// The thread sleeps while the task awaits, and ends with the rules. So rules find none of the task's local values, and
-    /// the closure, which runs in the task, finds all. In a trace of all threads, a debugger's for instance, each function
-    /// of the rules is a frame of that thread, from `ask` up to the migrator's `run`. The task has the connection's frames.
+    /// The thread sleeps while the task awaits, and ends with the rules. So rules can't read the task-local
+    /// values of the caller's task, but the closure can, because it runs in the task. In a backtrace of all
+    /// threads, for example in a debugger, the functions of the rules are frames of that thread, from `ask`
+    /// up to the migrator's `run`. The task has the frames of the connection.
     package nonisolated(nonsending) func run(
         awaiting db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void = {},
         _ rules: @escaping SQLRules
     ) async throws(SQLError) {
         let thread = SQLThread(isCancelled: Task<Never, Never>.isCancelled)
-        (self.thread, awaited) = (thread, type(of: db))
+        self.thread = thread
+        awaited = type(of: db)
         watch = Self.watch
         defer { self.thread = nil }
         var failure: SQLError?
@@ -208,7 +223,7 @@ package final class SQLConversation {
         }
     }
 
-    /// On a connection that was made for these rules, which is closed in every case.
+    /// Runs rules on a connection that was opened for them, and closes it in every case.
     nonisolated(nonsending) func run(
         closing db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void,
@@ -220,44 +235,5 @@ package final class SQLConversation {
         }
         await db.close()
         if let failure { throw failure }
-    }
-}
-
-/// A question of the rules to the connection they run on, or to their caller.
-enum SQLRequest {
-    /// One statement.
-    case query(String, [SQLValue])
-    /// One statement that takes something back, also in a cancelled task.
-    case undo(String, [SQLValue])
-    /// Any number of statements, where the connection takes them at once.
-    case script(String)
-    /// The closure of the caller, which knows what it is called for.
-    case call
-
-    /// Answers on a connection that blocks.
-    func answer(on db: any SQLConnection, _ call: () throws -> Void) throws -> SQLRows {
-        switch self {
-        case .query(let sql, let arguments), .undo(let sql, let arguments):
-            return try db.query(sql, arguments)
-        case .script(let text): try db.execute(script: text)
-        case .call: try call()
-        }
-        return []
-    }
-
-    /// Answers on a connection that is awaited.
-    ///
-    /// Each statement goes to it by itself: where a script has several, the dialect has split it before.
-    nonisolated(nonsending) func answer(
-        awaiting db: any AsyncSQLConnection,
-        _ call: nonisolated(nonsending) () async throws -> Void
-    ) async throws -> SQLRows {
-        switch self {
-        case .query(let sql, let arguments): return try await db.query(sql, arguments)
-        case .undo(let sql, let arguments): return try await db.undo(sql, arguments)
-        case .script(let text): return try await db.query(text, [])
-        case .call: try await call()
-        }
-        return []
     }
 }

@@ -1,15 +1,17 @@
 internal import AppMigrationsSystem
 
-/// The thread of rules whose connection is awaited, and the way from it to a task and back.
+/// The thread of rules whose connection is awaited.
 ///
-/// One of the two always waits, so no further lock is needed. The thread isn't one of Swift's pool, where the tasks that the
-/// rules wait for would miss it.
+/// It passes their requests to a task, and the answers back.
+///
+/// The thread or the task always waits for the other, so no further lock is needed. The thread isn't one of
+/// Swift's pool. If it were, the tasks that the rules wait for might not get a thread.
 final class SQLThread: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let answered = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var rules = {}
 
-    /// The question of the rules, `nil` inside once they are done.
+    /// The request of the rules: `.some(nil)` when the rules have ended, and `nil` while there is no request.
     private var request: SQLRequest??
     private var task: UnsafeContinuation<Void, Never>?
     private var answer: Result<SQLRows, any Error>?
@@ -62,7 +64,7 @@ final class SQLThread: @unchecked Sendable {
         )
     }
 
-    /// Asks the task, and waits for its answer.
+    /// Passes a request to the task, and waits for its answer.
     func ask(_ request: SQLRequest) throws -> SQLRows {
         put(request)
         pthread_mutex_lock(mutex)
@@ -85,7 +87,7 @@ final class SQLThread: @unchecked Sendable {
         waiting?.resume()
     }
 
-    /// The next question of the rules; `nil` when they are done.
+    /// The next request of the rules; `nil` when they have ended.
     nonisolated(nonsending) func next() async -> SQLRequest? {
         await withUnsafeContinuation { continuation in
             pthread_mutex_lock(mutex)
@@ -98,7 +100,7 @@ final class SQLThread: @unchecked Sendable {
         return request ?? nil
     }
 
-    /// Answers what `next` gave.
+    /// Answers the request that `next` returned.
     func give(_ answer: Result<SQLRows, any Error>, isCancelled: Bool) {
         pthread_mutex_lock(mutex)
         self.isCancelled = isCancelled

@@ -61,10 +61,10 @@ public struct SQLMigrator<Connection>: Sendable {
     ///   - lockTimeout: How long to wait for another process. It must be longer than the longest migration.
     ///     - On an SQLite connection of another library, it is the `busy_timeout` during a call. Afterwards
     ///       the connection has its own again, but a busy handler that is a function would be lost.
-    ///     - On PostgreSQL, it is the `lock_timeout`, also for the statements of a migration. A statement of a
-    ///       script that locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`) waits for a second at a
-    ///       time, and others use the table in the pauses between the tries. It also limits the wait for a
-    ///       statement that another host runs outside of a transaction. If a closure sends no statement for
+    ///     - On PostgreSQL, it is the `lock_timeout`, also for the statements of a migration. A statement of
+    ///       a script that locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`) waits for a second
+    ///       at a time, and others use the table in the pauses between the tries. It also limits the wait for
+    ///       a statement that another host runs outside of a transaction. If a closure sends no statement for
     ///       this time, and for at least 60 seconds, the server ends its transaction
     ///       (`idle_in_transaction_session_timeout`), so that a suspended host doesn't keep its locks.
     ///   - changed: The rule for a migration that was edited after it was applied.

@@ -1,17 +1,21 @@
 package import AppMigrations
 
-/// The table `app_migrations` of a database, or one of another name: which versions of which manager have run in it, and
-/// how far those came that run in batches.
+/// The table that records which versions of which manager have run in a database, and how far those have come
+/// that run in batches.
 ///
-/// A row is written in the transaction of its closure, so that the database itself knows what a state file
-/// outside of it could not be told any more. One whose `cursor` is `NULL` stands for a version that is done.
+/// It is named `app_migrations`, unless the caller chose another name.
+///
+/// A row is written in the transaction of its closure. So the database itself knows which closures have run,
+/// even if the process crashes before it saves the state file. A row with the `cursor` `NULL` is a version
+/// that is done.
 package final class AppMigrationsTable: LedgerTable {
     let manager: String
     /// How long each transaction waits for another writer.
     let lockTimeout: Duration
 
     init(_ session: any SQLSession, named name: String, of manager: String, lockTimeout: Duration) {
-        (self.manager, self.lockTimeout) = (manager, lockTimeout)
+        self.manager = manager
+        self.lockTimeout = lockTimeout
         super.init(session, named: name, columns: ["manager", "version", "cursor"], required: 2)
     }
 
@@ -19,9 +23,13 @@ package final class AppMigrationsTable: LedgerTable {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
     }
 
-    /// The table's rows of a version.
+    /// The state of a version, by its row in the table.
     enum Place: Equatable {
-        case new, begun(String), done
+        /// The table has no row.
+        case new
+        /// The last batch ended at a cursor.
+        case begun(String)
+        case done
 
         var cursor: String? { if case .begun(let cursor) = self { cursor } else { nil } }
     }
@@ -44,11 +52,12 @@ package final class AppMigrationsTable: LedgerTable {
         try read()
     }
 
-    func look(for version: AppVersion) throws(SQLError) -> Place {
+    func place(of version: AppVersion) throws(SQLError) -> Place {
         let expected = row(of: version)
         let sql = "SELECT cursor, manager, version FROM \(table)\(session.withoutIndex) WHERE \(isThisRow)"
         let rows = try session.db.query(sql, expected)
-        // A column of numbers takes 1.10 for 1.1, and a collation one manager's name for another's.
+        // In a column of numbers, 1.10 equals 1.1. With some collations, the name of one manager equals
+        // another's.
         guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
             throw unreadable(
                 "The table \(name) has rows that look like version \(version), and are not: \(rows)"
@@ -65,23 +74,23 @@ package final class AppMigrationsTable: LedgerTable {
         }
     }
 
-    /// Adds the row of a version that is done, or whose batches have come to a cursor.
+    /// Adds the row of a version that is done, or whose batches have reached a cursor.
     func add(_ version: AppVersion, at cursor: String? = nil) throws(SQLError) {
         _ = try insert(row(of: version) + [SQLValue(cursor)], of: "\(version)", counting: true)
-        if try !isThere(version, at: cursor) { throw notKept("\(version)") }
+        if try !hasRow(of: version, at: cursor) { throw notKept("\(version)") }
     }
 
-    /// Moves the row of a version to another cursor, or to its end.
+    /// Moves the row of a version to another cursor, or marks it as done with `nil`.
     func move(_ version: AppVersion, to cursor: String?) throws(SQLError) {
         try session.db.query(
             "UPDATE \(table)\(session.withoutIndex) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
             row(of: version) + [SQLValue(cursor)]
         )
-        if try !isThere(version, at: cursor) { throw notKept("\(version)") }
+        if try !hasRow(of: version, at: cursor) { throw notKept("\(version)") }
     }
 
-    func isThere(_ version: AppVersion, at cursor: String?) throws(SQLError) -> Bool {
-        try look(for: version) == cursor.map(Place.begun) ?? .done
+    func hasRow(of version: AppVersion, at cursor: String?) throws(SQLError) -> Bool {
+        try place(of: version) == cursor.map(Place.begun) ?? .done
     }
 
     /// Removes the rows of this manager above a version.
@@ -104,7 +113,7 @@ package final class AppMigrationsTable: LedgerTable {
         [.text(manager), .text(Self.text(of: version))]
     }
 
-    /// One text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
+    /// The same text for equal versions: `1.4` for `1.4.0`, `1.4-1` for `1.4.0-1`.
     static func text(of version: AppVersion) -> String {
         let text = version.description
         let rest = text.drop { $0 != "-" }
@@ -113,13 +122,14 @@ package final class AppMigrationsTable: LedgerTable {
         return release + rest
     }
 
-    /// Calls the caller's closure in a transaction that also writes its row, unless the row is there already; tells whether it
-    /// did.
+    /// Calls the caller's closure in a transaction that also writes its row, unless the row exists.
+    ///
+    /// - Returns: True if the closure ran.
     func runOnce(_ version: AppVersion) throws(SQLError) -> Bool {
         var hasRun = false
-        try alone { checking throws(SQLError) in
+        try inTransactionWithoutForeignKeys { checking throws(SQLError) in
             try createIfNeeded()
-            switch try look(for: version) {
+            switch try place(of: version) {
             case .done: return
             case .begun(let cursor):
                 throw unreadable(
@@ -137,8 +147,9 @@ package final class AppMigrationsTable: LedgerTable {
     }
 
     /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
-    private func alone(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void) throws(SQLError)
-    {
+    private func inTransactionWithoutForeignKeys(
+        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+    ) throws(SQLError) {
         try session.waiting(lockTimeout) { () throws(SQLError) in
             try session.withoutForeignKeys { checking throws(SQLError) in
                 try transaction(durably: true) { () throws(SQLError) in try body(checking) }
@@ -148,23 +159,24 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Runs `body` in a transaction with the write lock.
     ///
-    /// One of the caller's is refused: when it is rolled back, a record outside of the database would stay.
+    /// A transaction of the caller is refused. If the caller rolled it back, the record in the state file
+    /// would remain.
     func transaction(durably: Bool, _ body: SQLRules) throws(SQLError) {
         try session.lasting(durably: durably) { () throws(SQLError) in
             try session.transaction(SQLLockWait(lockTimeout, ledger: name), durably: durably, body)
         }
     }
 
-    /// Brings the batches of a version to the disk, whose last one has run.
+    /// Makes the batches of a version durable after the last one has run.
     ///
-    /// The commit of a batch lasts as the connection's setting has it. This one lasts when the power fails, and with it
-    /// all that were before.
+    /// The commit of a batch is as durable as the connection's settings make it. This commit survives a power
+    /// failure, and with it all commits before it.
     func synchronize(_ version: AppVersion) throws(SQLError) {
         try session.waiting(lockTimeout) { () throws(SQLError) in
             try transaction(durably: true) { () throws(SQLError) in
-                // Another process may have reset the database meanwhile.
-                if try !isThere(version, at: nil) { throw notKept("\(version)") }
-                // SQLite writes no page for an UPDATE that changes nothing.
+                // Another process may have reset the database after the last batch.
+                if try !hasRow(of: version, at: nil) { throw notKept("\(version)") }
+                // SQLite doesn't write a page for an UPDATE that changes nothing, so there must be a change.
                 try move(version, to: "")
                 try move(version, to: nil)
             }
@@ -182,13 +194,13 @@ package final class AppMigrationsTable: LedgerTable {
         let session = Connection.dialect.session(SQLConversation(nil))
         let table = Self(session, named: ledger, of: manager, lockTimeout: lockTimeout)
         try await session.db.run(awaiting: db) { () throws(SQLError) in
-            try table.removeAlone(after: version)
+            try table.removeInTransaction(after: version)
         }
     }
 
-    /// Removes the rows of this manager above a version, where there are any.
-    func removeAlone(after version: AppVersion) throws(SQLError) {
+    /// Removes the rows of this manager above a version, in a transaction, if the table exists.
+    func removeInTransaction(after version: AppVersion) throws(SQLError) {
         try session.waiting(lockTimeout) { () throws(SQLError) in try read() }
-        if exists { try alone { _ throws(SQLError) in try remove(after: version) } }
+        if exists { try inTransactionWithoutForeignKeys { _ throws(SQLError) in try remove(after: version) } }
     }
 }

@@ -1,20 +1,23 @@
 package import AppMigrations
 
-/// The batches of one attempt, one after the other.
+/// Runs the batches of one attempt, one after the other.
 ///
-/// The cursor in the database is the one that counts. It is a checkpoint of the state as well, now and then: the deaths
-/// of an attempt are counted before any database is opened, and a plan opens none.
+/// The cursor in the database decides where a batch begins. From time to time it is also saved as a
+/// checkpoint of the state. The reason is that crashes of an attempt are counted before a database is opened,
+/// and that a plan opens none.
 package final class BatchRun {
-    /// How far the batches have come.
+    /// The cursor that the batches have reached.
     package struct Place {
         package let cursor: String
         package let progress: Double?
-        /// True if it is to be saved: a save takes as long as a commit.
+        /// True if it is to be saved in the state.
+        ///
+        /// Not every cursor is, because a save takes as long as a commit.
         package let isCheckpoint: Bool
     }
 
-    /// The questions to the caller's task: to run a batch, or to take down how far they came.
-    enum Question {
+    /// The requests to the caller's task: to run a batch, or to record the cursor.
+    enum Request {
         case batch(MigrationBatch)
         case place(Place)
     }
@@ -25,25 +28,28 @@ package final class BatchRun {
     /// True if a batch was run by this attempt.
     private(set) var hasRun = false
 
-    private(set) var question: Question
+    private(set) var request: Request
 
-    /// The answer to a batch; `nil` where nothing was left to do.
+    /// The closure's answer for the last batch; `nil` if no batch was left to do.
     var outcome: MigrationBatch.Outcome?
 
     /// The progress at the last checkpoint of this attempt.
-    private var saved: Double?
+    private var savedProgress: Double?
 
-    /// How often a batch is tried again that met a deadlock or a serialization failure.
+    /// How often a batch is tried again after a deadlock or a serialization failure.
     private static var repetitions: Int { 3 }
 
     init(_ table: AppMigrationsTable, _ version: AppVersion) {
-        (self.table, self.version) = (table, version)
-        question = .batch(MigrationBatch(cursor: nil, version: version))
+        self.table = table
+        self.version = version
+        request = .batch(MigrationBatch(cursor: nil, version: version))
     }
 
-    /// Runs the batches of a version on a connection that was made for them, which is closed in every case; tells whether one ran.
+    /// Runs the batches of a version on a connection that was opened for them, and closes it in every case.
     ///
-    /// `checkpoint` is the one that the attempt began with.
+    /// `checkpoint` is the checkpoint with which the attempt began.
+    ///
+    /// - Returns: True if a batch ran.
     package nonisolated(nonsending) static func run<Connection: AsyncSQLConnection>(
         closing db: Connection,
         ledger: String,
@@ -58,7 +64,7 @@ package final class BatchRun {
         let table = AppMigrationsTable(session, named: ledger, of: manager, lockTimeout: lockTimeout)
         let run = BatchRun(table, version)
         try await session.db.run(closing: db) {
-            switch run.question {
+            switch run.request {
             case .batch(let next): run.outcome = try await batch(next)
             case .place(let place): try await tell(place)
             }
@@ -68,16 +74,16 @@ package final class BatchRun {
         return run.hasRun
     }
 
-    /// Runs batches until one was the last.
+    /// Runs batches until the last one.
     func run(from checkpoint: String?) throws(SQLError) {
         var cursor: String?
         try table.session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.read()
-            if table.columns.contains("cursor") { cursor = try table.look(for: version).cursor }
+            if table.columns.contains("cursor") { cursor = try table.place(of: version).cursor }
         }
-        // A process that died right behind a commit came further than its checkpoint says.
+        // If a process crashed right after a commit, the database is further than the checkpoint.
         if let cursor, cursor != checkpoint {
-            try tell(Place(cursor: cursor, progress: nil, isCheckpoint: true))
+            try report(Place(cursor: cursor, progress: nil, isCheckpoint: true))
         }
         while true {
             if table.session.db.isCancelled { throw SQLError.taskCancelled }
@@ -85,7 +91,7 @@ package final class BatchRun {
             guard let outcome else { break }
             hasRun = true
             guard let cursor = outcome.cursor else { break }
-            try tell(cursor, outcome.progress)
+            try report(cursor, progress: outcome.progress)
         }
         try table.synchronize(version)
     }
@@ -98,18 +104,20 @@ package final class BatchRun {
         }
     }
 
-    /// Calls the closure of one batch in a transaction that also writes its cursor, unless the last batch has run.
+    /// Calls the closure of one batch in a transaction that also writes its cursor, unless the last batch has
+    /// run.
     ///
-    /// Foreign keys stay as they are: to look for rows that refer to none takes a look at the whole database.
+    /// Foreign keys stay as they are, because checking for rows that refer to missing rows would read the
+    /// whole database.
     private func runBatch() throws(SQLError) {
         let session = table.session
         outcome = nil
         try session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.transaction(durably: false) { () throws(SQLError) in
                 if !hasRun { try table.createIfNeeded() }
-                let place = try table.look(for: version)
+                let place = try table.place(of: version)
                 if place == .done { return }
-                question = .batch(MigrationBatch(cursor: place.cursor, version: version))
+                request = .batch(MigrationBatch(cursor: place.cursor, version: version))
                 try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
                 guard let outcome else { return }
                 try outcome.check(after: place, of: version)
@@ -119,22 +127,24 @@ package final class BatchRun {
         }
     }
 
-    /// Saves the first cursor of an attempt, then one for each tenth of the work.
-    private func tell(_ cursor: String, _ progress: Double?) throws(SQLError) {
-        let isCheckpoint = saved.map { progress ?? 0 >= $0 + 0.1 } ?? true
-        if isCheckpoint { saved = progress ?? 0 }
-        try tell(Place(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
+    /// Reports a cursor.
+    ///
+    /// The first one of an attempt is saved, and then one for each tenth of the work.
+    private func report(_ cursor: String, progress: Double?) throws(SQLError) {
+        let isCheckpoint = savedProgress.map { progress ?? 0 >= $0 + 0.1 } ?? true
+        if isCheckpoint { savedProgress = progress ?? 0 }
+        try report(Place(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
     }
 
-    private func tell(_ place: Place) throws(SQLError) {
-        question = .place(place)
+    private func report(_ place: Place) throws(SQLError) {
+        request = .place(place)
         try table.session.db.call()
     }
 }
 
 extension MigrationContext {
-    /// Takes down how far the batches came, behind the commit of one.
-    func reach(_ place: BatchRun.Place) throws(MigrationError) {
+    /// Records the cursor that the batches have reached, after the commit of a batch.
+    func record(_ place: BatchRun.Place) throws(MigrationError) {
         reachRehearsalPoint(.afterCommit)
         if place.isCheckpoint {
             try saveCheckpoint(place.cursor, progress: place.progress)

@@ -1,20 +1,21 @@
 internal import AppMigrations
 
-/// Where the batch before this one ended.
+/// The cursor at which a batch begins, which is where the batch before it ended.
 ///
-/// `MigrationManager.whenMigrating(toVersion:in:batches:)` hands it to its closure.
+/// `MigrationManager.whenMigrating(toVersion:in:batches:)` passes it to its closure.
 public struct MigrationBatch: Sendable {
-    /// The cursor that the last batch in this database returned, `nil` for the first one.
+    /// The cursor that the last batch in this database returned; `nil` for the first batch.
     ///
-    /// It was written in the transaction of that batch, so it stands where the data stands: after a death, in a
-    /// restored backup, and where another process did some of the batches.
+    /// It was written in the transaction of that batch, so it always matches the data: after a crash, in a
+    /// restored backup, and if another process ran some of the batches.
     public let cursor: String?
 
     let version: AppVersion
 
-    /// The cursor as a value, `nil` for the first batch.
+    /// The cursor as a value; `nil` for the first batch.
     ///
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidCursor`` where the text is not one of that type.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidCursor`` if the text can't be read as that
+    ///   type.
     public func cursor<Value: LosslessStringConvertible>(as type: Value.Type) throws(SQLError) -> Value? {
         guard let cursor else { return nil }
         if let value = Value(cursor) { return value }
@@ -24,18 +25,19 @@ public struct MigrationBatch: Sendable {
         )
     }
 
-    /// The answer of a batch: there is more to do, and from where on, or nothing is left.
+    /// The result of a batch: the cursor at which the next batch begins, or that nothing is left to do.
     public struct Outcome: Sendable {
         let cursor: String?
         let progress: Double?
 
-        /// The batch is done, and the next one begins at a cursor.
+        /// The next batch begins at a cursor.
         ///
         /// - Parameters:
-        ///   - cursor: Where the next batch begins: the last row id, or any other value that a text gives back. It differs
-        ///     from the cursor that the batch was given, and takes at most 4,096 bytes.
-        ///   - progress: How much of the migration is done, from 0 to 1. It is sent as an event after the commit.
-        /// - Returns: The answer.
+        ///   - cursor: The last row id, for example, or another value that can be read from its text. It must
+        ///     differ from the cursor at which this batch began, and have at most 4,096 bytes.
+        ///   - progress: How much of the migration is done, from 0 to 1. It is sent as an event after the
+        ///     commit.
+        /// - Returns: The result.
         public static func `continue`(
             at cursor: some LosslessStringConvertible,
             progress: Double? = nil
@@ -43,13 +45,13 @@ public struct MigrationBatch: Sendable {
             Outcome(cursor: String(cursor), progress: progress)
         }
 
-        /// The batch is done, and it was the last one.
+        /// This was the last batch.
         public static var done: Outcome { Outcome(cursor: nil, progress: nil) }
 
-        /// The longest cursor, in bytes: as long as a checkpoint of the state file may be.
+        /// The maximum length of a cursor in bytes, which is that of a checkpoint in the state file.
         static var cursorLimit: Int { 4_096 }
 
-        /// Throws where the next batch could not go on at the cursor.
+        /// Throws if the next batch couldn't continue at the cursor.
         func check(after place: AppMigrationsTable.Place, of version: AppVersion) throws(SQLError) {
             guard let cursor else { return }
             var problem: String?
@@ -57,7 +59,8 @@ public struct MigrationBatch: Sendable {
                 problem =
                     "a cursor of \(cursor.utf8.count) bytes, and at most \(Self.cursorLimit) are allowed"
             }
-            // Strings are equal where they only look the same: two titles, one of which has its accents apart.
+            // Compared as bytes, because strings are also equal if they only look the same. For example, two
+            // titles can encode an accent differently.
             if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {
                 problem = "the cursor at which it began, \"\(cursor)\""
             }

@@ -1,12 +1,12 @@
 public import AppMigrations
 
 extension MigrationManager {
-    /// Runs `batches` again and again, each time in a transaction of its own, until it says that it is done: each batch
+    /// Runs `batches` repeatedly, each time in a transaction of its own, until it returns `done`: each batch
     /// exactly once in the life of the database.
     ///
-    /// It is for work that takes longer than a launch may. The transaction of a batch also writes the cursor at which the
-    /// batch ended, into the table `app_migrations`. A process that dies loses the batch under way and no other: the next
-    /// start goes on at the cursor.
+    /// It is for work that takes longer than a launch may take. The transaction of a batch also writes the
+    /// cursor at which the batch ended, into the table `app_migrations`. If the process crashes, only the
+    /// current batch is lost. The next start continues at the cursor.
     ///
     /// ```swift
     /// try migrations.whenMigrating(
@@ -19,23 +19,28 @@ extension MigrationManager {
     /// }
     /// ```
     ///
-    /// Between two batches other connections can read and write, also another process that runs the same batches from
-    /// a state of its own: a batch begins where the database stands. A cancelled task ends there with `cancelled`, and a
-    /// cancelled statement as well. That is no failure, and the next start goes on.
+    /// Between two batches, other connections can read and write. Another process with its own state may even
+    /// run the same batches: each batch begins at the cursor in the database. If the task is cancelled, the
+    /// call ends between two batches or in a statement, and throws `cancelled`. That isn't counted as a
+    /// failure, and the next start continues.
     ///
-    /// Foreign keys stay as the connection has them, since looking for rows that refer to none would read the whole
-    /// database after each batch. What rebuilds tables belongs into a migration before it, with `run:`. The last commit
-    /// is on the disk before the record is, and with it all others.
+    /// Foreign keys stay as the connection has them, because checking for rows that refer to missing rows
+    /// would read the whole database after each batch. If tables must be rebuilt, do that in a migration
+    /// before this one, with `run:`. The last commit and all before it are on the disk before the state file
+    /// records the version.
     ///
-    /// The work belongs into the connection's main database, where the cursor is: in WAL mode SQLite commits each attached file
-    /// for itself.
+    /// Only write to the connection's main database, which has the cursor: in WAL mode, SQLite commits each
+    /// attached file separately.
     ///
-    /// The state file is asked first. Once it has the version, nobody looks at the database and its cursor, also where a
-    /// backup of an earlier version was put in its place: call `reset(to:)` after restoring. Before that the cursor in the
-    /// database is the one that counts. The state file gets it as a checkpoint after the first batch of each attempt and
-    /// after each tenth of the progress, so that `attemptLimit` counts deaths from there, and a plan knows how far the work is.
-    /// The closure saves no checkpoints of its own. What `whenMigrating(toVersion:in:run:)` says of the state file, of renamed
-    /// managers and of `reset(to:)` holds here as well.
+    /// The state file is read first. Once it has the version, the database and its cursor aren't read, even
+    /// if the database was replaced by a backup of an earlier version: call `reset(to:)` after restoring.
+    /// Until then, the cursor in the database decides. It is also saved in the state file as a checkpoint,
+    /// after the first batch of each attempt and after each tenth of the progress. So `attemptLimit` counts
+    /// crashes since that checkpoint, and a plan knows the progress. The closure must not save checkpoints
+    /// itself.
+    ///
+    /// Everything that `whenMigrating(toVersion:in:run:)` says about the state file, renamed managers and
+    /// `reset(to:)` also applies here.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
@@ -43,18 +48,20 @@ extension MigrationManager {
     ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, as in
     ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
-    ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be batches to
-    ///     run: a start that has nothing to do, and a plan, open no database.
-    ///   - ledger: The table that records what ran, for a database in which another program has one of that name.
+    ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be
+    ///     batches to run: a start that has nothing to do, and a plan, open no database.
+    ///   - ledger: The table that records the batches. Change it if another program has a table of the
+    ///     default name.
     ///   - lockTimeout: How long each batch waits for another writer.
-    ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the migration's context. It
-    ///     must not end the transaction.
+    ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the
+    ///     migration's context. It must not end the transaction.
     /// - Returns: True if a batch ran.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`; its `underlyingError` is what the closure threw, or an
-    ///   ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is the one before it or too long,
-    ///   ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``, ``SQLError/Code/transactionEnded``,
-    ///   ``SQLError/Code/ledgerUnreadable``, ``SQLError/Code/foreignLedger``, or what the commit failed with. The batches before stay, nothing of this
-    ///   one is in the database then.
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`. Its `underlyingError` is the closure's
+    ///   error, or an ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is too long or equal to
+    ///   the one before it, ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``,
+    ///   ``SQLError/Code/transactionEnded``, ``SQLError/Code/ledgerUnreadable``,
+    ///   ``SQLError/Code/foreignLedger``, or the error of the commit. Earlier batches stay in the database,
+    ///   and the current one is rolled back.
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
@@ -72,16 +79,20 @@ extension MigrationManager {
             minimumAppVersion: minimumAppVersion
         ) { context in
             let db = try db()
-            let table = table(ledger, Connection.dialect.session(SQLConversation(db)), lockTimeout)
+            let table = table(
+                named: ledger,
+                in: Connection.dialect.session(SQLConversation(db)),
+                lockTimeout: lockTimeout
+            )
             let run = BatchRun(table, context.version)
             defer { ran = run.hasRun }
             do throws(SQLError) {
                 try table.session.db.run {
-                    switch run.question {
+                    switch run.request {
                     case .batch(let batch):
                         run.outcome = try batches(db, batch, context)
                         context.reachRehearsalPoint(.beforeCommit)
-                    case .place(let place): try context.reach(place)
+                    case .place(let place): try context.record(place)
                     }
                 } _: { () throws(SQLError) in
                     try run.run(from: context.checkpoint)
@@ -91,14 +102,15 @@ extension MigrationManager {
         return ran
     }
 
-    /// Runs `batches` again and again on a connection that is awaited, each time in a transaction of its own, until it says that
-    /// it is done: each batch exactly once in the life of the database.
+    /// Runs `batches` repeatedly on a connection that is awaited, each time in a transaction of its own,
+    /// until it returns `done`: each batch exactly once in the life of the database.
     ///
-    /// It is the form for a connection that is awaited, of `whenMigrating(toVersion:in:batches:)`, and what that says of parameters,
-    /// cursors, checkpoints, errors and a cancelled task holds here. The closure runs on the caller's actor. Other hosts may run
-    /// the same batches at once: each begins where the database stands. PostgreSQL ends a batch that sends no statement for
-    /// `lockTimeout`, and for at least 60 seconds. The call closes the connection (``AsyncSQLConnection/close()``). Of a commit that got
-    /// no answer the next start finds out what became of it.
+    /// This is `whenMigrating(toVersion:in:batches:)` for a connection that is awaited. Its parameters,
+    /// cursors, checkpoints, errors and cancellation are the same. The closure runs on the caller's actor.
+    /// Other hosts may run the same batches at the same time: each batch begins at the cursor in the
+    /// database. PostgreSQL ends a batch that sends no statement for `lockTimeout`, and for at least 60
+    /// seconds. The call closes the connection (``AsyncSQLConnection/close()``). If a commit gets no answer,
+    /// the next start finds out whether it succeeded.
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
@@ -125,7 +137,7 @@ extension MigrationManager {
                 context.version,
                 from: context.checkpoint,
                 lockTimeout: lockTimeout,
-                telling: { try context.reach($0) }
+                telling: { try context.record($0) }
             ) { batch in
                 let outcome = try await batches(db, batch, context)
                 context.reachRehearsalPoint(.beforeCommit)

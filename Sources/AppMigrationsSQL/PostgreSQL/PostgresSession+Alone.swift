@@ -1,12 +1,14 @@
-/// A statement outside of a transaction, recorded after it: at least once.
+/// Runs a statement outside of a transaction and records it afterwards, so that it runs at least once.
 ///
-/// The lock of the migrator ends with a transaction, and a lock of the session would stay behind on a pooler's connection.
-/// So each host that is about to run the statement shows it to the others, in what the server says of its connections: by
-/// the COMMIT of the transaction in which it looked, by the statement, and by the transaction that records it.
+/// The migrator's lock ends with its transaction, and a lock of the session would remain on a pooler's
+/// connection. So a host marks its statements with a comment, which the other hosts see when the server lists
+/// what its connections run. Three statements have the comment: the COMMIT of the transaction in which the
+/// host checked that no other host runs the statement, the statement itself, and the transaction that records
+/// it.
 extension PostgresSession {
     func checkAlone(_ script: String) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
-        // DROP INDEX can run any number of times, so that nothing has to be taken back.
+        // DROP INDEX … IF EXISTS can run any number of times, so it needs no rollback.
         if statements.count == 1
             || statements.count == 2
                 && statements[0].begins(with: "DROP", "INDEX", "CONCURRENTLY", "IF", "EXISTS")
@@ -28,7 +30,7 @@ extension PostgresSession {
         record: SQLRules
     ) throws(SQLError) {
         let mark = "/* app_migrations \(String(name.unicodeScalars.filter { $0 != "*" && $0 != "/" })) */ "
-        guard try claim(mark, lock, isApplied) else { return }
+        guard try claim(mark, within: lock, isApplied: isApplied) else { return }
         db.mark = mark
         defer { db.mark = "" }
         for statement in try PostgresStatements(script).statements {
@@ -45,11 +47,13 @@ extension PostgresSession {
         try transaction(lock, durably: true, record)
     }
 
-    /// Waits until no other host runs the statement; tells whether it is still to be run.
+    /// Waits until no other host runs the statement.
+    ///
+    /// - Returns: False if the statement was applied by another host.
     private func claim(
         _ mark: String,
-        _ lock: SQLLockWait,
-        _ isApplied: () throws(SQLError) -> Bool
+        within lock: SQLLockWait,
+        isApplied: () throws(SQLError) -> Bool
     ) throws(SQLError) -> Bool {
         let began = ContinuousClock.now
         var told: ContinuousClock.Instant?
@@ -81,15 +85,15 @@ extension PostgresSession {
         }
     }
 
-    /// True where a wait of many looks is to be told: at once, and then every ten seconds.
+    /// True if a wait is to be reported now: at once, and then every ten seconds.
     static func isToBeTold(since told: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
         told.map { $0.duration(to: now) >= .seconds(10) } ?? true
     }
 
-    /// Fails where the index that a statement was to make is there and invalid.
+    /// Throws if the index that a statement creates exists and is invalid.
     ///
-    /// Where CREATE INDEX CONCURRENTLY fails, the server leaves the index behind: each write keeps it up to date, no query uses
-    /// it, and IF NOT EXISTS passes over it.
+    /// If CREATE INDEX CONCURRENTLY fails, the server leaves the index in the database. Each write updates
+    /// it, no query uses it, and IF NOT EXISTS skips it.
     private func refuseInvalidIndex(of statement: PostgresStatements.Statement) throws(SQLError) {
         guard let index = statement.index else { return }
         let rows = try db.query(
@@ -107,10 +111,12 @@ extension PostgresSession {
         )
     }
 
-    /// The server itself tells what its connections run, so there is no claim that a dead host could leave behind.
+    /// The server's process that runs a statement with this comment; `nil` if there is none.
     ///
-    /// Between two statements a connection shows the last one. Ten seconds of the server's own clock are longer than any
-    /// host takes from one to the next.
+    /// Because the server itself lists what its connections run, a host that crashes leaves no claim behind.
+    ///
+    /// Between two statements, the server lists the last one of a connection. No host takes more than ten
+    /// seconds, by the server's clock, from one of these statements to the next.
     private func holder(of mark: String) throws(SQLError) -> SQLValue? {
         try db.query(
             """

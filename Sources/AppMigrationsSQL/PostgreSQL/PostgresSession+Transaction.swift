@@ -2,8 +2,9 @@ extension PostgresSession {
     func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError) {
         try refuseTransaction()
         do throws(SQLError) {
-            // A BEGIN that failed may have begun: the task was cancelled before the answer was there. Read committed: after the
-            // lock, the ledger must be seen as the last holder left it.
+            // This is inside, because a BEGIN that fails may have begun a transaction, if the task was
+            // cancelled before the answer came. It must be read committed: after getting the lock, the ledger
+            // must be read as the last holder left it.
             try db.query("BEGIN ISOLATION LEVEL READ COMMITTED")
             try findProcess()
             self.lock = lock
@@ -32,7 +33,7 @@ extension PostgresSession {
     ///
     /// PostgreSQL only warns of the BEGIN. The COMMIT would then end the caller's transaction.
     private func refuseTransaction() throws(SQLError) {
-        // The mark is local to the transaction: outside of one it is gone after this very statement.
+        // The setting is local to the transaction. Outside of a transaction, it is gone after this statement.
         try db.query("SELECT set_config('app_migrations.transaction', 'open', true)")
         if try db.query("SELECT current_setting('app_migrations.transaction', true)") == [["open"]] {
             throw SQLError.inTransaction
@@ -45,7 +46,7 @@ extension PostgresSession {
 
     func restoreSettings() throws(SQLError) { try db.query(PostgresSettings.restoring, settings) }
 
-    /// Leaves the caller's own times as they were.
+    /// Leaves the caller's time-outs as they were.
     func join(_ lock: SQLLockWait) throws(SQLError) {
         try findProcess()
         let former = try db.query("SELECT current_setting('lock_timeout')").first ?? []
@@ -56,40 +57,41 @@ extension PostgresSession {
         settings += settings
     }
 
-    /// Takes the lock of a ledger, which PostgreSQL gives back with the end of the transaction.
+    /// Takes the lock of a ledger, which PostgreSQL releases at the end of the transaction.
     ///
-    /// Services with ledgers of their own don't wait for each other. The lock of a ledger that doesn't exist yet is
-    /// one for all: nobody can know in which schema another host is about to make it.
+    /// Services with ledgers of their own don't wait for each other. The lock of a ledger that doesn't exist
+    /// yet is one for all: nobody can know in which schema another host is about to make it.
     private func takeAdvisoryLock(_ wait: SQLLockWait) throws(SQLError) {
-        guard let ledger = wait.ledger else { return try take(.ofNewTables, wait) }
+        guard let ledger = wait.ledger else { return try take(.ofNewTables, within: wait) }
         if let table = try qualifiedName(of: ledger) {
-            return try take(PostgresLock(ofTable: table), wait)
+            return try take(PostgresLock(ofTable: table), within: wait)
         }
-        try take(.ofNewTables, wait)
-        // The host that had the lock may have made it.
-        if let table = try qualifiedName(of: ledger) { try take(PostgresLock(ofTable: table), wait) }
+        try take(.ofNewTables, within: wait)
+        // The host that had the lock may have created the ledger.
+        if let table = try qualifiedName(of: ledger) { try take(PostgresLock(ofTable: table), within: wait) }
     }
 
-    private func take(_ advisoryLock: PostgresLock, _ wait: SQLLockWait) throws(SQLError) {
+    private func take(_ advisoryLock: PostgresLock, within wait: SQLLockWait) throws(SQLError) {
         let number = advisoryLock.number
         let attempt = "SELECT CASE WHEN pg_try_advisory_xact_lock(\(number)) THEN 1 ELSE 0 END"
         if try db.number(attempt) == 1 { return }
         try wait.beforeWaiting?()
-        // After an error the transaction answers no question about the holder without it.
+        // Without a savepoint, the transaction would refuse the query for the lock's holder after an error.
         try db.query("SAVEPOINT app_migrations_lock")
         do throws(SQLError) {
-            // Cast to a text, since connections with binary cells can't read the result of a function that returns nothing.
+            // Cast to a text, because connections with binary cells can't read the result of a function that
+            // returns nothing.
             try lock(limit: wait.limit) { () throws(SQLError) in
                 try db.query("SELECT pg_advisory_xact_lock(\(number))::text")
             }
         } catch {
-            throw error.code == .busy ? namingHolder(of: advisoryLock, in: error) : error
+            throw error.code == .busy ? addingHolder(of: advisoryLock, to: error) : error
         }
         try db.query("RELEASE SAVEPOINT app_migrations_lock")
     }
 
     /// Adds the server's process that has a lock to the error of a wait for it.
-    private func namingHolder(of lock: PostgresLock, in error: SQLError) -> SQLError {
+    private func addingHolder(of lock: PostgresLock, to error: SQLError) -> SQLError {
         do throws(SQLError) {
             try db.query("ROLLBACK TO SAVEPOINT app_migrations_lock")
             guard case .text(let holder) = try db.query(lock.holderQuery).first?.first else { return error }
@@ -100,22 +102,28 @@ extension PostgresSession {
     }
 }
 
-/// The statements that keep what a script or a closure sets in its transaction; a fleet's transactions send the same.
+/// Statements that limit the settings of a script or a closure to its transaction.
+///
+/// A fleet's transactions send the same statements.
 package enum PostgresSettings {
-    /// Lets the transaction take as long as it takes, and wait for tables as long as for the lock, where there is one.
+    /// Removes the time-outs for the transaction, and sets its wait for tables to that for the lock, if there
+    /// is one.
     ///
-    /// Many servers end statements and transactions that take as long as a migration does. Of a host that vanishes without a
-    /// word, with the lock, the server has to hear by its own probes, and not after two hours, as is usual. A host that was
-    /// stopped answers them: the server ends its transaction once it has sent nothing for as long as others wait.
+    /// Many servers end statements and transactions that take as long as a migration. If the host with the
+    /// lock vanishes, the server must find out by its own keepalive probes, and not after two hours, which is
+    /// the usual default. A host that was suspended answers the probes. So the server ends its transaction
+    /// when it has sent nothing for as long as others wait.
     ///
-    /// A server runs a statement to its end although its client has died, unless it looks for the client while it runs
-    /// (client_connection_check_interval, since PostgreSQL 14). Only on Linux every one of these versions can.
+    /// If a client dies, the server runs its statement to the end, unless it checks the client's connection
+    /// while the statement runs (client_connection_check_interval, since PostgreSQL 14). Only on Linux do all
+    /// these versions support that.
     ///
-    /// The times are such that no script has them, by which one that a script has set shows. A script is split as it is read
-    /// with `standard_conforming_strings`.
+    /// The values are unusual, so that a value that a script has set can be recognized. A script is split by
+    /// the rules of `standard_conforming_strings`, so that is turned on.
     ///
-    /// With synchronous_commit=off the server writes the commit after it has returned ("Asynchronous Commit"): a state file would
-    /// say what a crash of the server takes back. "on" would also wait for standby servers.
+    /// With synchronous_commit=off, the server writes a commit to the disk after it has returned
+    /// ("Asynchronous Commit"). Then a crash of the server could undo a migration that the state file has
+    /// already recorded. "on" would also wait for standby servers.
     package static func times(lock: Duration? = nil, idle: Duration, durably: Bool = false) -> String {
         """
         SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\((lock ?? .zero).wholeMilliseconds | 1)'
@@ -130,9 +138,10 @@ package enum PostgresSettings {
         """
     }
 
-    /// The settings of this moment.
+    /// The current settings.
     ///
-    /// Two are no rows of pg_settings, and what belongs to the transaction ends with it.
+    /// Two settings are not rows of pg_settings. The settings of the transaction itself are left out, because
+    /// they end with it.
     private static var now: String {
         """
         (SELECT name, setting AS value FROM pg_settings WHERE source = 'session'
@@ -143,10 +152,13 @@ package enum PostgresSettings {
 
     package static var reading: String { "SELECT json_object_agg(name, value)::text FROM \(now)" }
 
-    /// Sets back what was set since the settings were read: $1 is of before the times, $2 of behind them.
+    /// Restores the settings that were changed since they were read.
     ///
-    /// A SET outlives the COMMIT: on a pooler's connection, in other clients. A set_config to NULL is RESET. The user comes first,
-    /// who may set the rest.
+    /// $1 has the settings before ``times(lock:idle:durably:)``, and $2 those after it.
+    ///
+    /// A SET remains after the COMMIT, and on a pooler's connection it would affect other clients. A
+    /// set_config to NULL is a RESET. The user is restored first, because the user has the rights to set the
+    /// others.
     package static var restoring: String {
         """
         SELECT set_config(name, session.value, false),

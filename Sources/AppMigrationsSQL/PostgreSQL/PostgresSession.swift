@@ -1,19 +1,20 @@
-/// PostgreSQL as the migrator sees it.
+/// The SQL that a migrator needs for PostgreSQL.
 ///
-/// Nothing of it outlives a transaction: behind a pooler of connections the next statement may go to another session.
+/// It keeps nothing in the server's session after a transaction, because a pooler may send the next statement
+/// to another session.
 final class PostgresSession: SQLSession {
     let db: SQLConversation
 
-    /// The settings of the session, and those of the transaction besides, as JSON.
+    /// The settings before and after the transaction's own were set, as JSON.
     var settings = [SQLValue]()
 
-    /// The wait for locks of a transaction that this has begun; `nil` in a caller's.
+    /// The wait for locks in a transaction that this session has begun; `nil` in a transaction of the caller.
     var lock: SQLLockWait?
 
-    /// The tables of this library that were found, by the names that were looked for.
+    /// The tables of this library that were found, by the names that were searched.
     private var found = [String: String]()
 
-    /// The server's process that had the last transaction which this has begun, if statements are watched.
+    /// The server's process that had the last transaction of this session, if statements are watched.
     var process: ServerProcess?
 
     init(db: SQLConversation) {
@@ -23,7 +24,7 @@ final class PostgresSession: SQLSession {
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
 
-    /// A name with a point is that of a schema and of the table in it.
+    /// A name with a dot has the schema before the dot and the table after it.
     func quoted(_ table: String) -> String { Self.parts(of: table).map(\.quoted).joined(separator: ".") }
 
     private static func parts(of table: String) -> [SQLName] {
@@ -37,10 +38,13 @@ final class PostgresSession: SQLSession {
 
     var integerType: String { "BIGINT" }
 
-    /// Looks along the search path, where temporary tables come first by themselves: one of the same name would take the record
+    /// Searches the schemas of the search path, without that of temporary tables.
+    ///
+    /// PostgreSQL searches temporary tables first. A temporary table of the same name would take the record
     /// of a migration with it.
     ///
-    /// Where the path leads past a table of this library, each migration would run again, with a record in a second table.
+    /// If a table of this library exists but isn't on the path, this throws. Otherwise each migration would
+    /// run again, and be recorded in a second table.
     func columns(of table: String) throws(SQLError) -> SQLRows {
         let parts = Self.parts(of: table)
         let name = SQLValue.text(parts[parts.count - 1].text)
@@ -69,14 +73,14 @@ final class PostgresSession: SQLSession {
         )
     }
 
-    /// The table under its schema, as it stands in a statement; `nil` if it doesn't exist.
+    /// The name of a table with its schema, for statements; `nil` if the table doesn't exist.
     func qualifiedName(of table: String) throws(SQLError) -> String? {
         if let name = found[table] { return name }
         _ = try columns(of: table)
         return found[table]
     }
 
-    // In every schema: a script may name one that the search path leaves out.
+    // In all schemas, because a script may name one that isn't on the search path.
     var tables: String { "SELECT relname::text FROM pg_class" }
 
     var goesOnAfterErrors: Bool { false }
@@ -92,11 +96,11 @@ final class PostgresSession: SQLSession {
 
     /// Runs a script, and tries it again if a table stays locked.
     ///
-    /// Before a new try, the script goes back to its savepoint. That releases the locks that the script already
-    /// has, so that others can use these tables during the pause.
+    /// Before a new try, the script goes back to its savepoint. That releases the locks that the script
+    /// already has, so that others can use these tables during the pause.
     ///
-    /// If other migrations ran in the same transaction, there is only one try: their locks would be held during
-    /// each pause.
+    /// If other migrations ran in the same transaction, there is only one try: their locks would be held
+    /// during each pause.
     func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
         // A script that sets its own timeout keeps it. A transaction of the caller has the caller's timeout.
@@ -139,13 +143,13 @@ final class PostgresSession: SQLSession {
 
     /// Waits in the server, and not on the thread of the rules.
     ///
-    /// The server ends a transaction in which no statement comes for a while. A cancelled task is noticed between
-    /// two statements, so none of them takes longer than a second.
+    /// The server ends a transaction in which no statement comes for a while. A cancelled task is noticed
+    /// between two statements, so none of them takes longer than a second.
     private func letOthersThrough(for pause: Duration) throws(SQLError) {
         var left = pause
         while left > .zero {
             let part = min(left, .seconds(1))
-            // Cast to a text, since connections with binary cells can't read the result of a function that
+            // Cast to a text, because connections with binary cells can't read the result of a function that
             // returns nothing.
             try db.query("SELECT pg_sleep(\(part.wholeMilliseconds) / 1000.0)::text")
             if db.isCancelled { throw SQLError.taskCancelled }
@@ -158,7 +162,7 @@ final class PostgresSession: SQLSession {
     }
 
     func rollBack() throws(SQLError) {
-        // A table that the transaction has made is gone.
+        // A table that the transaction has created is gone.
         found = [:]
         try db.query("ROLLBACK")
         db.place = .outside
@@ -170,12 +174,14 @@ final class PostgresSession: SQLSession {
         _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
     ) throws(SQLError) { try body(unchecked) }
 
-    /// The log is one for all, and a durable commit writes it up to itself: the transaction alone says what it needs.
+    /// A transaction sets its own durability.
+    ///
+    /// A durable commit also writes all commits before it, because all share one log.
     func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) { try body() }
 }
 
 extension SQLError {
-    /// This error with the way out, where a statement has failed that runs outside of a transaction only.
+    /// Adds the solution to the error of a statement that only runs outside of a transaction.
     fileprivate var hintingOutside: SQLError {
         guard sqlState == "25001" else { return self }
         return with {

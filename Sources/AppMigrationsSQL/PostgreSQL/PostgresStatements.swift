@@ -1,16 +1,18 @@
 /// The statements of a PostgreSQL script, for a connection that runs one of them at a time.
 ///
-/// The extended protocol takes one statement a call ("Extended Query"). A semicolon ends a statement outside of parentheses,
-/// since the actions of a rule stand in them, and outside of `BEGIN ATOMIC … END`.
+/// The extended protocol takes one statement in a call ("Extended Query"). A semicolon doesn't end a
+/// statement inside parentheses, which may contain the actions of a rule, nor inside `BEGIN ATOMIC … END`.
 package struct PostgresStatements {
-    /// In order; blanks, comments and semicolons alone are none.
+    /// The statements in order.
+    ///
+    /// Blanks, comments and single semicolons are left out.
     package private(set) var statements = [Statement]()
 
     private let script: SQLScript
     private let tokens: SQLTokens
     private var start: Int?
     private var parentheses = 0
-    /// How many `BEGIN ATOMIC` are open.
+    /// The number of open `BEGIN ATOMIC`.
     private var bodies = 0
     private var head = Head.nothing
     private var former = Former.other
@@ -21,15 +23,15 @@ package struct PostgresStatements {
         case routine, copy, other
     }
 
-    /// The word before: BEGIN, or FROM and TO.
+    /// The kind of the word before: BEGIN, or FROM and TO.
     private enum Former {
         case begin, direction, other
     }
 
     /// Splits a script.
     ///
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidScript`` and the place of a text, a name or a comment that
-    ///   has no end, of a zero byte, of a command of psql, and of a COPY from the client or to it.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidScript`` and the place, for a text, a name
+    ///   or a comment without an end, a zero byte, a command of psql, and a COPY from the client or to it.
     package init(_ script: String) throws(SQLError) {
         self.script = SQLScript(script)
         try self.script.refuseZeroBytes(for: "PostgreSQL")
@@ -42,7 +44,7 @@ package struct PostgresStatements {
     private mutating func follow(_ index: Int) throws(SQLError) {
         var word = Former.other
         if tokens.isSign(index, ";"), parentheses == 0 {
-            // A statement inside of a body has ended.
+            // This ends a statement inside a body.
             if bodies > 0 { head = .nothing } else { return endStatement(at: index) }
         } else if tokens.isSign(index, "\\") {
             throw refusal(
@@ -64,7 +66,7 @@ package struct PostgresStatements {
         func isWord(_ keyword: StaticString) -> Bool { tokens.isWord(index, keyword) }
         switch head {
         case .nothing where bodies > 0 && isWord("END"):
-            // Every other END belongs to a CASE, or is a name.
+            // Any other END belongs to a CASE, or is a name.
             bodies -= 1
             head = .other
         case .nothing: head = isWord("CREATE") ? .create : isWord("COPY") ? .copy : .other
@@ -109,16 +111,18 @@ package struct PostgresStatements {
         return script.error(.invalidScript, message, at: opening.lowerBound)
     }
 
-    /// Refuses what would begin or end a transaction, which is the migrator's to do.
+    /// Refuses statements that begin or end a transaction.
     ///
-    /// The server would commit what came before it, and then run the rest by itself.
+    /// Only the migrator does that.
+    ///
+    /// The server would commit the statements before it, and run the rest outside of the transaction.
     func refuseTransactions() throws(SQLError) {
         for statement in statements {
             guard let found = statement.ofTransaction else { continue }
             throw SQLError(
                 .refusedStatement,
                 "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
-            ).with { ($0.line, $0.column) = statement.place }
+            ).located(at: statement.place)
         }
     }
 
@@ -142,9 +146,9 @@ package struct PostgresStatements {
 
         func begins(with start: String...) -> Bool { words.starts(with: start) }
 
-        /// The words of a statement that begins or ends a transaction; `nil` for any other one.
+        /// The words of a statement that begins or ends a transaction; `nil` for any other statement.
         ///
-        /// A savepoint stays inside of its transaction.
+        /// A savepoint stays inside its transaction.
         fileprivate var ofTransaction: String? {
             let words = words
             switch words.first {
@@ -156,16 +160,18 @@ package struct PostgresStatements {
             }
         }
 
-        /// True if the statement may take the lock of a table for which every reader or writer behind it waits.
+        /// True if the statement may wait for a table's lock in a way that blocks all later readers or
+        /// writers of the table.
         var locksTables: Bool {
             ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(
                 tokens.text(places.lowerBound).uppercased()
             )
         }
 
-        /// The index that CREATE INDEX CONCURRENTLY makes, and its table, as they stand in the statement.
+        /// The index that CREATE INDEX CONCURRENTLY creates, and its table, as the statement names them.
         ///
-        /// `nil` for any other statement, and where the server chooses the name, which is another one each time then.
+        /// It is `nil` for any other statement, and if the server chooses the name: then the name differs
+        /// each time.
         var index: (name: String, table: String)? {
             let words = words
             guard words.first == "CREATE", let start = words.prefix(4).firstIndex(of: "CONCURRENTLY"),

@@ -1,9 +1,10 @@
 public import AppMigrationsSQLite
 
-/// Compares two SQLite databases by what they hold, schema and rows, and not by their bytes.
+/// Compares two SQLite databases by their schema and their rows, and not by their bytes.
 ///
-/// It is for the tests of an app's migrations: the same rows are laid out otherwise in a file that was altered than in
-/// a new one. A rehearsal of `AppMigrationsTesting` takes it as a rule for the paths of databases:
+/// It is for the tests of an app's migrations. A database that was migrated stores the same rows in other
+/// pages than a new database. A rehearsal of `AppMigrationsTesting` accepts it as a rule for the paths of
+/// databases:
 ///
 /// ```swift
 /// let rule = ComparisonRule.comparing(
@@ -12,51 +13,54 @@ public import AppMigrationsSQLite
 /// )
 /// ```
 ///
-/// Rows are compared as a set, whatever their order and their `rowid`, and `CREATE` texts without blanks, comments, the
-/// capitals of keywords and the quotes of names. The `user_version` and the `application_id` count. What SQLite or this
-/// library keep for themselves doesn't: `sqlite_sequence` and statistics, the tables in which a virtual table keeps its
-/// data, `applied_at` of `schema_migrations`, and the table `app_migrations`, whose rows tell from where a database
-/// came.
+/// Rows are compared as a set, without their order and their `rowid`. `CREATE` statements are compared
+/// without blanks, comments, the case of keywords and the quotes of names. The `user_version` and the
+/// `application_id` are compared as well. The own data of SQLite and of this library is left out:
+/// `sqlite_sequence` and statistics, the tables in which a virtual table keeps its data, `applied_at` of
+/// `schema_migrations`, and the table `app_migrations`, whose rows depend on the version from which a
+/// database was upgraded.
 public struct SQLiteComparison: Sendable {
     private let ignored: Set<String>
 
-    /// Says what may differ.
+    /// Creates a comparison with the differences that are allowed.
     ///
-    /// - Parameter names: Tables (`cache`) and columns (`notes.changed_at`) whose rows and values may differ; their
-    ///   `CREATE` texts may not.
+    /// - Parameter names: Tables (`cache`) and columns (`notes.changed_at`) whose rows and values may differ;
+    ///   their `CREATE` texts may not.
     public init(ignoring names: [String] = []) {
         ignored = Set(names.map { $0.lowercased() })
     }
 
     /// The first difference between two databases, in plain words.
     ///
-    /// Both are opened as an app opens them, so that what a killed process left in a journal counts.
+    /// Both are opened as an app opens them, so a journal that a killed process left is rolled back.
     ///
     /// - Parameters:
     ///   - expected: The path of the database as it should be.
-    ///   - found: The path of the one that is looked at.
-    /// - Returns: The rest of a sentence that begins with the file's path; `nil` where nothing differs.
-    /// - Throws: `SQLError` when one of them isn't there or can't be read, or has another encoding: SQLite attaches none then.
+    ///   - found: The path of the database to examine.
+    /// - Returns: The rest of a sentence that begins with the file's path; `nil` if nothing differs.
+    /// - Throws: `SQLError` if one of them is missing, can't be read, or has another encoding than the other
+    ///   one, because SQLite can't attach it then.
     public func difference(expected: String, found: String) throws(SQLError) -> String? {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)
-        if let difference = try schemaDifference(wanted, given) { return difference }
+        if let difference = try schemaDifference(of: given, from: wanted) { return difference }
         let tables = wanted.schema.objects.filter { $0.kind == .table }.map(\.name)
             .sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
         try wanted.db.query("ATTACH ? AS found", [.text(given.db.path)])
         for table in tables {
             if ignored.contains(table.text.lowercased()) || table.text == "app_migrations" { continue }
-            if let difference = try rowDifference(in: table, wanted) { return difference }
+            if let difference = try rowDifference(in: table, from: wanted) { return difference }
         }
         return nil
     }
 
-    private func schemaDifference(_ expected: SQLiteContents, _ found: SQLiteContents) throws(SQLError)
+    private func schemaDifference(of found: SQLiteContents, from expected: SQLiteContents) throws(SQLError)
         -> String?
     {
         let differences = found.schema.differences(from: expected.schema)
             .filter { $0.name != "table app_migrations" }
-        // By bytes: equal strings of Swift may be two names of SQLite, which differ in how an accent is written.
+        // By bytes: two strings can be equal in Swift and different names in SQLite, if they encode an accent
+        // differently.
         if let first = differences.min(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
             switch first {
             case .missing: return "lacks the \(first.name)"
@@ -68,14 +72,15 @@ public struct SQLiteComparison: Sendable {
         }
         for number in ["user_version", "application_id"] {
             let sql = "PRAGMA \(number)"
-            let (old, new) = (try expected.db.number(sql), try found.db.number(sql))
+            let old = try expected.db.number(sql)
+            let new = try found.db.number(sql)
             if old != new { return "has the \(number) \(new) and not \(old)" }
         }
         return nil
     }
 
     /// The first difference from the rows in the attached database `found`.
-    private func rowDifference(in table: SQLName, _ expected: SQLiteContents) throws(SQLError) -> String? {
+    private func rowDifference(in table: SQLName, from expected: SQLiteContents) throws(SQLError) -> String? {
         let pragma = "pragma_table_xinfo(\(SQLValue.text(table.text)))"
         let all = try expected.db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")
         let columns = all.filter { column in
@@ -83,12 +88,12 @@ public struct SQLiteComparison: Sendable {
             return !ignored.contains(name) && name != "schema_migrations.applied_at"
         }
         if columns.isEmpty { return nil }
-        // By bytes, whatever the collation of a column, and each value with its type.
+        // Values are compared by their bytes, whatever the collation of the column, and with their types.
         let names = columns.map { SQLName($0).quoted }
         let keys = names.map { "\($0) COLLATE BINARY" } + names.map { "typeof(\($0))" }
         let values = keys.joined(separator: ", ")
         let rows = ["main", "found"].map { schema in
-            // Rows that are equal get numbers, so that one too many counts.
+            // Equal rows get numbers, so that their number is compared as well.
             "SELECT \(values), row_number() OVER (PARTITION BY \(values)) FROM \(schema).\(table.quoted)"
         }
         let order = columns.indices.map { "\($0 + 1)" }.joined(separator: ", ")
@@ -100,35 +105,39 @@ public struct SQLiteComparison: Sendable {
         let extra = try first(rows[1], notIn: rows[0])
         switch (missing, extra) {
         case (nil, nil): return nil
-        case (let row?, nil): return "lacks a row of \(table): \(SQLiteContents.shown(row, columns))"
+        case (let row?, nil): return "lacks a row of \(table): \(SQLiteContents.shown(row, columns: columns))"
         case (nil, let row?):
-            return "has a row of \(table) that should not be there: \(SQLiteContents.shown(row, columns))"
+            return
+                "has a row of \(table) that should not be there: \(SQLiteContents.shown(row, columns: columns))"
         case (let old?, let new?) where old[0].utf8.elementsEqual(new[0].utf8):
-            let changes = SQLiteContents.changes(from: old, to: new, columns).joined(separator: ", ")
+            let changes = SQLiteContents.changes(from: old, to: new, columns: columns).joined(separator: ", ")
             return "has in the row of \(table) with \(columns[0]) \(SQLiteContents.cut(old[0])) \(changes)"
         case (let old?, let new?):
-            let (new, old) = (SQLiteContents.shown(new, columns), SQLiteContents.shown(old, columns))
+            let new = SQLiteContents.shown(new, columns: columns)
+            let old = SQLiteContents.shown(old, columns: columns)
             return "has the row of \(table) \(new) and not \(old)"
         }
     }
 }
 
 extension SQLMigrator where Connection == SQLiteConnection {
-    /// The differences between the schema that the migrations make of an empty database and a target, in words.
+    /// The differences between the schema that the migrations create in an empty database and a target, in
+    /// words.
     ///
-    /// It is for the test of an app that has both, migrations and the SQL of its schema:
+    /// It is for the test of an app that has both migrations and the SQL of its schema:
     ///
     /// ```swift
     /// #expect(try migrator.schemaDifferences(from: schema) == [])
     /// ```
     ///
-    /// The migrations run in memory. `CREATE` texts are compared as ``SchemaPlan`` does, and the tables of ledgers are left out.
-    /// `ALTER TABLE` adds columns at the end, so write the target in the order in which the migrations leave them.
+    /// The migrations run in memory. `CREATE` statements are compared as by ``SchemaPlan``, and the tables of
+    /// ledgers are left out. `ALTER TABLE` adds columns at the end, so write the columns of the target in
+    /// that order.
     ///
     /// - Parameters:
-    ///   - target: Statements that make the whole schema in an empty database, as for ``SchemaPlan``.
-    ///   - prepare: Called with the `sqlite3 *` of each private connection, before statements run there, as for
-    ///     ``SchemaPlan/init(from:to:hints:preparing:)``.
+    ///   - target: Statements that create the whole schema in an empty database, as for ``SchemaPlan``.
+    ///   - prepare: Called with the `sqlite3 *` of each private connection, before statements run there, as
+    ///     for ``SchemaPlan/init(from:to:hints:preparing:)``.
     /// - Returns: A sentence for each object that differs; none if both agree.
     /// - Throws: `SQLError` of a migration, of the target or of `prepare`.
     public func schemaDifferences(
@@ -144,7 +153,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// The differences for migrations that run on a connection of another library.
     ///
     /// - Parameters:
-    ///   - target: Statements that make the whole schema in an empty database.
+    ///   - target: Statements that create the whole schema in an empty database.
     ///   - db: A connection to an empty SQLite database, in which the migrations run and stay.
     ///   - prepare: Called with the `sqlite3 *` of each private connection, before the target runs there.
     /// - Returns: A sentence for each object that differs; none if both agree.

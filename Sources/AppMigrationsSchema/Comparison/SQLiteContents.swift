@@ -6,26 +6,26 @@ struct SQLiteContents {
     let db: SQLiteConnection
 
     init(ofFile path: String) throws(SQLError) {
-        // It makes no database where there is none, and reads what a journal holds.
+        // This access creates no missing database, but it rolls back a hot journal.
         db = try SQLiteConnection(path: path, access: .writing, busyTimeout: .seconds(5))
         schema = try SchemaSnapshot(of: db)
     }
 
-    static func shown(_ row: [String], _ columns: [String]) -> String {
+    static func shown(_ row: [String], columns: [String]) -> String {
         "(\(zip(columns, row).map { "\($0) \(cut($1))" }.joined(separator: ", ")))"
     }
 
     /// The columns that differ in two rows, each with both values.
-    static func changes(from old: [String], to new: [String], _ columns: [String]) -> [String] {
+    static func changes(from old: [String], to new: [String], columns: [String]) -> [String] {
         columns.indices.filter { !old[$0].utf8.elementsEqual(new[$0].utf8) }
             .map { "\(columns[$0]) \(change(from: old[$0], to: new[$0]))" }
     }
 
-    /// Two texts from a little before the place at which they begin to differ.
+    /// Two texts, each from a little before their first difference.
     static func change(from old: String, to new: String) -> String {
         let same = zip(old.utf8, new.utf8).prefix { $0 == $1 }.count
         var start = max(0, same - 20)
-        // A text begins with a whole letter.
+        // Don't begin in the middle of a letter.
         while start > 0, Array(old.utf8)[start] & 0xC0 == 0x80 { start -= 1 }
         let parts = [new, old].map { text in
             (start > 0 ? "…" : "") + cut(String(decoding: text.utf8.dropFirst(start), as: UTF8.self))
@@ -33,7 +33,7 @@ struct SQLiteContents {
         return "\(parts[0]) and not \(parts[1])"
     }
 
-    /// The beginning of a text, in one line.
+    /// The beginning of a text, on one line.
     static func cut(_ text: String) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
         return line.count > 60 ? line.prefix(60) + "…" : line
@@ -41,7 +41,8 @@ struct SQLiteContents {
 }
 
 extension SchemaObject {
-    /// The `CREATE` text in one line, without comments and without the quotes of names, which `ALTER TABLE` adds.
+    /// The `CREATE` text in one line, without comments and without the quotes of names, which `ALTER TABLE`
+    /// adds.
     var line: String {
         let tokens = SQLTokens(sql ?? "")
         var line = ""

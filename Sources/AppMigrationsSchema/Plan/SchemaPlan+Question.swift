@@ -126,12 +126,14 @@ extension SchemaPlan.Question {
             let rows =
                 contentTables.isEmpty
                 ? "" : " It is an index of \(Self.list(contentTables)), and holds no rows."
-            return "The target has no table \(table)\(count).\(rows)\(copy) \(choice(isRenamed, drop))"
+            return
+                "The target has no table \(table)\(count).\(rows)\(copy) \(choice(ifRenamed: isRenamed, ifDropped: drop))"
         case .droppedColumn:
             let isRenamed = candidates.map {
                 "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"
             }
-            return "The target's table \(table) has no column \(column)\(values). \(choice(isRenamed, drop))"
+            return
+                "The target's table \(table) has no column \(column)\(values). \(choice(ifRenamed: isRenamed, ifDropped: drop))"
         case .replacedTable:
             let filling =
                 fillingTables.isEmpty ? "" : " The plan fills the new one from \(Self.list(fillingTables))."
@@ -182,7 +184,7 @@ extension SchemaPlan.Question {
         return ", which has a value in \(rowCount == 1 ? "1 row" : "\(rowCount) rows")"
     }
 
-    private func choice(_ renamed: [String], _ drop: String) -> String {
+    private func choice(ifRenamed renamed: [String], ifDropped drop: String) -> String {
         let lost = "If it may go with its content: \(drop)."
         return renamed.isEmpty ? lost : "If it was renamed: \(renamed.joined(separator: " or ")). \(lost)"
     }

@@ -99,10 +99,10 @@ public struct SchemaPlan: Sendable {
     ///   `SQLError.Code.refusedSchemaChange` if the schema was changed since the plan was made, or would not
     ///   become the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
     public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
-        do throws(SQLError) { try change(db, progress) } catch { throw db.addingPath(to: error) }
+        do throws(SQLError) { try change(db, reportingTo: progress) } catch { throw db.addingPath(to: error) }
     }
 
-    private func change(_ db: some SQLConnection, _ progress: (Progress) -> Void) throws(SQLError) {
+    private func change(_ db: some SQLConnection, reportingTo progress: (Progress) -> Void) throws(SQLError) {
         if !questions.isEmpty {
             throw SQLError(.openQuestions, questions.map(\.description).joined(separator: " "))
         }
@@ -189,7 +189,7 @@ extension SchemaPlan.Step {
             try SchemaTransaction.setLegacyRenaming(true, on: db)
         case .rebuild(let rebuild):
             do throws(SQLError) {
-                try TableCopy(rebuild, db, preparing: preparation).run(db)
+                try TableCopy(for: rebuild, on: db, preparing: preparation).run(db)
             } catch { throw rebuild.located(error) }
         }
     }

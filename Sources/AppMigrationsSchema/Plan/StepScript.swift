@@ -44,9 +44,9 @@ struct StepScript {
             try step.run(db, preparing: preparation)
             return Self.script(of: step.action.statements ?? [])
         }
-        let work = try TableCopy(rebuild, db, preparing: preparation)
+        let work = try TableCopy(for: rebuild, on: db, preparing: preparation)
         let stash = SchemaObject.unusedName(among: try SchemaObject.all(of: db))
-        let isMovedAside = try db.takingBack { () throws(SQLError) in try work.moveAside(to: stash, db) }
+        let isMovedAside = try db.takingBack { () throws(SQLError) in try work.moveAside(to: stash, on: db) }
         let statements = try work.statements(stash: stash, isMovedAside: isMovedAside)
         try work.run(db)
         return Self.script(of: statements)

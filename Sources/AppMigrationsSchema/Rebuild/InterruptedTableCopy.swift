@@ -2,10 +2,10 @@ public import AppMigrationsSQLite
 
 /// A table that was copied by hand, in a copy that may not have come to its end.
 ///
-/// A well-known recipe changes a table in four steps: it renames `note` to `note_bak`, creates the new `note`,
-/// copies the rows, and drops `note_bak`. If the process dies in between, `note_bak` stays behind, next to a
-/// `note` that is missing, empty or half full. It also stays behind a copy that was completed, if the last step
-/// failed. Views, triggers, indexes and foreign keys may have followed the renamed table.
+/// A well-known recipe changes a table in four steps: it renames `note` to `note_bak`, creates the new
+/// `note`, copies the rows, and drops `note_bak`. If the process dies in between, `note_bak` stays behind,
+/// next to a `note` that is missing, empty or half full. It also stays behind a copy that was completed, if
+/// the last step failed. Views, triggers, indexes and foreign keys may have followed the renamed table.
 ///
 /// | state | what ``recover(_:choosing:)`` does |
 /// | --- | --- |
@@ -14,13 +14,13 @@ public import AppMigrationsSQLite
 /// | ``State/backupOnly`` | The backup becomes the table again. |
 /// | ``State/subset``, ``State/diverged`` | The table that you choose is the table. The other one is kept as `note_kept`. Without a choice it throws. |
 ///
-/// If both tables exist, the database doesn't tell which one has the right rows: rows that the table lacks were
-/// either never copied, or copied and deleted since. Only your app knows, for example by the version that it
-/// saves after the copy.
+/// If both tables exist, the database doesn't tell which one has the right rows: rows that the table lacks
+/// were either never copied, or copied and deleted since. Only your app knows, for example by the version
+/// that it saves after the copy.
 ///
-/// No row is ever deleted. Indexes, views, triggers and foreign keys belong to the table again afterwards, and the
-/// counter of `AUTOINCREMENT` is the higher one of both tables. What the recipe itself has lost can't be
-/// recovered, for example indexes that were dropped with the backup.
+/// No row is ever deleted. Indexes, views, triggers and foreign keys belong to the table again afterwards,
+/// and the counter of `AUTOINCREMENT` is the higher one of both tables. What the recipe itself has lost can't
+/// be recovered, for example indexes that were dropped with the backup.
 ///
 /// Do this before any migration that names the table, best in a migration of its own. If a half-full table is
 /// rebuilt first, the rebuild succeeds, and the rows that are missing in it go unnoticed.
@@ -44,14 +44,16 @@ public struct InterruptedTableCopy: Sendable {
 
         /// Both exist, and the table has rows or values that the backup lacks.
         ///
-        /// The app may have used the table after the copy, or the copy has changed values. A new column counts as
-        /// a changed value if its default is another one each time, such as `CURRENT_TIMESTAMP`.
+        /// The app may have used the table after the copy, or the copy has changed values. A new column
+        /// counts as a changed value if its default is another one each time, such as `CURRENT_TIMESTAMP`.
         case diverged
     }
 
     /// The table whose rows are the right ones.
     public enum Choice: Sendable, Hashable {
-        /// The table, because the copy was completed. The app has used it since.
+        /// The table, because the copy was completed.
+        ///
+        /// The app has used it since.
         case table
 
         /// The backup, because the copy was never completed.
@@ -65,7 +67,8 @@ public struct InterruptedTableCopy: Sendable {
     ///
     /// - Parameters:
     ///   - table: The name of the table that was copied.
-    ///   - backup: The name to which the recipe renames it; `nil` for the table's name with `_bak` at its end.
+    ///   - backup: The name to which the recipe renames it; `nil` for the table's name with `_bak` at its
+    ///     end.
     public init(of table: String, backup: String? = nil) {
         self.table = SQLName(table)
         self.backup = SQLName(backup ?? table + "_bak")
@@ -95,11 +98,12 @@ public struct InterruptedTableCopy: Sendable {
     /// - Parameters:
     ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
     ///     `SQLConnection`.
-    ///   - choice: The table whose rows are the right ones, if both exist. It doesn't matter in the other states.
+    ///   - choice: The table whose rows are the right ones, if both exist. It doesn't matter in the other
+    ///     states.
     /// - Returns: The state that was found.
-    /// - Throws: `SQLError`, after which the database is as it was: `SQLError.Code.undecidedCopy` if both tables
-    ///   exist and `choice` is `nil`, `SQLError.Code.foreignKeyViolation` for rows that would refer to a missing
-    ///   row, and SQLite's own errors.
+    /// - Throws: `SQLError`, after which the database is as it was: `SQLError.Code.undecidedCopy` if both
+    ///   tables exist and `choice` is `nil`, `SQLError.Code.foreignKeyViolation` for rows that would refer to
+    ///   a missing row, and SQLite's own errors.
     @discardableResult
     public func recover(_ db: some SQLConnection, choosing choice: Choice? = nil) throws(SQLError) -> State {
         var state = State.none
@@ -137,8 +141,8 @@ extension InterruptedTableCopy {
         keepingTable keepsTable: Bool
     ) throws(SQLError) {
         let kept = try unusedName(in: db)
-        // Views and triggers are dropped, and created again with the right names. SQLite would compile them when a
-        // table is renamed, and some don't compile at the moment.
+        // Views and triggers are dropped, and created again with the right names. SQLite would compile them
+        // when a table is renamed, and some don't compile at the moment.
         let texts = [table, backup].flatMap { [$0.text, String($0.quoted.dropFirst().dropLast())] }
         let named = texts.map { "instr(lower(sql), lower(\(literal($0)))) > 0" }.joined(separator: " OR ")
         var lost = try drop("type IN ('view', 'trigger') AND (\(named))", from: db, keptAs: kept)
@@ -150,7 +154,8 @@ extension InterruptedTableCopy {
                 from: db,
                 keptAs: kept
             )
-            // The indexes of the backup were those of the table. The table that lost had none of its own, or new ones.
+            // The indexes of the backup were those of the table. The table that lost had none of its own, or
+            // new ones.
             if keepsTable { lost = indexes + lost }
         }
         if state == .backupOnly || state.hasBoth && !keepsTable {
@@ -185,7 +190,8 @@ extension InterruptedTableCopy {
 
     /// Lets the foreign keys of other tables refer to the table again.
     ///
-    /// The recipe's rename has changed their texts. SQLite can't change a foreign key, so these tables are rebuilt.
+    /// The recipe's rename has changed their texts. SQLite can't change a foreign key, so these tables are
+    /// rebuilt.
     private func renameReferences(in db: some SQLConnection, keptAs kept: SQLName) throws(SQLError) {
         let tables = try db.rows(
             """
@@ -278,8 +284,8 @@ extension InterruptedTableCopy {
 
     /// The text of an object with another table's name for some.
     ///
-    /// When SQLite renames a table, it writes the new name in double quotes into the texts of other objects. So
-    /// only names in double quotes are replaced, and no text or comment that has the same characters.
+    /// When SQLite renames a table, it writes the new name in double quotes into the texts of other objects.
+    /// So only names in double quotes are replaced, and no text or comment that has the same characters.
     private func renaming(_ names: [SQLName], to new: SQLName, in sql: String) -> String {
         let tokens = SQLTokens(sql)
         var result = ""

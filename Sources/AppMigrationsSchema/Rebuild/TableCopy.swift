@@ -32,14 +32,14 @@ struct TableCopy {
     }
 
     init(
-        _ rebuild: TableRebuild,
-        _ db: some SQLConnection,
+        for rebuild: TableRebuild,
+        on db: some SQLConnection,
         preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.rebuild = rebuild
         let objects = try SchemaObject.all(of: db)
         let shadowTables = try ShadowTables(among: objects, of: db, preparing: preparation)
-        let object = try rebuild.object(in: objects, without: shadowTables, db)
+        let object = try rebuild.object(in: objects, without: shadowTables, on: db)
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
@@ -55,7 +55,7 @@ struct TableCopy {
         let trial = try rebuild.trial(of: rebuild.newStatement(for: table), instead: old, with: indexes, db)
         new = trial.shape
         gone = trial.gone
-        fillings = try rebuild.fillings(old, new)
+        fillings = try rebuild.fillings(from: old, to: new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
         var reads = ExpressionReads()
@@ -76,15 +76,17 @@ struct TableCopy {
                     throw rebuild.refusal("The value for \(column) \(complaint)", advice ?? "Correct values:")
                 }
             }
-            let lost = gone.union(rebuild.changedRowID(old, new, fillings).map { [$0] } ?? [])
+            let lost = gone.union(rebuild.changedRowID(from: old, to: new, with: fillings).map { [$0] } ?? [])
             try rebuild.checkVirtualTables(probe, gone: lost)
         }
         self.reads = reads
-        try rebuild.check(old, new, reads)
-        try rebuild.checkDropping(old, new, objects)
-        if let broken = trial.broken { throw rebuild.refusal(of: broken.index, broken.complaint, old) }
-        try rebuild.checkTriggers(triggers, old, gone)
-        try rebuild.checkKept(old, new, in: db)
+        try rebuild.checkColumns(from: old, to: new, reading: reads)
+        try rebuild.checkDropping(from: old, to: new, among: objects)
+        if let broken = trial.broken {
+            throw rebuild.refusal(of: broken.index, because: broken.complaint, in: old)
+        }
+        try rebuild.checkTriggers(triggers, of: old, dropping: gone)
+        try rebuild.checkKept(from: old, to: new, in: db)
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
@@ -133,7 +135,7 @@ struct TableCopy {
     private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let stash = SchemaObject.unusedName(among: objects)
-        let isMovedAside = try moveAside(to: stash, db)
+        let isMovedAside = try moveAside(to: stash, on: db)
         if isMovedAside {
             // That frees the names for the new indexes, and the pages for the rows.
             for index in indexes { try db.rows("DROP INDEX \(index.qualifiedName)") }
@@ -144,7 +146,7 @@ struct TableCopy {
         try db.rows(rebuild.createTable)
         do throws(SQLError) { try db.rows(filling(from: stash, isMovedAside: isMovedAside)) } catch {
             if error.code != .statementFailed { throw error }
-            throw try naming(rowOf: error, from: stash, isMovedAside: isMovedAside, db)
+            throw try addingRow(to: error, from: stash, isMovedAside: isMovedAside, on: db)
         }
         let count = try db.number("SELECT changes()")
         // Before the old table is dropped: SQLite would write its pages to the journal if an index used them.
@@ -191,19 +193,18 @@ struct TableCopy {
     /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the
     /// SQL statement that failed" (The ON CONFLICT Clause). So it is the next row of the same query. Only the
     /// key is added to that query, because with other expressions SQLite may read the rows in another order.
-    private func naming(
-        rowOf error: SQLError,
+    private func addingRow(
+        to error: SQLError,
         from stash: String,
         isMovedAside: Bool,
-        _ db: some SQLConnection
+        on db: some SQLConnection
     ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
         let next = "LIMIT 1 OFFSET \(copied)"
         // For some errors, SQLite undoes the whole statement. Then this is another row, which doesn't fail
         // again.
-        guard try fails(filling(from: stash, isMovedAside: isMovedAside) + " " + next, as: error, db) else {
-            return error
-        }
+        let rest = filling(from: stash, isMovedAside: isMovedAside) + " " + next
+        guard try fails(rest, as: error, on: db) else { return error }
         let keys = isMovedAside ? old.keyNames : []
         let columns = (keys + [selection(from: stash, isMovedAside: isMovedAside)]).joined(separator: ", ")
         let row: [SQLValue]?
@@ -219,7 +220,11 @@ struct TableCopy {
     }
 
     /// True if a statement fails with the same message as before.
-    private func fails(_ sql: String, as error: SQLError, _ db: some SQLConnection) throws(SQLError) -> Bool {
+    private func fails(
+        _ sql: String,
+        as error: SQLError,
+        on db: some SQLConnection
+    ) throws(SQLError) -> Bool {
         do throws(SQLError) { try db.rows(sql) } catch let failure {
             if failure.code == .cancelled { throw failure }
             return failure.message == error.message
@@ -240,7 +245,7 @@ struct TableCopy {
     }
 
     /// Gives the old table another name, unless its rows have to be read under its own name.
-    func moveAside(to stash: String, _ db: some SQLConnection) throws(SQLError) -> Bool {
+    func moveAside(to stash: String, on db: some SQLConnection) throws(SQLError) -> Bool {
         // A subquery or a view would read the new table under this name.
         if !reads.isOfItsRowAlone { return false }
         do throws(SQLError) {

@@ -5,7 +5,7 @@ extension TableRebuild {
     func object(
         in objects: [SchemaObject],
         without shadowTables: ShadowTables,
-        _ db: some SQLConnection
+        on db: some SQLConnection
     ) throws(SQLError) -> SchemaObject {
         let found = objects.first { $0.name == table && ($0.kind == .table || $0.kind == .view) }
         guard let object = found else {
@@ -53,7 +53,11 @@ extension TableRebuild {
         return statement
     }
 
-    func check(_ old: TableShape, _ new: TableShape, _ reads: ExpressionReads) throws(SQLError) {
+    func checkColumns(
+        from old: TableShape,
+        to new: TableShape,
+        reading reads: ExpressionReads
+    ) throws(SQLError) {
         for column in old.columns
         where !dropping.contains(column.name) && !reads.columns.contains(column.name) {
             let advice = "Use it in values: if it gets another name, or name it in dropping:"
@@ -65,7 +69,11 @@ extension TableRebuild {
         }
     }
 
-    func checkDropping(_ old: TableShape, _ new: TableShape, _ objects: [SchemaObject]) throws(SQLError) {
+    func checkDropping(
+        from old: TableShape,
+        to new: TableShape,
+        among objects: [SchemaObject]
+    ) throws(SQLError) {
         for name in dropping {
             if old[name] != nil {
                 guard let column = new[name], !column.isGenerated else { continue }
@@ -99,7 +107,7 @@ extension TableRebuild {
         )
     }
 
-    func refusal(of index: SchemaObject, _ complaint: String, _ old: TableShape) -> SQLError {
+    func refusal(of index: SchemaObject, because complaint: String, in old: TableShape) -> SQLError {
         refusal(
             "The index \(index.name) would no longer compile: \(complaint)",
             old[index.name] == nil
@@ -107,7 +115,11 @@ extension TableRebuild {
         )
     }
 
-    func checkTriggers(_ triggers: [SchemaObject], _ old: TableShape, _ gone: Set<SQLName>) throws(SQLError) {
+    func checkTriggers(
+        _ triggers: [SchemaObject],
+        of old: TableShape,
+        dropping gone: Set<SQLName>
+    ) throws(SQLError) {
         for trigger in triggers {
             for column in try trigger.statement().event?.columns ?? [] where gone.contains(column) {
                 throw refusal(
@@ -122,10 +134,10 @@ extension TableRebuild {
 
     /// Refuses a type that can change values, unless an expression says how, and rows without a value in a
     /// column that becomes NOT NULL.
-    func checkKept(_ old: TableShape, _ new: TableShape, in db: some SQLConnection) throws(SQLError) {
+    func checkKept(from old: TableShape, to new: TableShape, in db: some SQLConnection) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
-            guard let before = kept(column, old) else { continue }
+            guard let before = keptColumn(for: column, in: old) else { continue }
             if new.canChange(before, of: old, into: column) {
                 throw refusal(
                     "The column \(before.name) gets another type, \(column.type)\(strict), which can change its values",
@@ -149,7 +161,7 @@ extension TableRebuild {
     }
 
     /// The old column whose values a column of the new table keeps without an expression.
-    func kept(_ column: TableShape.Column, _ old: TableShape) -> TableShape.Column? {
+    func keptColumn(for column: TableShape.Column, in old: TableShape) -> TableShape.Column? {
         let isOther = column.isGenerated || fresh.contains(column.name)
         return isOther || values.contains { $0.column == column.name } ? nil : old[column.name]
     }

@@ -76,7 +76,7 @@ public struct TableRebuild: Sendable {
     ) throws(SQLError) {
         do throws(SQLError) {
             try SchemaTransaction.run(on: db) { () throws(SQLError) in
-                let work = try TableCopy(self, db, preparing: ConnectionPreparation(prepare))
+                let work = try TableCopy(for: self, on: db, preparing: ConnectionPreparation(prepare))
                 let before = try SchemaHealth(of: db, gone: work.gone)
                 try work.run(db)
                 let after = try SchemaHealth(of: db, gone: work.gone)
@@ -89,7 +89,8 @@ public struct TableRebuild: Sendable {
     func located(_ error: SQLError) -> SQLError {
         error.with {
             // The line and the column would be places in statements that the caller doesn't see.
-            ($0.line, $0.column) = (nil, nil)
+            $0.line = nil
+            $0.column = nil
             $0.message = "Rebuilding the table \(table): \($0.message)"
             if $0.outcome == nil, $0.code != .transactionEnded, !$0.message.contains("Nothing was changed") {
                 $0.message += ". The table and its rows are as they were"
@@ -106,8 +107,8 @@ extension TableRebuild {
     /// The expressions for the columns of the new table.
     ///
     /// A column without one gets its default.
-    func fillings(_ old: TableShape, _ new: TableShape) throws(SQLError) -> [TableCopy.Filling] {
-        try checkValues(old, new)
+    func fillings(from old: TableShape, to new: TableShape) throws(SQLError) -> [TableCopy.Filling] {
+        try checkValues(from: old, to: new)
         var fillings = [TableCopy.Filling]()
         var isRowIDGiven = new.isWithoutRowID
         for column in new.columns where !column.isGenerated {
@@ -116,7 +117,7 @@ extension TableRebuild {
             if let value = values.first(where: { $0.column == name }) {
                 // The line end closes a comment that the expression may end with.
                 expression = "(\(value.expression)\n)"
-            } else if let before = kept(column, old) {
+            } else if let before = keptColumn(for: column, in: old) {
                 expression = before.name.quoted
             } else if column.isNotNull, !column.hasDefault, name != new.rowIDAlias {
                 throw refusal(
@@ -141,7 +142,11 @@ extension TableRebuild {
 
     /// The name that SQLite's authorizer uses for the row ids, if rows get new ones; `nil` if they keep
     /// theirs.
-    func changedRowID(_ old: TableShape, _ new: TableShape, _ fillings: [TableCopy.Filling]) -> SQLName? {
+    func changedRowID(
+        from old: TableShape,
+        to new: TableShape,
+        with fillings: [TableCopy.Filling]
+    ) -> SQLName? {
         guard let source = old.rowIDAlias ?? old.rowIDName.map({ SQLName($0) }) else { return nil }
         let isKept = fillings.contains { filling in
             let tokens = SQLTokens(filling.expression)
@@ -151,7 +156,7 @@ extension TableRebuild {
         return isKept ? nil : old.rowIDAlias ?? SQLName("ROWID")
     }
 
-    private func checkValues(_ old: TableShape, _ new: TableShape) throws(SQLError) {
+    private func checkValues(from old: TableShape, to new: TableShape) throws(SQLError) {
         var given = Set<SQLName>()
         for (column, expression) in values {
             let problem: String? =

@@ -14,8 +14,8 @@ struct SchemaCopy {
 
     /// Creates the objects of some kinds in the order of these, and leaves out those whose statements fail.
     ///
-    /// Virtual tables come after views: a full-text index can take its columns from a view, while SQLite compiles a view
-    /// only when the view is read.
+    /// Virtual tables come after views: a full-text index can take its columns from a view, while SQLite
+    /// compiles a view only when the view is read.
     mutating func make(_ kinds: [SchemaObject.Kind], of objects: [SchemaObject]) throws(SQLError) {
         for kind in kinds {
             try make(objects.filter { $0.kind == kind && !$0.isVirtual })

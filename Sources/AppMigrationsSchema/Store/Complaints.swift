@@ -1,4 +1,5 @@
 internal import AppMigrationsSQLite
+internal import CAppMigrationsSQLite
 
 /// The complaints of SQLite's check of a database, counted by kind.
 ///
@@ -16,18 +17,24 @@ struct Complaints {
 
     /// Runs a check to its end, on a connection from which the modules of virtual tables were removed.
     ///
-    /// If the database is too broken for the check, that is a complaint, too.
+    /// If the database is too broken for the check, that is a complaint, too. Damage has to be found twice: a check
+    /// goes on after a page that the disk failed to read, and complains about it as if it were damaged.
     init(_ check: SQLiteStore.Check, of db: SQLiteConnection) throws(SQLError) {
+        try self.init(of: db, once: check)
+        if !damaged.isEmpty { try self.init(of: db, once: check) }
+    }
+
+    private init(of db: SQLiteConnection, once check: SQLiteStore.Check) throws(SQLError) {
         guard let pragma = check.pragma else { return }
         do throws(SQLError) {
-            try add("PRAGMA main.\(pragma)(\(Int32.max))", db)
+            try addComplaints(of: "PRAGMA main.\(pragma)(\(Int32.max))", on: db)
             try dropFalseOnes(of: db)
         } catch {
             switch error.code {
             case .damaged:
                 broken = [:]
                 damaged = [error.message: (1, [error.message])]
-            case .statementFailed: try checkEachTable(pragma, error, db)
+            case .statementFailed: try checkEachTable(by: pragma, after: error, on: db)
             default: throw error
             }
         }
@@ -38,16 +45,16 @@ struct Complaints {
     /// One table can have a collation that only the app's connection knows. Damage of the others counts. If
     /// there is none, nobody knows whether the database is sound, and the error of the whole check is thrown.
     private mutating func checkEachTable(
-        _ pragma: String,
-        _ failure: SQLError,
-        _ db: SQLiteConnection
+        by pragma: String,
+        after failure: SQLError,
+        on db: SQLiteConnection
     ) throws(SQLError) {
         broken = [:]
         damaged = [:]
         let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'"
         for table in try ["sqlite_master"] + db.texts(sql) {
             do throws(SQLError) {
-                try add("PRAGMA main.\(pragma)(\(SQLName(table).quoted))", db)
+                try addComplaints(of: "PRAGMA main.\(pragma)(\(SQLName(table).quoted))", on: db)
             } catch {
                 switch error.code {
                 case .damaged: addDamage(error.message[...])
@@ -59,9 +66,24 @@ struct Complaints {
         if damaged.isEmpty { throw failure }
     }
 
-    private mutating func add(_ check: String, _ db: SQLiteConnection) throws(SQLError) {
+    private mutating func addComplaints(of check: String, on db: SQLiteConnection) throws(SQLError) {
         try SQLiteSession(SQLConversation(db)).values(of: check) { value throws(SQLError) in
-            add(try value.value(as: String.self))
+            let text = try value.value(as: String.self)
+            for line in text.split(separator: "\n") { try Self.checkForFailure(line) }
+            add(text)
+        }
+    }
+
+    /// Throws if a complaint has the code of a failure that says nothing about the page, such as that of the disk.
+    ///
+    /// These complaints end in "error code=266" or "error code 10".
+    static func checkForFailure(_ complaint: Substring) throws(SQLError) {
+        let words = complaint.split { $0 == " " || $0 == "=" }
+        guard words.dropLast().suffix(2) == ["error", "code"], let code = words.last.flatMap({ Int32($0) })
+        else { return }
+        if code & 0xFF == SQLITE_CORRUPT { return }
+        throw SQLError(.fileFailure, "A page could not be read: \(complaint)").with {
+            $0.extendedResultCode = code
         }
     }
 
@@ -124,7 +146,7 @@ struct Complaints {
     /// The complaints that `before` doesn't have, as an error; `nil` if there are none.
     ///
     /// Rows that break a constraint are counted over all tables, because a table may have been renamed.
-    func excess(over before: Complaints) -> SQLError? {
+    func added(since before: Complaints) -> SQLError? {
         var new = self
         new.damaged = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }
         if let damage = new.damage {

@@ -6,14 +6,14 @@ internal import AppMigrationsSystem
 /// A database that any connection of this process may have open is never opened here: "if a process closes
 /// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
 extension Platform {
-    /// The status of a path, with links followed; `nil` where there is nothing.
+    /// The status of a path, with links followed; `nil` if nothing exists there.
     static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
         try ignoring([ENOENT], FileStatus(ofEntry: path, following: true))
     }
 
-    /// The path without links of a file that need not be there.
+    /// The path without links of a file that need not exist.
     ///
-    /// A link that leads to nothing is followed, too: SQLite makes the database where it leads.
+    /// A link to a missing file is also followed, because SQLite creates the database at its target.
     static func resolvedPath(of path: String) throws(SystemCallError) -> String {
         if let path = try resolvedIfThere(path) { return path }
         let above = folder(of: path)
@@ -29,7 +29,7 @@ extension Platform {
         try ignoring([ENOENT], resolved(path))
     }
 
-    /// Where a link leads, `nil` for what is no link or isn't there.
+    /// The target of a link; `nil` if the path isn't a link or doesn't exist.
     private static func linkTarget(of path: String) throws(SystemCallError) -> String? {
         // One byte stays zero, so that the target ends with it.
         var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
@@ -42,7 +42,7 @@ extension Platform {
         path.utf8.contains(UInt8(ascii: "/")) ? FilePaths.parent(path) : "."
     }
 
-    /// Makes an empty file for what is as private as `original`.
+    /// Creates an empty file for data that is as private as `original`.
     static func makeFile(_ path: String, like original: FileStatus?) throws(SystemCallError) {
         let file = try createExclusively(path)
         defer { closeAfterReading(file) }
@@ -50,18 +50,20 @@ extension Platform {
         let made = try FileStatus(ofOpen: file)
         var permissions = original.permissions & 0o777
         if made.owner != original.owner || made.group != original.group {
-            // Another owner takes privileges, another group a membership; an owner of `uid_t.max` stays as it is
-            // (chown).
+            // Changing the owner needs privileges, and changing the group needs a membership in it. An owner
+            // of `uid_t.max` isn't changed (chown).
             for owner in [original.owner, .max] where fchown(file, owner, original.group) != 0 {
                 if errno != EPERM { throw lastError("fchown") }
-                // The group of the file that was made has other people in it than the original's.
+                // The group of the new file has other members than that of the original.
                 if owner == .max { permissions &= ~0o070 }
             }
         }
         if fchmod(file, mode_t(permissions)) != 0 { throw lastError("fchmod") }
     }
 
-    /// Makes a file that holds a text, as surely as its folder is synced afterwards.
+    /// Creates a file with a text, and syncs it.
+    ///
+    /// The caller syncs its folder.
     static func makeFile(_ path: String, holding text: String) throws(SystemCallError) {
         let file = try createExclusively(path)
         defer { closeAfterReading(file) }
@@ -75,8 +77,8 @@ extension Platform {
         _ = try ignoring([ENOENT], remove(path))
     }
 
-    /// The first bytes of a file, as many as it has of `count`; none where there is no file.
-    static func head(ofFile path: String, _ count: Int) throws(SystemCallError) -> [UInt8] {
+    /// The first bytes of a file, at most `count`; empty if the file is missing.
+    static func head(ofFile path: String, count: Int) throws(SystemCallError) -> [UInt8] {
         guard let file = try ignoring([ENOENT], opening { open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) })
         else { return [] }
         defer { closeAfterReading(file) }

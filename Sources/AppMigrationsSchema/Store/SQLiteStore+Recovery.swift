@@ -48,7 +48,9 @@ extension SQLiteStore {
             wait: lockTimeout,
             done: { "The store was set aside as \($0.path)" }
         ) { () throws(SQLError) in
-            if let moved = try files.setAsideIfDamaged(check, lockTimeout) { return moved }
+            if let moved = try files.setAsideIfDamaged(check: check, busyTimeout: lockTimeout) {
+                return moved
+            }
             if !onlyIfDamaged, try files.hasBytes { return try files.setAside(lockTimeout) }
             throw files.error(.notDamaged, "The store is not damaged")
         }
@@ -124,7 +126,7 @@ extension SQLiteStore {
     ) throws(SQLError) {
         try files.holdingLock(wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
             try files.setAsideUnfinished()
-            var moved = try files.setAsideIfDamaged(check, busyTimeout, toRecover: true)
+            var moved = try files.setAsideIfDamaged(check: check, busyTimeout: busyTimeout, toRecover: true)
             if moved == nil { moved = try files.unrecovered() }
             if let moved {
                 do { try recovering(moved) } catch {

@@ -53,7 +53,7 @@ extension SQLiteStore {
     ) throws(SQLError) -> Bool {
         let files = try StoreFiles(of: path)
         let backup = try backupExtension.map { ending throws(SQLError) in
-            try Self.backupPath(of: files.store, ending)
+            try Self.backupPath(of: files.store, withExtension: ending)
         }
         let migration = StagedMigration(
             files: files,
@@ -64,7 +64,7 @@ extension SQLiteStore {
         )
         let done: (StagedMigration.Outcome) -> String? = { $0.isReplaced ? "The store was replaced" : nil }
         let outcome = try files.holdingLock(wait: lockTimeout, done: done) { () throws(SQLError) in
-            try migration.run(progress, body)
+            try migration.run(reportingTo: progress, body)
         }
         if let reporting { outcome.virtualTableProblems.forEach(reporting) }
         return outcome.isReplaced
@@ -87,7 +87,10 @@ extension SQLiteStore {
         }
     }
 
-    private static func backupPath(of store: String, _ ending: String) throws(SQLError) -> String {
+    private static func backupPath(
+        of store: String,
+        withExtension ending: String
+    ) throws(SQLError) -> String {
         if ending.isEmpty || ending.utf8.contains(UInt8(ascii: "/")) || ending.utf8.contains(0)
             || ending.lowercased().hasPrefix("migrating")
             || StoreFiles.sidecarEndings.contains(where: ending.lowercased().hasSuffix)

@@ -107,11 +107,14 @@ extension SQLiteStore {
         case off
 
         /// Every page and every row, but not whether the indexes agree with the rows (`PRAGMA quick_check`).
+        ///
         /// A staged migration checks foreign keys, too.
         case quick
 
-        /// Everything (`PRAGMA integrity_check`). With it, `open` also sets a store aside of which only an
-        /// index is wrong, which `REINDEX` would repair.
+        /// Everything (`PRAGMA integrity_check`).
+        ///
+        /// With it, `open` also sets a store aside of which only an index is wrong, which `REINDEX` would
+        /// repair.
         case full
     }
 }

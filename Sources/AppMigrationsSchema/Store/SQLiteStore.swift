@@ -1,38 +1,39 @@
 internal import AppMigrations
 @_exported public import AppMigrationsSQLite
 
-/// A database file of the app: what state it is in, how it is migrated on a copy, and what happens when it is
-/// damaged.
+/// A database file of the app.
 ///
-/// A store is a path and nothing else; each method opens the file and closes it again. The guides
-/// <doc:ReplacingAStore> and <doc:WhenADatabaseIsDamaged> show how.
+/// It can be examined, migrated on a copy, and set aside if it is damaged.
 ///
-/// Beside the file, names that begin with ``resolvedPath`` belong to it: SQLite's `-journal`, `-wal` and `-shm`,
-/// `.migrating` with further endings while a copy is migrated, `.recovering` until a recovery has ended, and `-corrupt-` with a
-/// time for what was set aside.
+/// A store is only a path: each method opens the file and closes it again. The guides <doc:ReplacingAStore>
+/// and <doc:WhenADatabaseIsDamaged> show how.
+///
+/// Files next to it whose names begin with ``resolvedPath`` belong to it: SQLite's `-journal`, `-wal` and
+/// `-shm`, `.migrating` with further endings while a copy is migrated, `.recovering` until a recovery has
+/// ended, and `-corrupt-` with a time for a store that was set aside.
 public struct SQLiteStore: Sendable, Hashable {
     /// The path of the database's file.
     public let path: String
 
-    /// Names a store; nothing is opened or looked at.
+    /// Describes a store; nothing is opened or read.
     ///
-    /// - Parameter path: The path of the file, which need not be there yet. It is never read as a URI.
+    /// - Parameter path: The path of the file, which need not exist yet. It is never read as a URI.
     public init(path: String) { self.path = path }
 
-    /// The path of the file itself, without links, also where it isn't there yet.
+    /// The path of the file itself, without links, even if it doesn't exist yet.
     ///
-    /// SQLite keeps the journal beside the file that a link leads to; so all that belongs to the store is
-    /// there, a backup with the name `<resolvedPath>.bak` for one. It is asked for at each access.
+    /// SQLite keeps the journal next to the file that a link leads to. So all files of the store are there,
+    /// for example a backup with the name `<resolvedPath>.bak`. The links are followed at each access.
     ///
-    /// - Throws: `SQLError` with the code `SQLError.Code.unreachable` when a folder on the way can't be looked
-    ///   through, links lead in a circle, or the path isn't UTF-8; `SQLError.Code.cannotOpen` for what is no path
-    ///   of a file.
+    /// - Throws: `SQLError` with the code `SQLError.Code.unreachable` if a folder of the path can't be
+    ///   searched, links lead in a circle, or the path isn't UTF-8; with the code `SQLError.Code.cannotOpen`
+    ///   if it isn't the path of a file.
     public var resolvedPath: String { get throws(SQLError) { try StoreFiles(of: path).store } }
 }
 
 /// The names of a store's files.
 struct StoreFiles {
-    /// The store itself, without links: SQLite keeps a journal beside the file that a link leads to.
+    /// The store itself, without links: SQLite keeps a journal next to the file that a link leads to.
     let store: String
 
     init(of path: String) throws(SQLError) {
@@ -51,22 +52,23 @@ struct StoreFiles {
     }
 
     static let sidecarEndings = ["-journal", "-wal", "-shm"]
-    /// A store and all that SQLite keeps beside it.
+    /// The endings of a store and of the files that SQLite keeps next to it.
     static let endings = [""] + sidecarEndings
 
     /// The copy that is migrated.
     var copy: String { store + ".migrating" }
     /// The backup until it is complete.
     var newBackup: String { copy + "-backup" }
-    /// Held by the process that migrates a copy or sets the store aside.
+    /// The lock file of the process that migrates a copy or sets the store aside.
     var lock: String { copy + "-lock" }
-    /// Holds the end of the name that a damaged store gets; it is there from before the store is set aside until another one has
-    /// taken its place.
+    /// A file with the ending of the new name of a damaged store.
+    ///
+    /// It exists from before the store is set aside until another store has taken its place.
     var recovery: String { store + ".recovering" }
 
-    /// Removes the copies that a process left which died, and at last the lock's own file.
+    /// Removes the copies that a crashed process left, and finally the lock file itself.
     ///
-    /// Only under the lock.
+    /// The caller holds the lock.
     func removeLeftovers(andLock isLast: Bool = false) throws(SQLError) {
         let copies = [copy, newBackup].flatMap { file in Self.endings.map { file + $0 } }
         for file in copies + (isLast ? [lock] : []) {
@@ -76,14 +78,14 @@ struct StoreFiles {
         }
     }
 
-    /// The status of a file of a store, `nil` where there is none.
+    /// The status of a file of a store; `nil` if it doesn't exist.
     static func status(_ path: String) throws(SQLError) -> FileStatus? {
         try SQLError.ofFile(path, "A file of the store could not be looked at") { try Platform.status($0) }
     }
 
-    static func head(_ path: String, _ count: Int) throws(SQLError) -> [UInt8] {
+    static func head(ofFile path: String, count: Int) throws(SQLError) -> [UInt8] {
         try SQLError.ofFile(path, "A file of the store could not be read") {
-            try Platform.head(ofFile: $0, count)
+            try Platform.head(ofFile: $0, count: count)
         }
     }
 
@@ -92,29 +94,31 @@ struct StoreFiles {
         SQLError(code, message).with { $0.path = store }
     }
 
-    /// The damage of a store that is missing or has no byte, while a file beside it holds what was in it.
+    /// The error for a store that is missing or has no byte, while its log or its journal still has its
+    /// content.
     ///
-    /// SQLite deletes a log or a journal once it makes a database at the path. A database that is made in a transaction
-    /// has a journal as well while its file is empty. Its header says that there were no pages before: "Initial size of
-    /// the database in pages", the four bytes from 16 on ("Database File Format", section 3). Zeros stand there after a
-    /// commit in the journal mode PERSIST, too.
+    /// SQLite would delete that log or journal when it creates a database at the path. But a database that is
+    /// just being created in a transaction also has a journal while its file is empty. The header of that
+    /// journal says that there were no pages before: "Initial size of the database in pages", the four bytes
+    /// from 16 on ("Database File Format", section 3). These bytes are also zero after a commit in the
+    /// journal mode PERSIST.
     ///
-    /// - Returns: The complaint, `nil` where the store has bytes or nothing lies there.
+    /// - Returns: The error; `nil` if the store has bytes or has neither a log nor a journal.
     func orphan() throws(SQLError) -> SQLError? {
-        // The log first: a database that is being made has bytes before its log has one.
+        // The log is read first, because a database that is being created has bytes before its log has any.
         let log = try Self.status(store + "-wal")?.size ?? 0
         let status = try Self.status(store)
         if let status, status.size > 0 || status.kind != .file { return nil }
         let state = status == nil ? "missing" : "empty"
         if log > 0 { return error(.damaged, "The file is \(state), but its write-ahead log is not") }
-        let journal = try Self.head(store + "-journal", 20)
+        let journal = try Self.head(ofFile: store + "-journal", count: 20)
         if journal.isEmpty || journal.dropFirst(16) == [0, 0, 0, 0] { return nil }
         return error(.damaged, "The file is \(state), but its rollback journal is not")
     }
 }
 
 extension SQLError {
-    /// Runs calls of the C library for a file, and makes a failure one of this library that names it.
+    /// Runs calls of the C library for a file, and converts a failure to an error with its path.
     @discardableResult
     static func ofFile<Value>(
         _ path: String,

@@ -10,7 +10,7 @@ extension StagedMigration {
     }
 
     /// Migrates a copy and writes it back into the store's file, unless the migration wrote nothing.
-    func run(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
+    func run(reportingTo progress: Progress, _ body: Body) throws(SQLError) -> Outcome {
         if let backup, let status = try StoreFiles.status(backup), status.kind != .file {
             let message = "The backup can't be made: something else than a file has its name"
             throw SQLError(.fileFailure, message).with { $0.path = backup }
@@ -21,10 +21,10 @@ extension StagedMigration {
         // Another copy is needed if another process commits while the store isn't locked.
         for _ in 0..<10 {
             let outcome = try attempt(
-                { told in
+                reportingTo: { current in
                     let highest = last.fraction
-                    last = told
-                    last.fraction = max(highest, told.fraction)
+                    last = current
+                    last.fraction = max(highest, current.fraction)
                     return progress(last)
                 },
                 body
@@ -45,9 +45,9 @@ extension StagedMigration {
     /// Makes one copy, migrates it and replaces the store.
     ///
     /// - Returns: `nil` if another process wrote to the store before the copy could replace it.
-    private func attempt(_ progress: Progress, _ body: Body) throws(SQLError) -> Outcome? {
+    private func attempt(reportingTo progress: Progress, _ body: Body) throws(SQLError) -> Outcome? {
         let isThere = try files.hasBytes
-        let live = try open(files.store, .creating)
+        let live = try open(files.store, for: .creating)
         defer { live.close() }
         // No other connection can write until the copy is complete. So no row is lost, and no copy is made in
         // vain.
@@ -57,8 +57,10 @@ extension StagedMigration {
         let backup = hasTables ? backup : nil
         let copy = try copyStore(to: files.copy, .copying, progress)
         defer { copy.close() }
-        guard let problems = try migrate(copy, progress, body) else { return Outcome(isReplaced: false) }
-        try checkPageSize(of: copy, live)
+        guard let problems = try migrate(copy, reportingTo: progress, body) else {
+            return Outcome(isReplaced: false)
+        }
+        try checkPageSize(of: copy, against: live)
         if backup != nil { try copyStore(to: files.newBackup, .backingUp, progress).close() }
         let schemaVersion = try live.query("PRAGMA schema_version")
 
@@ -73,9 +75,9 @@ extension StagedMigration {
         // A step of no pages takes the write lock, and waits for it as long as the connection does.
         _ = try replacing.step(0)
         if try live.dataVersion() != version { return nil }
-        try report(SQLiteStore.Progress(.replacing), progress)
+        try report(SQLiteStore.Progress(.replacing), to: progress)
         while replacing.remainingPages > Self.pagesPerStep, try replacing.step(Self.pagesPerStep) {
-            try report(replacing.progress(of: .replacing), progress)
+            try report(replacing.progress(of: .replacing), to: progress)
         }
         try finish(replacing, backup, schemaVersion)
         return Outcome(isReplaced: true, virtualTableProblems: problems)

@@ -24,7 +24,7 @@ struct StagedMigration {
     /// Opens a file, with commits that survive a power failure.
     ///
     /// The settings stay, because nobody else uses the connection.
-    func open(_ path: String, _ access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
+    func open(_ path: String, for access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: path, access: access, busyTimeout: lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")
@@ -40,19 +40,19 @@ struct StagedMigration {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
             try Platform.makeFile($0, like: Platform.status(files.store))
         }
-        let db = try open(path, .writing)
+        let db = try open(path, for: .writing)
         // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
         let reader = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
         defer { reader.close() }
         let copying = try SQLiteConnection.Backup(from: reader, to: db)
         defer { copying.finish() }
-        try report(SQLiteStore.Progress(phase), progress)
-        while try copying.step(Self.pagesPerStep) { try report(copying.progress(of: phase), progress) }
+        try report(SQLiteStore.Progress(phase), to: progress)
+        while try copying.step(Self.pagesPerStep) { try report(copying.progress(of: phase), to: progress) }
         return db
     }
 
     /// Passes the progress to the caller, and throws if the caller or its task wants to end.
-    func report(_ state: SQLiteStore.Progress, _ progress: Progress) throws(SQLError) {
+    func report(_ state: SQLiteStore.Progress, to progress: Progress) throws(SQLError) {
         let answer = progress(state)
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
         if answer == .cancel { throw Self.stopped }
@@ -63,12 +63,12 @@ struct StagedMigration {
     /// Runs the migration on the copy and checks the result.
     ///
     /// - Returns: The virtual tables of the copy with a problem; `nil` if the migration wrote nothing.
-    func migrate(_ copy: SQLiteConnection, _ progress: Progress, _ body: Body) throws(SQLError)
+    func migrate(_ copy: SQLiteConnection, reportingTo progress: Progress, _ body: Body) throws(SQLError)
         -> [SQLiteStore.VirtualTableProblem]?
     {
         let references = check == .off ? nil : try ForeignKeyViolations(in: copy)
         let identity = try StoreFiles.status(files.copy)?.identity
-        try report(SQLiteStore.Progress(.migrating), progress)
+        try report(SQLiteStore.Progress(.migrating), to: progress)
         let before = try copy.dataVersion()
         let pages = Int(try copy.number("PRAGMA page_count"))
         try telling(.migrating, on: copy, pages, progress) { () throws(SQLError) in
@@ -86,14 +86,14 @@ struct StagedMigration {
         }
         try lookAtWrites(of: copy)
         if try copy.dataVersion() == before { return nil }
-        try report(SQLiteStore.Progress(.checking), progress)
+        try report(SQLiteStore.Progress(.checking), to: progress)
         let checker = try connectionForCheck(of: files.copy)
         try telling(.checking, on: checker, pages, progress) { () throws(SQLError) in
             let complaints = try Complaints(check, of: checker)
             if complaints.isEmpty { return }
             let store = try connectionForCheck(of: files.store)
-            let excess = complaints.excess(over: try Complaints(check, of: store))
-            if let excess { throw excess.with { $0.path = files.store } }
+            let added = complaints.added(since: try Complaints(check, of: store))
+            if let added { throw added.with { $0.path = files.store } }
         }
         // A connection of its own: the copy's may remember a schema that is no longer in the file.
         let reader = try SQLiteConnection(path: files.copy, access: .writing, busyTimeout: lockTimeout)
@@ -161,10 +161,11 @@ struct StagedMigration {
     }
 
     /// Throws if SQLite can't write the copy into the store.
-    func checkPageSize(of copy: SQLiteConnection, _ live: SQLiteConnection) throws(SQLError) {
+    func checkPageSize(of copy: SQLiteConnection, against live: SQLiteConnection) throws(SQLError) {
         // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY
         // (sqlite3_backup_step).
-        let (size, pageSize) = (try copy.query("PRAGMA page_size"), try live.query("PRAGMA page_size"))
+        let size = try copy.query("PRAGMA page_size")
+        let pageSize = try live.query("PRAGMA page_size")
         if size == pageSize { return }
         if try live.query("PRAGMA journal_mode") != [["wal"]] { return }
         throw refusal(

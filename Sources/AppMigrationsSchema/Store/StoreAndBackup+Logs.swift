@@ -53,9 +53,9 @@ extension StoreAndBackup {
     ) throws(SQLError) -> Fit {
         try refuseUsed(backup, lockTimeout: lockTimeout)
         if check == .off { return .unclear }
-        let alone = try contents(of: try scratch(of: backup))
-        let copy = try scratch(of: backup, with: path, ending)
         do throws(SQLError) {
+            let alone = try contents(of: try scratch(of: backup))
+            let copy = try scratch(of: backup, with: path, ending)
             guard let complete = try contents(of: copy) else { return .none }
             if ending == "-wal", try isWithoutCommits(copy) { return .none }
             guard let alone else { return .clear }
@@ -63,7 +63,7 @@ extension StoreAndBackup {
         } catch {
             // A schema that doesn't compile can come of the wrong log.
             if error.code == .newerSchema { return .unclear }
-            throw error
+            throw error.with { $0.path = backup.store }
         }
     }
 
@@ -87,7 +87,7 @@ extension StoreAndBackup {
             return try contents(of: try scratch(of: files, with: path, ending)) != nil
         } catch {
             if error.code == .newerSchema { return false }
-            throw error
+            throw error.with { $0.path = files.store }
         }
     }
 
@@ -150,7 +150,7 @@ extension StoreFiles {
     static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
         guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
         if ending == "-wal" { return true }
-        let head = try head(path, 20)
+        let head = try head(ofFile: path, count: 20)
         return head.count == 20 && head[0] != 0 && head[16...].contains { $0 != 0 }
     }
 }

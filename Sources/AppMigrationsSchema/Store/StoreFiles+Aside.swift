@@ -1,11 +1,14 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-/// Moves a damaged store out of the way, only under the lock.
+/// Sets a damaged store aside.
+///
+/// The caller holds the lock.
 extension StoreFiles {
     private var prefix: String { store + "-corrupt-" }
 
-    /// True if a copy is there, a recovery that has not ended, or the lock of a process that is at it or died.
+    /// True if there is a copy, a recovery that has not ended, or the lock file of a process that is working
+    /// or has crashed.
     func hasLeftovers() throws(SQLError) -> Bool {
         for path in [copy, newBackup, recovery, lock] where try Self.status(path) != nil { return true }
         return false
@@ -15,12 +18,12 @@ extension StoreFiles {
         get throws(SQLError) { try Self.status(store)?.size ?? 0 > 0 }
     }
 
-    /// Looks at the store again, and renames it where it is damaged.
+    /// Examines the store again, and renames it if it is damaged.
     ///
-    /// - Returns: The store that was set aside, `nil` where nothing is damaged.
+    /// - Returns: The store that was set aside; `nil` if it isn't damaged.
     func setAsideIfDamaged(
-        _ check: SQLiteStore.Check,
-        _ busyTimeout: Duration,
+        check: SQLiteStore.Check,
+        busyTimeout: Duration,
         toRecover: Bool = false
     ) throws(SQLError) -> SQLiteStore.SetAside? {
         do throws(SQLError) {
@@ -30,7 +33,7 @@ extension StoreFiles {
             if error.code != .damaged { throw error }
             let wasThere = try Self.status(store) != nil
             let path = try moveAside(toRecover: toRecover)
-            // An earlier start renamed the store, and died before it renamed what lay beside it.
+            // An earlier start renamed the store, and crashed before it renamed the files next to it.
             let isOfEarlier = wasThere ? false : try Self.status(path) != nil
             return SQLiteStore.SetAside(path: path, storePath: store, error: isOfEarlier ? nil : error)
         }
@@ -39,21 +42,24 @@ extension StoreFiles {
     /// Renames a sound store that no other connection has in use.
     func setAside(_ lockTimeout: Duration) throws(SQLError) -> SQLiteStore.SetAside {
         let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
-        // "The database connection does not release file-locks at the conclusion of each transaction", and
-        // before the first access in WAL mode it means that no other process can have the file open.
+        // In this mode, "the database connection does not release file-locks at the conclusion of each
+        // transaction". If it is set before the first access in WAL mode, no other process can have the file
+        // open.
         try db.query("PRAGMA locking_mode = EXCLUSIVE")
         try db.query("BEGIN EXCLUSIVE")
         try db.query("ROLLBACK")
-        // The connection removes the log when it closes, by a name that could be another store's afterwards.
+        // The connection deletes the log when it closes, by its name. After the rename, that could be the log
+        // of another store.
         db.close()
         return SQLiteStore.SetAside(path: try moveAside(), storePath: store, error: nil)
     }
 
-    /// Renames the store and all beside it, and tells the new path.
+    /// Renames the store and the files next to it, and returns the new path.
     ///
-    /// The store goes first: a log or journal without its store is of no use, a store without them may look whole and lack
-    /// what was committed. `sidecarsFirst` is for a store that another file is to replace: its log must not be left at a name
-    /// where it would be played into that file.
+    /// The store is renamed first. If the process crashes then, a log or a journal without its store does no
+    /// harm, but a store without them could look complete and lack committed data. `sidecarsFirst` is for a
+    /// store that another file will replace: its log must not keep a name under which SQLite would apply it
+    /// to that file.
     func moveAside(toRecover: Bool = false, sidecarsFirst: Bool = false) throws(SQLError) -> String {
         let path = try toRecover ? pathToRecover() : freePath()
         for ending in sidecarsFirst ? Self.endings.reversed() : Self.endings {
@@ -67,7 +73,7 @@ extension StoreFiles {
         return path
     }
 
-    /// The store that an earlier start set aside and died before another one took its place.
+    /// The store that an earlier start set aside, if that start crashed before another store took its place.
     func unrecovered() throws(SQLError) -> SQLiteStore.SetAside? {
         guard try !hasBytes, let path = try recoveryPath() else { return nil }
         for ending in Self.endings where try Self.status(path + ending) != nil {
@@ -76,17 +82,19 @@ extension StoreFiles {
         return nil
     }
 
-    /// Sets aside what a recovery that has not ended put in the place of the store: half of a store may look whole.
+    /// Sets aside the file that an unfinished recovery put in the place of the store.
+    ///
+    /// Such a file may be incomplete and look complete.
     func setAsideUnfinished() throws(SQLError) {
         guard let path = try recoveryPath(), try Self.status(path) != nil, try Self.status(store) != nil
         else { return }
         _ = try moveAside()
     }
 
-    /// Syncs the store to disk that a recovery has put in its place.
+    /// Syncs a recovered store to the disk.
     ///
-    /// The app may have copied a backup, and a copy is not on the disk yet. If the power failed after the mark of the recovery
-    /// was removed, the next start would find a file without a byte, and nothing to recover.
+    /// The app may have copied a backup, and a copy is not on the disk yet. If the power failed after the
+    /// recovery's mark was removed, the next start would find an empty file and nothing to recover.
     func synchronizeStore() throws(SQLError) {
         if let status = try Self.status(store), status.kind == .file {
             try SQLiteConnection(path: store, access: .writing, busyTimeout: .zero).synchronizeFile()
@@ -101,10 +109,11 @@ extension StoreFiles {
         }
     }
 
-    /// The name that a start which recovers gives the store: it is written down before anything is renamed, so that a start after
-    /// a death goes on with it.
+    /// The path to which a recovery renames the store.
+    ///
+    /// It is saved before anything is renamed, so that the next start can continue after a crash.
     private func pathToRecover() throws(SQLError) -> String {
-        if let path = try recoveryPath(), try isFree(path, onlyWhereNeeded: true) { return path }
+        if let path = try recoveryPath(), try isFree(path, onlyIfNeeded: true) { return path }
         let path = try freePath()
         try SQLError.ofFile(recovery, "The mark of a recovery could not be made") {
             try Platform.removeIfThere($0)
@@ -114,13 +123,14 @@ extension StoreFiles {
         return path
     }
 
-    /// The name that a recovery has written down; `nil` where none is under way, or it died before anything was renamed.
+    /// The path that a recovery has saved; `nil` if there is no recovery, or if it crashed before anything
+    /// was renamed.
     private func recoveryPath() throws(SQLError) -> String? {
-        let text = String(decoding: try Self.head(recovery, 100), as: UTF8.self)
+        let text = String(decoding: try Self.head(ofFile: recovery, count: 100), as: UTF8.self)
         return text.hasSuffix("\n") && !text.contains("/") ? prefix + text.dropLast() : nil
     }
 
-    /// A name that nothing has, neither for the store nor beside it.
+    /// A path at which neither a store nor one of its other files exists.
     private func freePath() throws(SQLError) -> String {
         // In UTC, as in `20261121T035428Z`.
         let time = prefix + Timestamp.text(Platform.now).filter { $0 != "-" && $0 != ":" }
@@ -133,10 +143,10 @@ extension StoreFiles {
         return path
     }
 
-    /// True if nothing is in the way of renaming the store and what lies beside it.
-    private func isFree(_ path: String, onlyWhereNeeded: Bool = false) throws(SQLError) -> Bool {
+    /// True if the store and the files next to it can be renamed to a path.
+    private func isFree(_ path: String, onlyIfNeeded: Bool = false) throws(SQLError) -> Bool {
         for ending in Self.endings where try Self.status(path + ending) != nil {
-            if !onlyWhereNeeded { return false }
+            if !onlyIfNeeded { return false }
             if try Self.status(store + ending) != nil { return false }
         }
         return true

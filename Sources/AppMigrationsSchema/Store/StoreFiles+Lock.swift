@@ -1,16 +1,19 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-/// The right to make, use and remove the files beside a store, for one process or thread at a time.
+/// A lock for the files next to a store.
 ///
-/// The store's own lock is not enough. It has to be given back for a moment before the copy is written into the store, and
-/// no other process may take the copy for a left-over then.
+/// Only its holder creates, uses and removes them.
+///
+/// The store's own lock is not enough. It must be released for a moment before the copy is written into the
+/// store. At that moment, no other process may remove the copy as a left-over.
 extension StoreFiles {
-    /// Runs `body` with the lock, and removes in every case what it left beside the store.
+    /// Runs `body` with the lock, and removes the files that it left next to the store in every case.
     ///
-    /// `done` says what `body` did that an error of the removing must not be taken to deny, `nil` where that is nothing.
+    /// `done` returns a sentence about the work of `body`, for the error if only the removal fails; `nil` if
+    /// `body` did nothing.
     ///
-    /// - Throws: `SQLError.Code.busy` when another process had the lock for longer than `wait`, and
+    /// - Throws: `SQLError.Code.busy` if another process has the lock for longer than `wait`, and
     ///   `SQLError.Code.cancelled`.
     func holdingLock<Value>(
         wait: Duration,
@@ -47,7 +50,7 @@ extension StoreFiles {
         }
     }
 
-    /// The lock's open file, or `nil` when another process has it.
+    /// The lock's open file; `nil` if another process has the lock.
     private func takeLock() throws(SQLError) -> Int32? {
         try SQLError.ofFile(lock, "The lock beside the store could not be taken") { path in
             let file = try Platform.openLock(path)
@@ -58,9 +61,11 @@ extension StoreFiles {
         }
     }
 
-    /// Locks an open file; false if another process has locked it, or if the path leads to another file by now.
+    /// Locks an open file; false if another process has locked it, or if the path leads to another file by
+    /// now.
     ///
-    /// Each holder removes the file, and the next one makes a new one. A lock on a file without a name guards nothing.
+    /// Each holder removes the file, and the next one creates a new one. So a lock on a file that was removed
+    /// protects nothing.
     static func lock(_ file: Int32, openedAt path: String) throws(SystemCallError) -> Bool {
         guard try Platform.tryLock(file) else { return false }
         return try Platform.status(path)?.identity == FileStatus(ofOpen: file).identity
@@ -68,7 +73,7 @@ extension StoreFiles {
 }
 
 extension SQLError {
-    /// This error, as one that came after all the work was done.
+    /// This error, as one that was thrown after the work was done.
     func following(_ done: String) -> SQLError {
         with {
             $0.code = .cleanupFailed

@@ -111,7 +111,7 @@ struct StoreLook {
         // here. That takes no lock away, because no connection of this process can have locked a file that
         // SQLite can't read.
         let head: [UInt8]
-        do throws(SQLError) { head = try StoreFiles.head(files.store, 1_024) } catch {
+        do throws(SQLError) { head = try StoreFiles.head(ofFile: files.store, count: 1_024) } catch {
             return try storeError(for: error)
         }
         if head.isEmpty { return asStoreError(.unreachable, "It was removed while it was examined") }

@@ -1,10 +1,11 @@
 public import AppMigrationsSQL
 
-/// The record of the SQL migrations that were released: a text file with a line for each, kept with the tests.
+/// The record of the SQL migrations that were released: a text file with a line for each, kept with the
+/// tests.
 ///
-/// A released migration is in the databases of users. An edit of it reaches none of them, and one that is gone, or a new one
-/// below it, makes new databases differ from old ones. ``findings(in:)`` reports these before a release does. It works
-/// with the migrations of any database, and runs none.
+/// A released migration has run in the databases of users. If you edit it, they don't get the change. If you
+/// remove it, or add a new one below it, new databases differ from old ones. ``findings(in:)`` reports all of
+/// these before you release them. It works with the migrations of any database, and runs none.
 ///
 /// ```swift
 /// let released = ReleasedMigrations(
@@ -13,14 +14,14 @@ public import AppMigrationsSQL
 /// #expect(try released.findings(in: migrator).isEmpty)
 /// ```
 ///
-/// A line is the version, the checksum of the SQL, `-` for a closure, and the name. Lines that begin with `#` are
-/// passed over. Delete the line of a migration that was never released.
+/// A line has the version, the checksum of the SQL, or `-` for a closure, and the name. Lines that begin with
+/// `#` are ignored. Delete the line of a migration that was never released.
 public struct ReleasedMigrations: Sendable {
     let file: String
 
-    /// Names the file, and reads nothing yet.
+    /// Prepares to use a file, and reads nothing yet.
     ///
-    /// - Parameter file: The path of the file. ``record(_:)`` makes it.
+    /// - Parameter file: The path of the file. ``record(_:)`` creates it.
     public init(file: String) { self.file = file }
 
     /// Adds the migrations that the file lacks, for the release that is about to be made.
@@ -29,7 +30,7 @@ public struct ReleasedMigrations: Sendable {
     public func record<Connection>(_ migrator: SQLMigrator<Connection>) throws {
         let text = try FolderFiles.textIfThere(file)
         let released = try text.map(lines) ?? []
-        if let first = try findings(released, migrator.migrations).first { throw first }
+        if let first = try findings(in: migrator.migrations, released: released).first { throw first }
         let new = migrator.migrations.filter { migration in
             !released.contains { $0.version == migration.version }
         }
@@ -37,7 +38,7 @@ public struct ReleasedMigrations: Sendable {
         let start =
             text
             ?? "# Released SQL migrations: version, checksum, name. Commit this file, and edit none of them.\n"
-        // A name with a line end would be two lines.
+        // A line end in a name would make two lines of one.
         let added = try new.map { migration in
             let name = (migration.name ?? "").split(whereSeparator: \.isNewline).joined(separator: " ")
             return "\(migration.version) \(try migration.checksum() ?? "-") \(name)"
@@ -46,9 +47,10 @@ public struct ReleasedMigrations: Sendable {
         try FolderFiles.write(start, appending: block, to: file)
     }
 
-    /// Findings about released migrations: edited, gone, or with a new one below them.
+    /// Findings about released migrations that were edited or removed, and about new ones below them.
     ///
-    /// - Returns: The findings in the order of the file; ``RehearsalFinding/Kind/notRehearsed`` where there is no file.
+    /// - Returns: The findings in the order of the file; ``RehearsalFinding/Kind/notRehearsed`` if the file
+    ///   is missing.
     /// - Throws: `SQLError` for a migration whose file can't be read; errors of reading the record.
     public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
         guard let text = try FolderFiles.textIfThere(file) else {
@@ -56,7 +58,7 @@ public struct ReleasedMigrations: Sendable {
             return [RehearsalFinding(.notRehearsed, "\(problem) Record them.")]
         }
         do {
-            return try findings(lines(text), migrator.migrations)
+            return try findings(in: migrator.migrations, released: lines(text))
         } catch let unreadable as RehearsalFinding {
             return [unreadable]
         }
@@ -90,16 +92,16 @@ public struct ReleasedMigrations: Sendable {
     }
 
     private func findings<Connection>(
-        _ released: [Line],
-        _ migrations: [SQLMigration<Connection>]
+        in migrations: [SQLMigration<Connection>],
+        released: [Line]
     ) throws -> [RehearsalFinding] {
         var findings = [RehearsalFinding]()
         for line in released {
             guard let migration = migrations.first(where: { $0.version == line.version }) else {
-                findings.append(try gone(line, released, migrations))
+                findings.append(try disappearance(of: line, released: released, migrations: migrations))
                 continue
             }
-            // A closure has no checksum, and an SQL text in its place is another migration.
+            // A closure has no checksum. An SQL text in its place is another migration.
             if try migration.checksum() == line.checksum { continue }
             let text =
                 "\(subject(migration)) was edited after its release: databases that have it never get the change. "
@@ -118,10 +120,10 @@ public struct ReleasedMigrations: Sendable {
         return findings
     }
 
-    private func gone<Connection>(
-        _ line: Line,
-        _ released: [Line],
-        _ migrations: [SQLMigration<Connection>]
+    private func disappearance<Connection>(
+        of line: Line,
+        released: [Line],
+        migrations: [SQLMigration<Connection>]
     ) throws -> RehearsalFinding {
         let renumbered = try migrations.first { migration in
             guard let then = line.checksum, !released.contains(where: { $0.version == migration.version })

@@ -7,10 +7,10 @@ extension SQLRehearsal {
         let rehearsal: SQLRehearsal
         /// `nil` for a new database.
         let release: AppVersion?
-        /// The migrations with a finding of the lock.
+        /// The migrations for which the record of released migrations has a finding.
         let found: Set<Int64>
 
-        /// The schema at the end; `nil` where the run failed.
+        /// The schema at the end; `nil` if the run failed.
         var schema: SQLSchema?
         var ran = [Int64]()
         var findings = [RehearsalFinding]()
@@ -73,7 +73,8 @@ extension SQLRehearsal {
                 + " If no migration made it, but another library for instance, add \"\(table)\" to ignoring:."
         }
 
-        /// The likely reason for an error, where the record has tables and no version: migrations ran a second time.
+        /// The likely reason for an error if the record has tables and no version: migrations ran a second
+        /// time.
         private func hintOfLedger(_ db: Connection) throws -> String {
             guard let release, try migrator.status(db).applied.isEmpty else { return "" }
             let tables = try db.query(
@@ -87,7 +88,8 @@ extension SQLRehearsal {
                 + " PRAGMA user_version, it has to contain that number, and preparing: has to make the same call."
         }
 
-        /// Adds findings about the ledger of the release, also where the lines are gone from the lock.
+        /// Adds findings about the ledger of the release, also for lines that were deleted from the lock
+        /// file.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
             let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
                 (.changed, status.changed, "has another text than the released one"),

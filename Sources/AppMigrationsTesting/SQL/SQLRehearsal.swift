@@ -3,9 +3,10 @@ public import AppMigrationsSQL
 
 /// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
 ///
-/// A folder that is kept with the tests has a script for each release, `2.1.sql`, with the schema and the ledger that
-/// the release left, and `migrations.lock`, a ``ReleasedMigrations``. ``record(_:opening:)`` writes both. From each of
-/// them the migrations have to run, and end with the schema of a new database.
+/// A folder that is kept with the tests has a script for each release, such as `2.1.sql`, with the schema and
+/// the ledger that the release left. It also has `migrations.lock`, the file of a ``ReleasedMigrations``.
+/// ``record(_:opening:)`` writes both. From each script, the migrations must run and end with the schema of a
+/// new database.
 ///
 /// ```swift
 /// let rehearsal = SQLRehearsal(
@@ -18,20 +19,21 @@ public import AppMigrationsSQL
 /// try report.requireClean()
 /// ```
 ///
-/// The databases are SQLite's, on a connection of any library: this product links none. A rehearsal asserts nothing itself: its
-/// outcome is a ``RehearsalReport``.
+/// The databases are SQLite's, on a connection of any library: this product links none. A rehearsal asserts
+/// nothing itself: it returns a ``RehearsalReport``.
 public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     let migrator: SQLMigrator<Connection>
     let folder: String
     let ignored: [SQLName]
 
-    /// Describes what is to be rehearsed; nothing is read or run yet.
+    /// Describes a rehearsal; nothing is read or run yet.
     ///
     /// - Parameters:
     ///   - migrator: The migrator of the app, as it is about to be released.
-    ///   - folder: The path of the folder with the records, in the sources of the tests and not in their bundle.
-    ///   - tables: Tables that no migration made, for instance those of another library. The comparison leaves them out, with
-    ///     their indexes and triggers.
+    ///   - folder: The path of the folder with the records, in the sources of the tests and not in their
+    ///     bundle.
+    ///   - tables: Tables that no migration made, for instance those of another library. The comparison
+    ///     leaves them out, with their indexes and triggers.
     public init(
         of migrator: SQLMigrator<Connection>,
         releasesIn folder: String,
@@ -48,14 +50,15 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
 
     /// Records the migrations as those of a release, for all rehearsals that follow.
     ///
-    /// It runs them in a new database, writes its schema to `<release>.sql`, and adds what is new to `migrations.lock`. Recording
-    /// the same once more changes nothing. Commit both files.
+    /// It runs them in a new database, writes its schema to `<release>.sql`, and adds the new migrations to
+    /// `migrations.lock`. Recording the same release again changes nothing. Commit both files.
     ///
     /// - Parameters:
     ///   - release: The version of the app that is about to be released, such as `2.1`.
     ///   - open: Opens a new and empty database, in memory for instance.
-    /// - Throws: ``RehearsalFinding`` for released migrations that were edited, and for a release that is recorded with
-    ///   another schema; `SQLError` of a migration; `MigrationError` for a version that can't be read.
+    /// - Throws: ``RehearsalFinding`` for released migrations that were edited, and for a release that is
+    ///   recorded with another schema; `SQLError` of a migration; `MigrationError` for a version that can't
+    ///   be read.
     public func record(_ release: String, opening open: () throws -> Connection) throws {
         try record(release) { body in try body(open()) }
     }
@@ -64,8 +67,8 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     ///
     /// - Parameters:
     ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
-    ///   - prepare: The app's own work on its database before it calls `migrate`: a `markApplied(upTo:in:)` for schemas that
-    ///     another library numbered.
+    ///   - prepare: The app's own work on its database before it calls `migrate`: a `markApplied(upTo:in:)`
+    ///     for schemas that another library numbered.
     /// - Returns: The report, with a row for a new database and one for each release.
     /// - Throws: The errors of `open` and of files. The error of a migration is a finding instead.
     public func run(
@@ -101,7 +104,8 @@ extension SQLRehearsal {
         if recorded == nil { try FolderFiles.write(script, to: file) }
     }
 
-    /// Rehearses the migrations on connections that their library lends for the time of a call, as GRDB's queues do.
+    /// Rehearses the migrations on connections that their library lends for the time of a call, as GRDB's
+    /// queues do.
     ///
     /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func run(

@@ -1,6 +1,7 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 import Testing
+
+@testable import AppMigrationsSchema
 
 /// SQLite's checks complain of rows and of files; only the second is damage.
 @Suite(.temporaryDirectory) struct ComplaintTests {
@@ -130,5 +131,22 @@ import Testing
         }
         let store = try Self.store([rows[0], Self.damaged, rows[1]].joined(separator: ";"))
         #expect(try store.status(target: "", check: .full).text == "damaged nil")
+    }
+
+    @Test func `a complaint with the code of a failing disk is no damage`() throws {
+        let complaints = [
+            "Tree 3 page 7: unable to get the page. error code=266": Int32(266),
+            "Tree 3 page 7 cell 1: btreeInitPage() returns error code 10": 10,
+            "Tree 3 page 7: btreeInitPage() returns error code 11": nil,
+            "row 1 missing from index by_body": nil,
+        ]
+        for (complaint, code) in complaints {
+            var found: Int32?
+            do { try Complaints.checkForFailure(complaint[...]) } catch {
+                #expect(error.code == .fileFailure)
+                found = error.extendedResultCode
+            }
+            #expect(found == code, "\(complaint)")
+        }
     }
 }

@@ -194,7 +194,7 @@ import Testing
             if gaps < 3 { try writer.query("INSERT INTO note(body) VALUES ('meanwhile')") }
         }
         var fractions = [Double]()
-        let outcome = try migration.run({
+        let outcome = try migration.run(reportingTo: {
             fractions.append($0.fraction)
             return .continue
         }) { db in
@@ -216,7 +216,9 @@ import Testing
             try writer.query("INSERT INTO note(body) VALUES ('meanwhile')")
         }
         let error = try sqlError {
-            try migration.run({ _ in .continue }) { try $0.query("ALTER TABLE note ADD COLUMN size") }
+            try migration.run(reportingTo: { _ in .continue }) {
+                try $0.query("ALTER TABLE note ADD COLUMN size")
+            }
         }
         #expect(error.code == .busy)
         #expect(

@@ -41,6 +41,15 @@ let package = Package(
             sources: ["Generated"],
             swiftSettings: settings
         ),
+        // The whole app start of *Coming from MFMigrationManager*.
+        .target(
+            name: "LegacyStart",
+            dependencies: [.product(name: "AppMigrationsLegacy", package: "swift-app-migrations")],
+            path: "LegacyStart",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "Pasted",
             dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
@@ -53,7 +62,7 @@ let package = Package(
         .testTarget(
             name: "Samples",
             dependencies: [
-                "AppStart", "Pasted", "Tool",
+                "AppStart", "LegacyStart", "Pasted", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsLegacy", package: "swift-app-migrations"),
@@ -63,7 +72,7 @@ let package = Package(
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
             ],
             path: ".",
-            exclude: ["AppStart", "Contexts", "Pasted", "Tool", "extract", "run", "starts"],
+            exclude: ["AppStart", "Contexts", "LegacyStart", "Pasted", "Tool", "extract", "run", "starts"],
             sources: ["Generated"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

@@ -1,6 +1,9 @@
-// Sample 1 of ComingFromMFMigrationManager.md
+import AppMigrationsLegacy
 import AppMigrationsTesting
+import Foundation
 import Testing
+
+@testable import LegacyStart
 
 // Sample 2 of ComingFromMFMigrationManager.md
 
@@ -8,32 +11,13 @@ import Testing
 
 // Sample 4 of ComingFromMFMigrationManager.md
 
-nonisolated func moveNotes(in folder: URL) throws { try rename("notes.txt", to: "notes.md", in: folder) }
-
-nonisolated func moveIndex(in folder: URL) throws { try rename("index.plist", to: "index.json", in: folder) }
-
-nonisolated func makeFiles(in folder: URL) throws {
-    for name in ["notes.md", "index.json"] where !exists(path(name, in: folder)) {
-        try write("", to: path(name, in: folder))
-    }
-}
-
 nonisolated func add(_ note: String, in folder: URL) throws {
-    try write(note, to: path("notes.md", in: folder))
-    try write(note, to: path("index.json", in: folder))
-}
-
-private nonisolated func rename(_ old: String, to new: String, in folder: URL) throws {
-    guard exists(path(old, in: folder)) else { return }
-    try FileManager.default.moveItem(atPath: path(old, in: folder), toPath: path(new, in: folder))
-}
-
-private nonisolated func path(_ name: String, in folder: URL) -> String {
-    folder.appending(path: name).path(percentEncoded: false)
+    try write(note, to: folder.appending(path: "notes.md").path(percentEncoded: false))
+    try write(note, to: folder.appending(path: "index.json").path(percentEncoded: false))
 }
 
 nonisolated func declare(_ folder: String) throws {
-    func moveNotes() throws { try Samples.moveNotes(in: URL(filePath: folder)) }
+    func moveNotes() throws { try LegacyStart.moveNotes(in: URL(filePath: folder)) }
     func makeDatabase() throws { try moveIndex(in: URL(filePath: folder)) }
     // Sample 1 of LegacyManager.swift
 }

@@ -60,7 +60,7 @@ import Testing
         func migrate(_ db: SQLiteConnection) throws -> SQLMigrationReport { try migrator.migrate(db) }
     }
 
-    private static let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, size)"
+    private nonisolated static let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT, size)"
     private let migrator: SQLiteMigrator
 
     init() throws {

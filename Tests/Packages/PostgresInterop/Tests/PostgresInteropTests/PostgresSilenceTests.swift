@@ -7,7 +7,7 @@ import Synchronization
 import Testing
 
 /// Connections of a fleet's migrations that go silent, and servers on which a dead host's statement goes on.
-@Suite(.timeLimit(.minutes(2))) struct PostgresSilenceTests {
+@Suite(.timeLimit(.minutes(5))) struct PostgresSilenceTests {
     private typealias Migration = SQLMigration<AsyncPostgresConnection>
     private typealias Migrator = SQLMigrator<AsyncPostgresConnection>
 
@@ -16,7 +16,7 @@ import Testing
         case file, fileAlone, closureOfFile, batch, transaction
     }
 
-    /// A host whose store is reached directly.
+    /// A host whose store is reached directly, with a lease that outlasts the other tests' work.
     private func manager(
         _ info: String,
         _ log: Log = Log()
@@ -26,7 +26,7 @@ import Testing
             currentVersion: "2.0",
             firstRun: .everything,
             store: PostgresFleetStore { try await AsyncPostgresConnection(info) },
-            options: FleetMigrationManager.Options(leaseDuration: .seconds(2)) { event in
+            options: FleetMigrationManager.Options(leaseDuration: .seconds(10)) { event in
                 log.add("\(event.kind) \(event.note ?? "")")
             }
         )
@@ -91,10 +91,20 @@ import Testing
                 : "UPDATE counter SET runs = runs + 1"
             let proxy = try SilentProxy(before: info, silentAt: statement)
             let host = try await manager(info)
-            let work = Task { try await migrate(form, host, proxy.info(info), sending: statement) }
-            while proxy.count == 0 { try await db.query("SELECT pg_sleep(0.05)::text") }
-            if isCancelled { work.cancel() }
-            let error = await #expect(throws: MigrationError.self) { try await work.value }
+            let work = Call { try await migrate(form, host, proxy.info(info), sending: statement) }
+            try await wait(on: db) { proxy.count > 0 }
+            if isCancelled {
+                work.cancel()
+            } else if ![.file, .fileAlone].contains(form) {
+                // The server would do so after a minute.
+                try await db.query(
+                    """
+                    SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity
+                    WHERE datname = current_database() AND state = 'idle in transaction'
+                    """
+                )
+            }
+            let error = await #expect(throws: MigrationError.self) { try await work.value(on: db) }
             let text = error?.description ?? ""
             if isCancelled {
                 #expect(error?.code == .cancelled, "\(text)")
@@ -121,17 +131,17 @@ import Testing
             // A connection that is closed is what a server sees of a process that was killed.
             let proxy = try SilentProxy(before: info, silentAt: "nothing")
             let host = try await manager(info)
-            let work = Task {
+            let work = Call {
                 try await migrate(form, host, proxy.info(info), sending: "SELECT pg_sleep(600)::text")
             }
             let sleeping = """
                 SELECT pid::text FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE 'SELECT pg_sleep(600)%'
                 AND datname = current_database()
                 """
-            while try await db.query(sleeping).isEmpty {}
+            try await wait(on: db) { try await !db.query(sleeping).isEmpty }
             proxy.end()
-            while try await !db.query(sleeping).isEmpty { try await db.query("SELECT pg_sleep(0.1)::text") }
-            await #expect(throws: MigrationError.self) { try await work.value }
+            try await wait(on: db) { try await db.query(sleeping).isEmpty }
+            await #expect(throws: MigrationError.self) { try await work.value(on: db) }
         }
     }
 
@@ -159,11 +169,11 @@ import Testing
                 form == .fileAlone
                 ? "CREATE INDEX CONCURRENTLY IF NOT EXISTS counted ON counter(runs)"
                 : "UPDATE counter SET runs = runs + 1"
-            let work = Task { try await migrate(form, host, info, sending: statement) }
+            let work = Call { try await migrate(form, host, info, sending: statement) }
             let event = "waiting the open transaction of the server's process \(number) for 127.0.0.1"
-            while !log.lines.contains(event) { try await console.query("SELECT pg_sleep(0.05)::text") }
+            try await wait(on: console) { log.lines.contains(event) }
             try await console.query("COMMIT")
-            #expect(try await work.value)
+            #expect(try await work.value(on: console))
         }
     }
 
@@ -181,11 +191,11 @@ import Testing
             try await console.query("BEGIN")
             try await console.query("SELECT runs FROM counter")
             let statement = "ALTER TABLE counter ADD COLUMN name TEXT"
-            let work = Task { try await migrate(.file, host, info, sending: statement) }
+            let work = Call { try await migrate(.file, host, info, sending: statement) }
             let event = "waiting the open transaction of the server's process \(number) for 127.0.0.1"
-            while !log.lines.contains(event) { try await console.query("SELECT pg_sleep(0.05)::text") }
+            try await wait(on: console) { log.lines.contains(event) }
             try await console.query("COMMIT")
-            #expect(try await work.value)
+            #expect(try await work.value(on: console))
         }
     }
 
@@ -205,7 +215,7 @@ import Testing
                     host,
                     info,
                     sending: "UPDATE counter SET runs = runs + 1",
-                    lockTimeout: .seconds(6)
+                    lockTimeout: .seconds(15)
                 )
             }
             let reason =
@@ -214,6 +224,39 @@ import Testing
             #expect(error?.isTransient == true)
             try await console.query("COMMIT")
         }
+    }
+}
+
+/// Waits until something holds, or until the test's time is over.
+private nonisolated(nonsending) func wait(
+    on db: AsyncPostgresConnection,
+    until condition: () async throws -> Bool
+) async throws {
+    while try await !condition() {
+        try Task.checkCancellation()
+        try await db.query("SELECT pg_sleep(0.05)::text")
+    }
+}
+
+/// A call in a task of its own, which a test leaves behind when its time is over.
+private final class Call: Sendable {
+    private let result = Mutex<Result<Bool, any Error>?>(nil)
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ body: @escaping @Sendable () async throws -> Bool) {
+        let task = Task {
+            let ended: Result<Bool, any Error>
+            do { ended = .success(try await body()) } catch { ended = .failure(error) }
+            result.withLock { $0 = ended }
+        }
+        self.task.withLock { $0 = task }
+    }
+
+    func cancel() { task.withLock { $0 }?.cancel() }
+
+    nonisolated(nonsending) func value(on db: AsyncPostgresConnection) async throws -> Bool {
+        try await wait(on: db) { result.withLock { $0 } != nil }
+        return try result.withLock { $0 }?.get() ?? false
     }
 }
 

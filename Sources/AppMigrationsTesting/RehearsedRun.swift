@@ -1,0 +1,30 @@
+public import AppMigrations
+
+/// One run of a rehearsal: one or more starts of the app on the data of one starting point.
+public struct RehearsedRun: Sendable {
+    /// The starting point: its version, `fresh install` or `everything`, and its label if it has one.
+    ///
+    /// For SQL migrations it is the release, or `new database`.
+    public let start: String
+
+    /// The run in words, for example `step by step` or `killed after the closure of 1.1`.
+    public let title: String
+
+    /// The app's versions that were started, one after the other; none for SQL migrations.
+    public let appVersions: [AppVersion]
+
+    /// The versions of the migrations that ran to their end, in their order.
+    ///
+    /// A migration that ran twice is listed twice.
+    public let ran: [String]
+
+    /// The time that the declarations took in all starts together.
+    public let duration: Duration
+
+    /// The differences from the run that it was compared with, or its failure.
+    public let findings: [RehearsalFinding]
+
+    /// The answer of the app's `firstRun:`, in a row that asked for it; `nil` in other rows, and if
+    /// `firstRun:` threw.
+    public internal(set) var answer: MigrationManager.FirstRun?
+}

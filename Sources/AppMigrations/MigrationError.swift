@@ -1,8 +1,8 @@
 /// Why a migration, a manager or a version was refused, and what to do next.
 ///
-/// ``description`` says what happened, in which manager, file and version, what this call did not change, and
-/// what to do. It says nothing about earlier calls. If a call of `whenMigrating` throws, the migrations that
-/// ran before it stay recorded. Switch on ``code``, and show or log the description.
+/// ``description`` says what happened; in which manager, file and version; what this call left as it was; and
+/// what to do next. It doesn't say what earlier calls did: if a call of `whenMigrating` throws, the
+/// migrations that ran before it stay recorded. Switch on ``code``, and show or log the description.
 ///
 /// On Apple's systems, `localizedDescription` is the same text. On other systems `localizedDescription` is
 /// only a generic text: the real text would need Foundation's `LocalizedError`, and this library doesn't
@@ -10,8 +10,8 @@
 public struct MigrationError: Error, Sendable, CustomStringConvertible {
     /// The facts of an error.
     ///
-    /// They are stored in a class, so that an error is only as large as one pointer. With typed throws, each
-    /// function reserves space for the error that it can throw.
+    /// They are in a class, so that an error is only as large as a pointer. Each function with a typed throw
+    /// reserves space for the error that it can throw.
     private final class Facts: Sendable {
         let code: Code
         let managerName: String?
@@ -22,18 +22,16 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
         /// What happened.
         ///
-        /// It also says what the call left unchanged, if `completed(by:)` has added that.
+        /// ``completed(by:)`` adds a sentence that says what the call left unchanged.
         let problem: String
 
-        /// What to do.
-        ///
-        /// In the description, it follows the sentence about what the call left unchanged.
+        /// What to do; the last sentences of the description.
         let advice: String?
 
-        /// True if the sentence about what the call left unchanged is still missing.
+        /// True if `problem` doesn't say yet what the call left unchanged.
         ///
-        /// The call that throws the error adds it.
-        let isOpen: Bool
+        /// The public call that throws the error adds that with ``completed(by:)``.
+        let needsCompletion: Bool
 
         init(
             code: Code,
@@ -44,7 +42,7 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             isTransient: Bool,
             problem: String,
             advice: String?,
-            isOpen: Bool
+            needsCompletion: Bool
         ) {
             self.code = code
             self.managerName = managerName
@@ -54,13 +52,13 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             self.isTransient = isTransient
             self.problem = problem
             self.advice = advice
-            self.isOpen = isOpen
+            self.needsCompletion = needsCompletion
         }
     }
 
     private let facts: Facts
 
-    /// Makes an error for the preview or the test of a screen that shows one.
+    /// Makes an error for previews and tests of a screen that shows errors.
     ///
     /// <doc:ShowingStatus> has an example.
     ///
@@ -91,13 +89,13 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             isTransient: isTransient,
             problem: description ?? code.description,
             advice: nil,
-            isOpen: false
+            needsCompletion: false
         )
     }
 
     /// The kind of error.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// A later release of this library can add kinds, so a `switch` needs a `default`.
     public var code: Code { facts.code }
 
     /// The name of the manager.
@@ -117,23 +115,25 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// So it is worth trying again after a while. It is true for ``Code/lockTimeout``; if the state can't be
-    /// read because the device hasn't been unlocked since it was booted; and if another manager is running a
-    /// migration that protects the same files. In a fleet, it is also true for ``Code/leaseLost``, and if the
-    /// store or the database can't be reached, doesn't answer, has no resources left, or couldn't get a lock.
+    /// Then try again after a while. It is true for ``Code/lockTimeout``; if the state can't be read because
+    /// the device hasn't been unlocked since it was booted; and if another manager is running a migration
+    /// that protects the same files. If several hosts share the data (a fleet), it is also true for
+    /// ``Code/leaseLost``, and if the shared store or database can't be reached, doesn't answer, has no
+    /// resources left, or couldn't get a lock.
     ///
-    /// It is false for everything that a person or a new release has to fix, for ``Code/usedByNewerApp``, and
-    /// for the closure's own errors.
+    /// It is false if a person or a new release has to fix something, for ``Code/usedByNewerApp``, and for
+    /// the closure's own errors.
     public var isTransient: Bool { facts.isTransient }
 
-    /// The whole text: what happened, where, what this call did not change, and what to do.
+    /// The whole text: what happened, where, what this call left unchanged, and what to do.
     public var description: String { facts.advice.map { facts.problem + " " + $0 } ?? facts.problem }
 
     /// Makes an error from its text.
     ///
-    /// If `advice` is `nil`, the text is complete. Otherwise it lacks one sentence: what the call left
-    /// unchanged. The public call that throws the error adds it with `completed(by:)`. The code that creates
-    /// the error can't know it, because the same error can end a start, a declaration or a reset.
+    /// If `advice` is `nil`, the text is complete. Otherwise one sentence is missing: what the call left
+    /// unchanged. The public call that throws the error adds that sentence with `completed(by:)`. The code
+    /// that creates the error can't know it, because the same error can end a start, a declaration or a
+    /// reset.
     package init(
         _ code: Code,
         manager: String? = nil,
@@ -153,13 +153,13 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             isTransient: isTransient,
             problem: message.description,
             advice: advice?.description,
-            isOpen: advice != nil
+            needsCompletion: advice != nil
         )
     }
 
-    /// Returns this error with `sentence` added before the advice.
+    /// Returns this error with one more sentence, which says what the error led to.
     ///
-    /// The sentence says what the error led to.
+    /// In the description, it is before the advice.
     package func adding(
         _ sentence: Message,
         code: Code? = nil,
@@ -177,31 +177,30 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
                 isTransient: isTransient,
                 problem: sentence.isEmpty ? facts.problem : facts.problem + " " + sentence,
                 advice: facts.advice,
-                isOpen: false
+                needsCompletion: false
             )
         )
     }
 
     private init(_ facts: Facts) { self.facts = facts }
 
-    /// Returns this error with `sentence` added, which says what the call left unchanged.
+    /// Returns this error with one more sentence, which says what the call left unchanged.
     ///
-    /// Returns the error as it is if it already has such a sentence.
+    /// If the error already has such a sentence, it is returned as it is.
     package func completed(by sentence: Message) -> MigrationError {
-        facts.isOpen ? adding(sentence) : self
+        facts.needsCompletion ? adding(sentence) : self
     }
 
-    /// This error, for a declaration that ended before its closure was called.
+    /// Returns this error with the sentence that the declared migration was not run.
     ///
-    /// The error gets the sentence that the migration was not run. `version` is `nil` if the declared text
-    /// isn't a version.
+    /// `version` is `nil` if the declared text isn't a version.
     package func completed(declaring version: AppVersion?) -> MigrationError {
-        completed(by: version.map { "Migration \($0) was not run." } ?? "It was not run.")
+        completed(by: version.map { "Migration \($0) was not run." } ?? "The migration was not run.")
     }
 }
 
 extension MigrationError {
-    /// The kinds of ``MigrationError``.
+    /// The kind of a ``MigrationError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, as it is written in Swift.
         public let description: String
@@ -221,11 +220,12 @@ extension MigrationError {
         /// characters, or begins with a dot.
         public static var invalidName: Code { Code("invalidName") }
 
-        /// A version above the app's was declared, or passed to `reset(to:)`, `firstRun:` or `upgradesFrom`.
+        /// A version above the app's version was declared, or passed to `reset(to:)`, `firstRun:` or
+        /// `upgradesFrom`.
         public static var newerThanCurrentVersion: Code { Code("newerThanCurrentVersion") }
 
-        /// A declared version is not above the one that was declared before it, or a `minimumAppVersion:` is
-        /// above its own migration.
+        /// A declared version isn't above the version that was declared before it, or its
+        /// `minimumAppVersion:` is above the declared version.
         public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
         /// An earlier call of this manager threw; or the state was moved aside or reset; or `plan` passed
@@ -237,12 +237,13 @@ extension MigrationError {
         ///
         /// Or an app older than ``MigrationManager/requiredAppVersion`` called `reset(to:)`.
         ///
-        /// The declared version was not run, or `lastRunVersion` was not changed. Continue with the newer
+        /// The declared migration was not run, or `lastRunVersion` was not changed. Continue with the newer
         /// version of the app. The error's description says what else you can do. If a newer version of the
-        /// app was launched but ran no migration, this isn't thrown, because the data is unchanged.
+        /// app was launched but ran no migration, this error isn't thrown, because the data is unchanged.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
-        /// The data is older than `upgradesFrom`: this app no longer has all the migrations that it needs.
+        /// The data is older than `upgradesFrom`: this app no longer has all the migrations that the data
+        /// needs.
         ///
         /// The call changed nothing. First start an older release of the app that still has the removed
         /// migrations.
@@ -251,7 +252,7 @@ extension MigrationError {
         /// A migration is pending, or a call would change the state, and the manager was made with
         /// `isReadOnly`.
         ///
-        /// The call changed nothing. To run it, use a manager without `isReadOnly`.
+        /// The call changed nothing. Make the same call with a manager that isn't read-only.
         public static var readOnly: Code { Code("readOnly") }
 
         /// A migration's closure used a manager of the state that is being migrated.
@@ -277,15 +278,16 @@ extension MigrationError {
         /// cancelled. What the closure changed before that isn't undone.
         public static var leaseLost: Code { Code("leaseLost") }
 
-        /// `attemptLimit` processes have died while they ran this migration.
+        /// As many processes have crashed while they ran this migration as `attemptLimit` allows.
         ///
-        /// So it was not run again.
+        /// So the migration was not run again.
         public static var attemptLimitReached: Code { Code("attemptLimitReached") }
 
         /// Another process held the lock for longer than `lockTimeout` allows.
         public static var lockTimeout: Code { Code("lockTimeout") }
 
-        /// A later start might not find the state's folder again, for example because the path is relative.
+        /// A later start might not find the state's folder again, for example because `stateDirectory:` is a
+        /// relative path.
         ///
         /// Or no folder was passed and there is no default.
         ///
@@ -294,7 +296,7 @@ extension MigrationError {
 
         /// The state could not be read, or was removed after the manager was made.
         ///
-        /// Make another manager later.
+        /// Create a new manager later.
         public static var stateUnreadable: Code { Code("stateUnreadable") }
 
         /// The state file is damaged, or wasn't written by this library.

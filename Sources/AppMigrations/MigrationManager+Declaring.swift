@@ -1,37 +1,38 @@
 extension MigrationManager {
     /// Runs `run` once for this data, when the app is updated to `toVersion` or a later version.
     ///
-    /// The closure runs before the call returns, on the caller's thread. If the version has run already, the
-    /// call costs some nanoseconds and makes no system call. In asynchronous code, Swift selects this
-    /// overload if the closure has no `await`. It blocks the calling thread while another process is
-    /// migrating.
+    /// The closure runs before the call returns, on the caller's thread. If the migration has run already,
+    /// the call takes a few nanoseconds and makes no system call. In asynchronous code, Swift selects this
+    /// overload if the closure has no `await`. This overload blocks the calling thread while another process
+    /// is migrating.
     ///
     /// - Parameters:
     ///   - toVersion: A version (`1.1`), or one of several migrations in a version (`1.1-2`, a
-    ///     sub-migration). It has to be above the version declared before it, and at most the app's version.
-    ///     For the second comparison, `1.1-2` counts as `1.1`.
-    ///   - outOfOrder: True if the migration also runs when its version is below the last-run version, if it
-    ///     never ran on this data. Use it for a migration that was added in a hotfix, after a later version
-    ///     had been released. If its version is above the baseline (the version of the data when the state
-    ///     was created), each start reads the whole state file, history included. The guide *Writing
-    ///     migrations* has the rules.
-    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, at
-    ///     most `toVersion`. It is saved before the closure runs. After that, in an older app
-    ///     `requiredAppVersion` isn't `nil`, even if the closure fails. If the migration has already run, or
-    ///     belongs to the baseline, its closure doesn't run, but the minimum is still saved if the state
-    ///     doesn't have it yet. `nil` doesn't limit older apps.
+    ///     sub-migration). It has to be above the version declared before it. It can't be above the app's
+    ///     version; for this rule, `1.1-2` counts as `1.1`.
+    ///   - outOfOrder: True if the migration also runs when its version is below the last-run version. It
+    ///     then runs once, if it has never run on this data. Use it for a migration that was added in a
+    ///     hotfix, after a later version had been released. If its version is above the baseline (the version
+    ///     of the data when the state was created), each start reads the whole state file, history included.
+    ///     The guide *Writing migrations* has the rules.
+    ///   - minimumAppVersion: The oldest version of the app that can still use the data once this migration
+    ///     has begun. It can't be above `toVersion`. It is saved before the closure runs. From then on, an
+    ///     older app gets it as its `requiredAppVersion`, even if the closure fails. If the migration has
+    ///     already run, or its version isn't above the baseline, its closure doesn't run. The minimum is
+    ///     still saved if the state doesn't have it yet. If it is `nil`, older apps aren't limited.
     ///   - paths: Files and folders that are restored to what they were if the closure throws or its process
-    ///     dies, and that are synced to disk before the closure is recorded. A restore replaces each file by
-    ///     its copy, so nobody may have one of them open. Name the files that the closure changes. If there
-    ///     are hundreds, name their folder instead.
-    ///   - run: The work. It runs again if it throws or its process dies, so make it repeatable, or name the
-    ///     files that it changes in `protecting:`. A closure that writes to other files synchronizes them
-    ///     before it returns, with ``MigrationContext/synchronize(_:)-([String])``. Otherwise, after a power
-    ///     failure, the migration can be recorded as done although its changes are lost.
-    /// - Returns: True if the closure ran. `false` means that the version has run already, belongs to the
-    ///   baseline, or was missed: it is below the last-run version, never ran here, and isn't declared with
-    ///   `outOfOrder: true`. ``plan(_:)-9ywei`` says which. It never means that a newer app prevents the
-    ///   version from running: that is the error `usedByNewerApp`.
+    ///     crashes, and that are synced to disk before the migration is recorded. A restore replaces each
+    ///     file with its copy. So no process may have one of these files open. Name the files that the
+    ///     closure changes. If there are hundreds of them, name their folder instead.
+    ///   - run: The work. It runs again if it throws or its process crashes. So make it repeatable, or name
+    ///     the files that it changes in `protecting:`. A closure that writes to other files has to
+    ///     synchronize them before it returns, with ``MigrationContext/synchronize(_:)-([String])``.
+    ///     Otherwise a power failure can lose its changes although the migration is recorded as done.
+    /// - Returns: True if the closure ran. `false` means that the migration has run already, that its version
+    ///   isn't above the baseline, or that it was missed: its version is below the last-run version, it never
+    ///   ran on this data, and it isn't declared with `outOfOrder: true`. ``plan(_:)-9ywei`` says which.
+    ///   `false` never means that a newer app keeps the migration from running: in that case, the call throws
+    ///   `usedByNewerApp`.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`,
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
     ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
@@ -56,10 +57,10 @@ extension MigrationManager {
         return try perform(declaration, protecting: paths) { _ in try run() }
     }
 
-    /// Runs `run` with its context, once in the life of this data, when the app moves past `toVersion`.
+    /// Runs `run`, which gets a context, once for this data, when the app is updated to `toVersion` or later.
     ///
-    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` does, for
-    /// a closure that uses its attempt, reports progress or saves checkpoints.
+    /// It does the same as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9``.
+    /// Use it for a closure that needs the number of its attempt, reports progress or saves checkpoints.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -77,11 +78,11 @@ extension MigrationManager {
         return try perform(declaration, protecting: paths, run)
     }
 
-    /// Runs an asynchronous closure, once in the life of this data, when the app moves past `toVersion`.
+    /// Runs an asynchronous closure once for this data, when the app is updated to `toVersion` or later.
     ///
-    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` does. The
-    /// closure runs on the caller's actor. A wait for another process suspends the task, and cancelling the
-    /// task ends the wait with the code `cancelled`.
+    /// It does the same as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9``,
+    /// and the closure runs on the caller's actor. While another process is migrating, the task is suspended.
+    /// If the task is cancelled during that time, the call throws the code `cancelled`.
     ///
     /// Assign the manager to a constant first: with Swift 6.3, a release build of `try await
     /// make().whenMigrating(…)` can crash if `make()` throws.
@@ -102,11 +103,11 @@ extension MigrationManager {
         return try await perform(declaration, protecting: paths) { _ in try await run() }
     }
 
-    /// Runs an asynchronous closure with its context, once in the life of this data, when the app moves past
-    /// `toVersion`.
+    /// Runs an asynchronous closure, which gets a context, once for this data, when the app is updated to
+    /// `toVersion` or later.
     ///
-    /// Declares as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-6x6tk`` does, on
-    /// the caller's actor.
+    /// It does the same as ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-6x6tk``.
+    /// Use it for a closure that needs the number of its attempt, reports progress or saves checkpoints.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -124,9 +125,9 @@ extension MigrationManager {
         return try await perform(declaration, protecting: paths, run)
     }
 
-    /// Decides from what the manager has read already whether the closure has to run.
+    /// Decides whether the closure has to run, from the state that the manager has already read.
     ///
-    /// Returns `nil` if not.
+    /// Returns `nil` if the closure doesn't have to run.
     @inline(__always)
     private func declare(
         _ text: String,
@@ -164,7 +165,7 @@ extension MigrationManager {
             let version = AppVersion(text)
             throw .nested(version, in: location).completed(declaring: version)
         }
-        guard try mayDecide(text, outOfOrder: outOfOrder) else { return nil }
+        guard try rehearsalAllows(text, outOfOrder: outOfOrder) else { return nil }
         if outOfOrder { try readWholeState(for: text) }
         return try declarations.withLock { declarations throws(MigrationError) in
             try declarations.declare(
@@ -176,9 +177,8 @@ extension MigrationManager {
         }
     }
 
-    /// Reads the whole state for a version that is declared out of order.
-    ///
-    /// It does so only if the history is needed to know whether that version has run.
+    /// Reads the whole state if only the history tells whether a migration has run that is declared with
+    /// `outOfOrder: true`.
     private func readWholeState(for text: String) throws(MigrationError) {
         guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
         do throws(MigrationError) {
@@ -199,12 +199,14 @@ extension MigrationManager {
         return refusal
     }
 
-    /// False if this manager is one of a rehearsal, and the rehearsal skips this declaration.
-    private func mayDecide(_ text: String, outOfOrder: Bool) throws(MigrationError) -> Bool {
+    /// False if a rehearsal uses this manager and skips this declaration.
+    ///
+    /// Throws if the rehearsal has the manager stop before this declaration.
+    private func rehearsalAllows(_ text: String, outOfOrder: Bool) throws(MigrationError) -> Bool {
         guard let rehearsal, let version = AppVersion(text) else { return true }
         switch rehearsal.declared(version, outOfOrder: outOfOrder) {
         case .continue: return true
-        case .passOver: return false
+        case .skip: return false
         case .stop:
             throw declarations.withLock { $0.closeForRehearsal(before: version) }
         }

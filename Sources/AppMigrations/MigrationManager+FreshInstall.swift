@@ -1,11 +1,13 @@
 extension MigrationManager {
-    /// Saves that the first start of a fresh install has processed all of its declarations.
+    /// Saves in the state that the first start of a fresh install is over: the app has declared its
+    /// migrations.
     ///
-    /// If a sub-migration (such as `1.4-2`) is added to the same release later, it runs on this install too.
+    /// A fresh install doesn't run the sub-migrations (such as `1.4-2`) of its own release. After this save,
+    /// a sub-migration that is added to that release later runs on this install too.
     ///
-    /// It is called when the manager is released. So it doesn't wait, and throws nothing. If the lock isn't
-    /// free or the save fails, the next start that processes all of its declarations does this instead. It
-    /// restores no files, and makes no new state if the state is gone.
+    /// The manager calls this function when it is released (`deinit`). So this function doesn't wait and
+    /// doesn't throw. If the lock isn't free or the save fails, a later start of the same release does the
+    /// save. This function restores no files. If the state was removed, it doesn't create a new one.
     func endFreshInstall() {
         if location.isReadOnly { return }
         do throws(MigrationError) {
@@ -15,7 +17,8 @@ extension MigrationManager {
             guard let state = locked.state, state.versions.isFreshInstall(of: currentVersion) else { return }
             try locked.save(state.endingFreshInstall())
         } catch {
-            // Nothing is lost by this error: the state keeps its mark, and a later start tries again.
+            // This error does no harm: the state still says that this is a fresh install, and a later start
+            // tries again.
         }
     }
 }

@@ -3,10 +3,12 @@ extension MigrationManager {
     ///
     /// The result has one row for each declaration, in the order of the declarations.
     ///
-    /// It reads the state again, changes nothing and never closes the manager. Inside `declarations`, use the
-    /// manager that is passed to it. Any other manager of the same state throws `nested` there if one of its
-    /// migrations would run. A version that would be refused gets a row of the kind `refused`, and so does
-    /// every version after it, as in a real start.
+    /// This call reads the state again, changes nothing and never closes the manager. In the closure
+    /// `declarations`, use only the manager that the closure gets. If another manager of the same state
+    /// declares a migration there that would have to run, that declaration throws `nested`.
+    ///
+    /// A version that would be refused gets a row of the kind `refused`. Every version after it gets one too,
+    /// because a real start would stop there.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `invalidVersion`, and the errors that `declarations` throws itself.
@@ -17,9 +19,9 @@ extension MigrationManager {
         return manager.declarations.withLock { $0.plannedRows }
     }
 
-    /// Plans asynchronous declarations without calling a closure: one row for each, in their order.
+    /// Returns what each asynchronously declared migration would do, without running any.
     ///
-    /// Plans as ``plan(_:)-9ywei`` does, on the caller's actor.
+    /// It does the same as ``plan(_:)-9ywei``, on the caller's actor.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
@@ -34,7 +36,8 @@ extension MigrationManager {
         let state = try stateOrAssumed(found)
         var attemptLimit = options.attemptLimit
         do throws(SystemCallError) {
-            // An attempt that is under way is not a death. Only the lock shows whether its process is alive.
+            // An attempt that is still running doesn't count as a crash. Only the lock shows whether the
+            // process of an attempt is still running. If it is, the limit of attempts isn't applied.
             if attemptLimit != nil, let interrupted = state.versions.interruption, interrupted.failure == nil,
                 try Platform.isLocked(location.lock)
             {
@@ -43,11 +46,11 @@ extension MigrationManager {
         } catch {
             throw .unreadable(error, at: location)
         }
-        let plan = Plan(state, attemptLimit: attemptLimit, isStatePresumed: found == nil)
+        let plan = Plan(state, attemptLimit: attemptLimit, isStateAssumed: found == nil)
         let planned = declarations.withLock { declarations in
             declarations.beginPlan()
-            // A read-only manager that found no state works with an assumed one. If a state file exists by
-            // now, use the file instead.
+            // A read-only manager that found no state works with the state that a first run would create. If
+            // a state file has been created since then, use that file instead.
             let current =
                 found != nil && assumesState ? Declarations(state.versions, under: rules) : declarations
             return current.observed(by: plan)
@@ -62,50 +65,17 @@ extension MigrationManager {
         declarations.withLock { $0.endPlan() }
     }
 
-    /// The status of this manager, read from the state file now.
+    /// Returns the state that was found.
     ///
-    /// Each call reads the file again.
-    ///
-    /// It changes nothing, and works even for a closed manager, in a closure, and after a newer app has used
-    /// the data. If there is no state, the status says so. To find out whether a migration is running or its
-    /// process died, this takes the lock for a moment, if it is free. During that moment, other processes
-    /// can't take it.
-    ///
-    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or
-    ///   `stateFromNewerFormat`.
-    public var status: MigrationStatus {
-        get throws(MigrationError) {
-            var state = try file.readState()
-            var isUnderWay: Bool? = false
-            while let interrupted = state?.versions.interruption, interrupted.failure == nil {
-                do throws(SystemCallError) {
-                    isUnderWay = try Platform.isLocked(location.lock)
-                } catch {
-                    isUnderWay = nil
-                }
-                if isUnderWay == true { break }
-                // The process may have recorded its migration before the lock was tried.
-                let again = try file.readState()
-                if again == state { break }
-                state = again
-            }
-            return MigrationStatus(
-                state,
-                of: location,
-                appVersion: currentVersion,
-                isUnderWay: isUnderWay
-            )
-        }
-    }
-
-    /// The state that was found, or the one that a read-only manager assumes if there is none.
+    /// If there is none, a read-only manager returns the state that a first run would create. Any other
+    /// manager throws `stateUnreadable`.
     func stateOrAssumed(_ found: MigrationState?) throws(MigrationError) -> MigrationState {
         if let found { return found }
         guard assumesState else { throw .gone(location) }
         return MigrationState(name: name, versions: declarations.withLock { $0.versions })
     }
 
-    /// True if this manager is read-only and found no state.
+    /// True if this manager is read-only and found no state when it was created.
     ///
     /// In that case, it works with the state that a first run would create.
     private var assumesState: Bool { location.isReadOnly && launch == .first }

@@ -1,7 +1,8 @@
 extension MigrationManager {
     /// Runs a closure on this thread while holding the lock.
     ///
-    /// Returns false if it needn't run any more, for example because another process has run it.
+    /// Returns false if the closure no longer has to run, for example because another process has run the
+    /// migration.
     func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
@@ -23,9 +24,9 @@ extension MigrationManager {
         }
     }
 
-    /// Runs an asynchronous closure.
+    /// Runs an asynchronous closure while holding the lock.
     ///
-    /// A wait for the lock suspends the task.
+    /// If this function has to wait for the lock, it suspends the task.
     nonisolated(nonsending) func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
@@ -67,7 +68,7 @@ extension MigrationManager {
 
     /// Ends a declaration of a read-only manager.
     ///
-    /// It reads the state without the lock, and throws `readOnly` if a migration would have to run.
+    /// Reads the state without the lock. Throws `readOnly` if the migration would have to run.
     private func endReadOnly(_ declaration: Declarations.Declaration) throws(MigrationError) {
         let state = try stateOrAssumed(file.readState())
         try declarations.withLock { declarations throws(MigrationError) in

@@ -2,8 +2,8 @@
 ///
 /// **A migration runs at least once. It is recorded only after it returned. Nothing is ever skipped because
 /// something else failed.** A manager keeps the last-run version of one subsystem in a state file. When you
-/// declare a closure, the manager runs it immediately if its version is above the stored version, and at most
-/// the app's version. So closures run in the order in which you declare them.
+/// declare a closure, the manager runs it immediately if its version is above the stored version and isn't
+/// above the app's version. So closures run in the order in which you declare them.
 ///
 /// ```swift
 /// let migrations = try MigrationManager(
@@ -16,7 +16,8 @@
 /// try migrations.whenMigrating(toVersion: "1.4") {
 ///     try deleteThumbnails()
 /// }
-/// // At every start: a new install runs no closure.
+/// // At every start. It also makes the tables of a new install,
+/// // which runs no closure.
 /// try database.migrate()
 /// ```
 ///
@@ -25,54 +26,53 @@
 /// `managerClosed` and runs nothing. So a failed migration isn't skipped even if the app ignores the error
 /// with `try?`. To try again, create a new manager and declare the migrations again.
 ///
-/// Use a manager from one place, one declaration after the other. A declaration that begins while another one
-/// is running throws the code `nested`; the manager stays open. If several threads or tasks migrate, create a
-/// manager for each.
+/// Use a manager from one place, one declaration after the other. If a declaration begins while another
+/// declaration of the same manager is running, it throws the code `nested`, and the manager stays open. If
+/// several threads or tasks migrate, create a manager for each.
 public final class MigrationManager: Sendable {
-    /// The name of the subsystem, which names its state file.
+    /// The name of the subsystem, which is also a part of the name of its state file.
     public var name: String { location.name }
 
     /// The app's version, up to which migrations run.
     public var currentVersion: AppVersion { rules.appVersion }
 
-    /// How this start relates to the last one.
+    /// Whether this is the first start, an upgrade, a downgrade, or a start of the same version as before.
     public let launch: Launch
 
     let rules: UpgradeRules
     let options: Options
 
-    /// Called at each step if this manager only rehearses the migrations (a test run on a copy of the data).
-    ///
-    /// It is `nil` in an app.
+    /// Watches this manager during a rehearsal (a test run on a copy of the data); `nil` in an app.
     let rehearsal: (any RehearsalHook)?
     let declarations: Guarded<Declarations>
 
-    /// Reads the state of the subsystem `name`, and makes it on the first run.
+    /// Reads the state of the subsystem `name`, or creates it on the first run.
     ///
-    /// If nothing is pending, this is the whole cost of a start: the state file is opened, read and closed.
-    /// It takes the lock and saves the state in three cases only: on the first run, at the first start of a
-    /// new app version, and if a process died in a migration and its protected files have to be restored.
+    /// If nothing is pending, a start only opens, reads and closes the state file. This initializer takes the
+    /// lock and saves the state in three cases only: on the first run, at the first start of a new app
+    /// version, and if a process crashed in a migration and its protected files have to be restored.
     ///
     /// - Parameters:
-    ///   - name: The name of the subsystem. It is a part of file names, so it has 1 to 200 of the characters
-    ///     `A-Z a-z 0-9 . _ -`, and doesn't begin with a dot.
-    ///   - currentVersion: The app's version; `nil` asks the main bundle for `CFBundleShortVersionString`.
+    ///   - name: The name of the subsystem. It becomes a part of file names. So it must have 1 to 200 of the
+    ///     characters `A-Z a-z 0-9 . _ -`, and must not begin with a dot.
+    ///   - currentVersion: The app's version. If it is `nil`, `CFBundleShortVersionString` of the main bundle
+    ///     is used.
     ///   - firstRun: Says which data already exists if there is no state. The expression is evaluated only in
     ///     that case, while the lock is held.
-    ///   - stateDirectory: The absolute path of the folder for the state, which is made if it doesn't exist.
+    ///   - stateDirectory: The absolute path of the folder for the state. It is created if it doesn't exist.
     ///     `nil` means `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems.
     ///     A program without a bundle has to name its folder. An app on tvOS also has to name its folder,
     ///     because it may write only to its caches folder. If you have a `URL`, pass its
     ///     `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is refused if its
     ///     name contains percent escapes or begins with `~`.
-    ///   - options: The time-out of the lock, the limit of attempts, the oldest version to upgrade from,
+    ///   - options: How long to wait for the lock, how often to try, the oldest version to upgrade from,
     ///     whether the manager is read-only, and the handler of events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `unusableDirectory`, `stateUnreadable` (for example on a device before its first unlock: try again
     ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion` or
-    ///   `protectionFailed`. On the first run, and while another process restores files, also `lockTimeout`,
-    ///   `cancelled` and `nested`. On the first run, also `firstRunFailed` and `stateNotSaved`. Nothing was
-    ///   run if it throws.
+    ///   `protectionFailed`. On the first run, it can also throw `lockTimeout`, `cancelled`, `nested`,
+    ///   `firstRunFailed` and `stateNotSaved`. While another process restores files, it can also throw
+    ///   `lockTimeout`, `cancelled` and `nested`. If it throws, no migration was run.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,
@@ -105,7 +105,7 @@ public final class MigrationManager: Sendable {
         if declarations.withLock({ $0.endsFreshInstall }) { endFreshInstall() }
     }
 
-    /// A manager of the same start as `manager`, for a plan or a rehearsal.
+    /// Makes a manager with the launch, rules and options of `manager`, for a plan or a rehearsal.
     init(
         like manager: MigrationManager,
         declarations: Declarations,
@@ -128,13 +128,13 @@ extension MigrationManager {
     /// Every version above it is pending.
     public var lastRunVersion: AppVersion { declarations.withLock { $0.versions.lastRun } }
 
-    /// The oldest version of the app that may use the data, if this app is older than that.
+    /// The oldest version of the app that may use the data, if this app is too old to use it.
     ///
-    /// It is `nil` if this app may use the data.
+    /// It is `nil` if this app may use the data. A newer release has set it with `minimumAppVersion:`.
     ///
-    /// A newer release has set it with `minimumAppVersion:`. Check it at each start, before the app reads or
-    /// writes its data. If it isn't `nil`, show that the app has to be updated. ``launch-property`` is
-    /// `downgrade(from:)` then, and a pending migration throws `usedByNewerApp`.
+    /// Check this property at each start, before the app reads or writes its data. If it isn't `nil`, tell
+    /// the user to update the app. In that case, ``launch-property`` is `downgrade(from:)`, and a pending
+    /// migration throws `usedByNewerApp`.
     public var requiredAppVersion: AppVersion? {
         declarations.withLock { $0.versions.minimumAppVersion(above: currentVersion) }
     }
@@ -145,7 +145,10 @@ extension MigrationManager {
 }
 
 extension MigrationManager {
-    /// A manager that goes on from where `manager` is, and calls `hook` at each step.
+    /// Makes a manager for a rehearsal, which continues after the declarations of `manager` so far.
+    ///
+    /// The manager calls `hook` at each declaration and at each point at which the rehearsal simulates a
+    /// crash.
     package convenience init(rehearsing manager: MigrationManager, with hook: any RehearsalHook) {
         self.init(
             like: manager,
@@ -159,6 +162,6 @@ extension MigrationManager {
         !location.isReadOnly && !declarations.withLock { $0.isPlanned }
     }
 
-    /// The failure that closed the manager, even if the app's own code has ignored it.
+    /// The error that closed the manager, even if the app has ignored that error.
     package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
 }

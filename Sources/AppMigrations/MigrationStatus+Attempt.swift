@@ -1,37 +1,39 @@
 extension MigrationStatus {
-    /// What is known about a migration that was started and hasn't finished: all attempts at it together.
+    /// A migration that was started and isn't recorded as done: all attempts at it together.
     public struct Attempt: Sendable {
         /// The version of the migration.
         public let version: AppVersion
 
-        /// How many times its closure was begun.
+        /// How many times its closure has been called.
         public let attempts: Int
 
-        /// How many processes of this app version died while they ran it.
+        /// How many processes of ``appVersion`` crashed while they ran the migration.
         ///
-        /// The count restarts when a checkpoint is saved that differs from the one before.
+        /// This number is compared with `attemptLimit`. It begins again at 0 when the closure saves a
+        /// checkpoint that differs from the previous one.
         ///
-        /// The last process counts too, unless its closure threw or still runs. If several hosts share the
-        /// data (a fleet), the last process doesn't count either while its host's lease is valid. The number
-        /// is compared with `attemptLimit`.
+        /// The process of the last attempt counts too, unless its closure threw or is still running. If
+        /// several hosts share the data (a fleet), it doesn't count either while its host's lease is valid.
         public let deaths: Int
 
-        /// The version of the app that began it last.
+        /// The version of the app that made the last attempt.
         public let appVersion: AppVersion
 
-        /// When it was begun last, in seconds since 1970, UTC; only for the interrupted migration.
+        /// When the last attempt began, in seconds since 1970, UTC.
+        ///
+        /// Only ``MigrationStatus/interruption`` has it.
         public let startedAt: Int64?
 
-        /// The text of the closure's error that ended it, at most 1,000 characters; only for the interrupted
-        /// migration.
+        /// The text of the error with which the closure ended the last attempt, at most 1,000 characters.
         ///
-        /// It is `nil` while the migration is under way, and if its task was cancelled or its process died.
-        /// After `resetAttempts()`, it says that the process died.
+        /// Only ``MigrationStatus/interruption`` has it. It is `nil` while the migration is running, and if
+        /// its task was cancelled or its process crashed. If `resetAttempts()` was called after a crash, it
+        /// is a text that says that the process crashed.
         public let failure: String?
 
         /// The text that the closure saved with `saveCheckpoint`.
         ///
-        /// The next attempt goes on from there.
+        /// The next attempt continues from there.
         public let checkpoint: String?
 
         /// The version of the app that saved ``checkpoint``.
@@ -40,7 +42,7 @@ extension MigrationStatus {
         /// How much was done at the checkpoint, from 0 to 1.
         public let progress: Double?
 
-        /// True if a process is at work on it now; `nil` if that is unknown.
+        /// True if a process is running the migration now; `nil` if that is unknown.
         public let isUnderWay: Bool?
 
         /// True if protected files have to be restored.
@@ -48,29 +50,28 @@ extension MigrationStatus {
         /// The next start that isn't read-only restores them.
         public let awaitsRestore: Bool
 
-        /// True if its task was cancelled, which doesn't count as a failure.
+        /// True if the task of the last attempt was cancelled, in which case ``failure`` is `nil`.
         private var isCancelled = false
 
-        /// If several hosts share the data (a fleet): the lease of the host that may still be running the
-        /// migration.
+        /// The lease of the host that may still be running the migration, if several hosts share the data.
         ///
         /// It isn't part of ``json``.
         private var lease: Lease?
 
-        /// Makes attempts for the preview or the test of a screen that shows a status.
+        /// Makes a value for previews and tests of a screen that shows a status.
         ///
         /// - Parameters:
         ///   - version: The version of the migration.
-        ///   - attempts: How many times its closure was begun.
-        ///   - deaths: How many processes of `appVersion` died in it.
-        ///   - appVersion: The version of the app that began it last.
-        ///   - startedAt: When it was begun last, in seconds since 1970, UTC.
-        ///   - failure: The error that ended it.
+        ///   - attempts: How many times its closure has been called.
+        ///   - deaths: How many processes of `appVersion` crashed while they ran the migration.
+        ///   - appVersion: The version of the app that made the last attempt.
+        ///   - startedAt: When the last attempt began, in seconds since 1970, UTC.
+        ///   - failure: The text of the error that ended the last attempt.
         ///   - checkpoint: The text that the closure saved.
         ///   - checkpointAppVersion: The version of the app that saved `checkpoint`; `nil` means
         ///     `appVersion`, if there is a checkpoint.
         ///   - progress: How much was done at the checkpoint, from 0 to 1.
-        ///   - isUnderWay: True if a process is at work on it now; `nil` if that is unknown.
+        ///   - isUnderWay: True if a process is running the migration now; `nil` if that is unknown.
         ///   - awaitsRestore: True if protected files have to be restored.
         public init(
             version: AppVersion,
@@ -101,7 +102,7 @@ extension MigrationStatus {
 }
 
 extension MigrationStatus.Attempt {
-    /// The attempts at a pending version that isn't the interrupted one.
+    /// Makes the attempts at a pending migration other than the interrupted one.
     init(_ attempted: AttemptedMigration) {
         self.init(
             version: attempted.version,
@@ -114,13 +115,13 @@ extension MigrationStatus.Attempt {
         )
     }
 
-    /// The attempts at the version that was begun last.
+    /// Makes the attempts at the interrupted migration.
     ///
-    /// `isUnderWay` is `nil` if it isn't known whether a process is running it.
+    /// `isUnderWay` says whether a process is running it; `nil` if that is unknown.
     init(_ interruption: Interruption, isUnderWay: Bool?) {
-        // While a process is at work, the last attempt isn't a death.
-        let isAtWork = isUnderWay ?? (interruption.lease != nil)
-        let attempted = isAtWork ? interruption.attempt : interruption.outcome
+        // While a process may be running the migration, the last attempt doesn't count as a crash.
+        let mayBeRunning = isUnderWay ?? (interruption.lease != nil)
+        let attempted = mayBeRunning ? interruption.attempt : interruption.outcome
         let isCancelled = interruption.failure == Interruption.cancellation
         self.init(
             version: attempted.version,
@@ -140,7 +141,7 @@ extension MigrationStatus.Attempt {
     }
 }
 
-// How it is printed and written as JSON.
+// How an attempt is printed and written as JSON.
 extension MigrationStatus.Attempt {
     var json: String {
         JSON.object(
@@ -163,10 +164,10 @@ extension MigrationStatus.Attempt {
     func lines(isInterrupted: Bool) -> [Message] {
         let begun: Message = startedAt.map { ", begun \(Timestamp.text($0))" } ?? ""
         let counts: Message =
-            "attempts: \(attempts), deaths: \(deaths), last by app version \(appVersion)\(begun)"
+            "attempts: \(attempts), crashes: \(deaths), last attempt by app version \(appVersion)\(begun)"
         let subject: Message =
             if !isInterrupted {
-                "Waiting: \(version), tried before"
+                "Pending: \(version), tried before"
             } else if isUnderWay == true || lease != nil {
                 "Under way: \(version)"
             } else if failure != nil {
@@ -177,11 +178,11 @@ extension MigrationStatus.Attempt {
         var lines: [Message] = ["\(subject), \(counts)"]
         if let checkpointAppVersion {
             let progress: Message = progress.map { " at \(Int($0 * 100)) %" } ?? ""
-            lines.append("  A checkpoint was saved\(progress) by app version \(checkpointAppVersion).")
+            lines.append("  A checkpoint\(progress) was saved by app version \(checkpointAppVersion).")
         }
         if let lease {
             let length = JSON.seconds(lease.length)
-            lines.append("  Host: \(lease.owner). Its lease runs out if it isn't renewed for \(length) s.")
+            lines.append("  Host: \(lease.owner). Its lease expires \(length) s after its last renewal.")
         }
         if let failure {
             lines.append("  Error: \(failure)")

@@ -1,12 +1,12 @@
 /// A manager's state at one moment, to show on a screen, to log, or to send to support.
 ///
-/// ``MigrationManager/status`` makes it: it reads the file and tries the lock. ``description`` is a text for
-/// a person, and ``json`` is a text for a program.
+/// ``MigrationManager/status`` returns it, after it has read the state file and tested whether the lock is
+/// held. ``description`` is a text for a person, and ``json`` is a text for a program.
 public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The name of the manager.
     public let name: String
 
-    /// The version of the app that asked.
+    /// The version of the app that asked for this status.
     public let appVersion: AppVersion
 
     /// The path of the state file.
@@ -15,7 +15,7 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The version up to which everything has run; `nil` if there is no state.
     public let lastRunVersion: AppVersion?
 
-    /// The version of the data when the state was made or reset; `nil` if there is no state.
+    /// The version of the data when the state was created or reset; `nil` if there is no state.
     public let baseline: AppVersion?
 
     /// The newest version of the app that was started on this data; `nil` if there is no state.
@@ -24,30 +24,33 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The oldest version of the app that may use the data; `nil` if every version may.
     public let minimumAppVersion: AppVersion?
 
-    /// The migration whose closure was begun last and isn't recorded.
+    /// The migration that was started last, if it isn't recorded as done.
+    ///
+    /// It is running, or it has failed, or its process has crashed.
     public let interruption: Attempt?
 
-    /// The attempts at other versions that were begun and are still pending.
+    /// The other migrations that were started and aren't recorded as done.
     public let attempted: [Attempt]
 
-    /// The migrations that ran here, the oldest first, at most the newest 1,000.
+    /// The migrations that have run on this data, the oldest first; only the newest 1,000 are kept.
     public let history: [AppliedMigration]
 
-    /// Makes a status for the preview or the test of a screen that shows one.
+    /// Makes a status for previews and tests of a screen that shows it.
     ///
     /// - Parameters:
     ///   - name: The name of the manager.
-    ///   - appVersion: The version of the app that asked.
+    ///   - appVersion: The version of the app that asks for the status.
     ///   - stateFile: The path of the state file.
     ///   - lastRunVersion: The version up to which everything has run; `nil` if there is no state.
-    ///   - baseline: The version of the data when the state was made or reset; `nil` takes `lastRunVersion`.
-    ///   - launchedVersion: The newest version of the app that was started on this data; `nil` takes
-    ///     `lastRunVersion`.
+    ///   - baseline: The version of the data when the state was created or reset. If it is `nil`,
+    ///     `lastRunVersion` is used.
+    ///   - launchedVersion: The newest version of the app that was started on this data. If it is `nil`,
+    ///     `lastRunVersion` is used.
     ///   - minimumAppVersion: The oldest version of the app that may use the data; `nil` if every version
     ///     may.
-    ///   - interruption: The migration whose closure was begun last and isn't recorded.
-    ///   - attempted: The attempts at other versions that were begun and are still pending.
-    ///   - history: The migrations that ran here, the oldest first.
+    ///   - interruption: The migration that was started last, if it isn't recorded as done.
+    ///   - attempted: The other migrations that were started and aren't recorded as done.
+    ///   - history: The migrations that have run on this data, the oldest first.
     public init(
         name: String,
         appVersion: AppVersion,
@@ -87,9 +90,9 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
 }
 
 extension MigrationStatus {
-    /// The status of a state, for an app at `appVersion`.
+    /// Makes the status of a state, for an app with the version `appVersion`.
     ///
-    /// `isUnderWay` is whether a process is at work on the interrupted migration; `nil` if that is unknown.
+    /// `isUnderWay` says whether a process is running the interrupted migration; `nil` if that is unknown.
     package init(
         _ state: MigrationState?,
         of location: StateLocation,
@@ -116,30 +119,35 @@ extension MigrationStatus {
 extension MigrationStatus {
     /// Several lines for a person to read, with times in UTC.
     ///
-    /// The only path in it is that of the state file. It contains the whole text of a closure's own error. It
-    /// doesn't contain the text of a checkpoint, only how much was done.
+    /// The text contains one path, that of the state file. It contains the whole text of a closure's own
+    /// error. It doesn't contain the text of a checkpoint, only how much was done.
     public var description: String {
         var lines: [Message] = ["Migrations of \(name.quoted) in app version \(appVersion)"]
         lines.append("State: \(stateFile)")
         guard let lastRunVersion, let baseline, let launchedVersion else {
-            lines.append("There is no state yet: no app version has made one here.")
+            lines.append("There is no state yet: no version of the app has created one here.")
             return lines.map(\.description).joined(separator: "\n")
         }
         lines.append(
-            "Last run: \(lastRunVersion). Baseline: \(baseline). Newest app version started: \(launchedVersion)."
+            "Last-run version: \(lastRunVersion). Baseline: \(baseline). Newest app version started: \(launchedVersion)."
         )
         if let minimumAppVersion {
-            let verdict: Message = requiredAppVersion == nil ? "This one may." : "This one must not touch it."
-            lines.append("Only app version \(minimumAppVersion) or a later one may use the data. \(verdict)")
+            let verdict: Message = requiredAppVersion == nil ? "may" : "must not"
+            lines.append(
+                """
+                Only app version \(minimumAppVersion) or a later one may use the data. App version \(appVersion) \
+                \(verdict) use it.
+                """
+            )
         }
         if let interruption { lines += interruption.lines(isInterrupted: true) }
         for attempt in attempted { lines += attempt.lines(isInterrupted: false) }
-        lines.append(history.isEmpty ? "History: none ran here." : "History: \(history.count) ran here")
+        lines.append("Migrations that have run: \(history.isEmpty ? "none" : "\(history.count)")")
         for row in history {
             lines.append(
                 """
-                  \(row.version) from \(row.previousVersion), finished \(Timestamp.text(row.finishedAt)) by app version \
-                \(row.appVersion) in \(JSON.seconds(row.duration)) s, attempts: \(row.attempts)
+                  \(row.version) (data was at \(row.previousVersion)), finished \(Timestamp.text(row.finishedAt)) by \
+                app version \(row.appVersion) in \(JSON.seconds(row.duration)) s, attempts: \(row.attempts)
                 """
             )
         }

@@ -12,15 +12,18 @@ extension FleetAttempt {
             // A closure that met a deadlock or a serialization failure is called again.
             for left in [3, 2, 1, 0] {
                 do {
-                    try await begin(db, lockTimeout: lockTimeout)
-                    return try await SQLError.telling(Connection.self) {
-                        let process = try await ServerProcess(db.query(ServerProcess.query))
-                        do {
-                            try await watch.call(at: .transaction(process), closing: db) {
-                                try await body(connection, context)
-                            }
-                        } catch let unanswered as UnansweredStatement { throw unanswered.reason }
+                    var process: ServerProcess?
+                    try await watch.call(at: nil, closing: db) {
+                        try await begin(db, lockTimeout: lockTimeout)
+                        process = try await ServerProcess(db.query(ServerProcess.query))
                     }
+                    return try await SQLError.telling(Connection.self) {
+                        try await watch.call(at: process.map(StatementPlace.transaction), closing: db) {
+                            try await body(connection, context)
+                        }
+                    }
+                } catch let unanswered as UnansweredStatement {
+                    throw unanswered.reason
                 } catch {
                     let state = (error as? SQLError)?.sqlState
                     guard left > 0, SQLError.isOfConcurrency(state), !Task.isCancelled,
@@ -120,7 +123,9 @@ extension FleetAttempt {
     ///
     /// Not every client hands over why the server ended a connection.
     private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {
-        if isGone, row.duration >= holder.lease.length {
+        // A connection that this library has closed says why. A longer lease would only make the wait longer.
+        let isWatched = [.closed, .cancelled].contains((cause as? SQLError)?.code)
+        if isGone, !isWatched, row.duration >= holder.lease.length {
             return await note(
                 cause,
                 """

@@ -40,12 +40,21 @@ final class FleetAttempt: Sendable {
     /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.
     func finish(_ failure: (any Error)?) async throws(MigrationError) {
         if let loss = await holder.end() { throw lost(loss, failure) }
-        if let failure { throw await note(failure) }
+        if let failure { throw await note(inWordsOfServer(failure)) }
         let row = row
         try await holder.release(
             holder.state.recording(row),
             else: "Migration \(context.version) ran, and will run again with the next manager."
         ) { $0.history.contains(row) }
+    }
+
+    /// The error of a closure, with the reason that the server has given.
+    ///
+    /// A closure may ask the database itself. The description of a client's error may hide the reason, and only the
+    /// SQLSTATE tells whether it may pass.
+    private func inWordsOfServer(_ failure: any Error) -> any Error {
+        guard let server = holder.stored.postgres?.serverError(from: failure) else { return failure }
+        return SQLError.wrapped(failure, as: .migrationFailed, server: server)
     }
 
     var row: AppliedMigration {
@@ -101,7 +110,7 @@ final class FleetAttempt: Sendable {
 
     /// True if the error is that of a database, a store or a connection, and another try may succeed by itself.
     ///
-    /// Only the app knows about its own errors.
+    /// Only the app knows about its own errors. Those of the store's client are told by the server's report.
     static func isTransient(_ failure: any Error) -> Bool {
         if let failure = failure as? SQLError {
             return failure.isTransient || failure.underlyingError is Overdue

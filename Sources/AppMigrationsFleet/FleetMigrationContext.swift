@@ -80,7 +80,7 @@ public struct FleetMigrationContext: Sendable {
         let size = text.utf8.count
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, of: version) }
         try await holder.save(isCheckpoint: true) {
-            $0.withCheckpoint(text, progress: progress.map(MigrationContext.fraction), since: began)
+            $0.withCheckpoint(text, progress: progress.map(MigrationContext.fraction), comparedWith: began)
         }
         if let progress { reportProgress(progress) }
         if Task.isCancelled { throw location.cancelledAtCheckpoint(of: version) }

@@ -24,6 +24,9 @@ extension FleetMigrationManager {
     /// lease: the server ends a transaction whose host is silent for longer, so that a host which stands still lets go of
     /// its locks.
     ///
+    /// If the server ends the process of the connection, the connection is closed within a lease. If the task is
+    /// cancelled, the connection is closed half a lease later, unless the closure has ended before.
+    ///
     /// Put changes of the schema into numbered files, and not into this closure. Here, `ALTER TABLE` waits behind everyone
     /// who reads the table, for up to `lockTimeout`, and everyone who comes after it waits too. An `SQLMigrator` waits for
     /// a second at a time, and lets the others through between its tries.

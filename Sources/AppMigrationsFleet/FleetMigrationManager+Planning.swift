@@ -27,7 +27,7 @@ extension FleetMigrationManager {
         declarations.withLock { $0.beginPlan() }
         // While its lease stands, an attempt is no death.
         let limit = found.isHeld ? nil : options.attemptLimit
-        let plan = Plan(state, attemptLimit: limit, isStatePresumed: found.state == nil)
+        let plan = Plan(state, attemptLimit: limit, isStateAssumed: found.state == nil)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
         let token = RunToken(place.token, isPlan: true)
         defer {

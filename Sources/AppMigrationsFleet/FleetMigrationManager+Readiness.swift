@@ -5,7 +5,7 @@ extension FleetMigrationManager {
     ///
     /// ```swift
     /// let readiness = FleetMigrationManager.readiness(
-    ///     named: "Data",
+    ///     named: "Notes",
     ///     currentVersion: "1.4",
     ///     store: store
     /// )
@@ -14,7 +14,7 @@ extension FleetMigrationManager {
     ///
     /// The parameters are those of the managers that migrate; a probe writes nothing.
     public static func readiness(
-        named name: String = "default",
+        named name: String,
         currentVersion: String,
         store: any FleetStore,
         options: Options = Options()

@@ -89,7 +89,7 @@ extension FleetMigrationManager {
             }
             guard case .run(let known) = decision else {
                 let settled =
-                    declarations.withLock { $0.stateWithoutRun(of: declaration, by: decision, from: state) }
+                    declarations.withLock { $0.stateToSaveIfNotRun(declaration, by: decision, from: state) }
                     ?? state
                 let consequence = decision.consequenceOfNotSaving(version)
                 let outcome = try await save(settled, over: found, version, else: consequence)

@@ -85,7 +85,7 @@ extension FleetMigrationManager {
             if let newer = versions?.begun(above: currentVersion) {
                 """
                 Version \(newer) of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in \
-                this version (\(currentVersion)); the guide Several hosts has the SQL of a reset.
+                this version (\(currentVersion)); the guide Running a fleet has the SQL of a reset.
                 """
             } else {
                 "Let the host that migrates start again, and then this one."

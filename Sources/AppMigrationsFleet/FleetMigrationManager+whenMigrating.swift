@@ -25,7 +25,8 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`, `nested`,
     ///   `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
-    ///   `underlyingError`. The manager is closed then, unless the error is the `nested` of a plan, or of a second declaration while
+    ///   `underlyingError`. An error of the client that also connects the store is an `SQLError` there, with what the server
+    ///   said, and the client's error is the `underlyingError` of that one. The manager is closed then, unless the error is the `nested` of a plan, or of a second declaration while
     ///   one of this manager is under way.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

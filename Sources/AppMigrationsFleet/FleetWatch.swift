@@ -7,8 +7,8 @@ internal import AppMigrationsSQL
 /// process, no answer will come. Half a lease after the task was cancelled, nobody waits for an answer any more.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
-    /// By the start of each server, whether the store's server shows its processes.
-    private let shown = Guarded<[String: Bool]>([:])
+    /// By the start of each server, what the store's server shows of it.
+    private let shown = Guarded<[String: Visibility]>([:])
     private struct Waits {
         /// The transaction that the statement under way waits for.
         var blocker: String?
@@ -146,12 +146,24 @@ extension FleetWatch {
     private nonisolated(nonsending) func isShown(_ place: StatementPlace?) async throws -> Bool {
         waits.withLock { $0.blocker = nil }
         guard let place, let server = place.process?.start else { return false }
-        if case .transaction = place, let known = shown.withLock({ $0[server] }) { return known }
+        let known = shown.withLock { $0[server] }
+        // The transaction before it has found out.
+        if case .alone = place { return known == .statements }
+        if let known { return known != .nothing }
         guard let store = holder.stored.postgres else { return false }
         let sight = try await deadline.bound { try await Self.sight(of: place, in: store, after: .zero) }
-        let isShown = sight != nil
-        if case .transaction = place { shown.withLock { $0[server] = isShown } }
-        return isShown
+        let visibility = sight.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
+        shown.withLock { $0[server] = visibility }
+        return visibility != .nothing
+    }
+
+    /// What the store's role may see of a server.
+    private enum Visibility {
+        /// It isn't the store's server.
+        case nothing
+        /// Its processes, and not what they run.
+        case processes
+        case statements
     }
 
     /// Waits until the server says that the statement can't be answered; `nil` if that is never known.
@@ -183,7 +195,8 @@ extension FleetWatch {
                     isMissing = true
                     continue
                 }
-                return sight == nil ? .closed(with: process) : .unanswered(by: process)
+                if sight != nil { return .unanswered(by: process) }
+                return isInClosure ? .closed(inClosureWith: process) : .closed(with: process)
             } catch {
                 if Task.isCancelled { return nil }
                 // A store that can't be asked costs the lease, and with it the statement.
@@ -205,6 +218,8 @@ extension FleetWatch {
     private struct Sight: Sendable {
         /// True if it runs no statement, and has run none for a while.
         let isIdle: Bool
+        /// True if the store's role may see what it runs.
+        let isReadable: Bool
         /// The transaction that it waits for.
         let blocker: String?
     }
@@ -223,8 +238,8 @@ extension FleetWatch {
             }
         // A prepared transaction has the number 0.
         let sql = """
-            SELECT CASE WHEN state LIKE 'idle%' AND clock_timestamp() - state_change > interval '\(time.wholeMilliseconds) ms'
-            THEN 'idle' ELSE 'active' END, (
+            SELECT CASE WHEN state IS NULL THEN 'hidden' WHEN state LIKE 'idle%' AND
+            clock_timestamp() - state_change > interval '\(time.wholeMilliseconds) ms' THEN 'idle' ELSE 'active' END, (
                 SELECT CASE blocking WHEN 0 THEN 'a prepared transaction' ELSE concat(
                     'the open transaction of the server''s process ', blocking,
                     (SELECT ' for ' || host(client_addr) FROM pg_stat_activity WHERE pid = blocking)
@@ -236,7 +251,7 @@ extension FleetWatch {
         guard let row = rows.first else { return nil }
         var blocker: String?
         if row.count > 1, case .text(let found) = row[1] { blocker = found }
-        return Sight(isIdle: row.first == .text("idle"), blocker: blocker)
+        return Sight(isIdle: row.first == "idle", isReadable: row.first != "hidden", blocker: blocker)
     }
 
     /// Reports that the statement waits for somebody's transaction.
@@ -261,12 +276,21 @@ extension SQLError {
     fileprivate static func closed(with process: ServerProcess) -> SQLError {
         SQLError(
             .closed,
-            "The connection went silent: the \(process.description), which ran its statements, has ended"
+            "The connection went silent: its statements ran in \(process.description), which has ended"
+        )
+    }
+
+    /// The closure may have done something else for so long that the server ended its transaction.
+    fileprivate static func closed(inClosureWith process: ServerProcess) -> SQLError {
+        SQLError(
+            .closed,
+            "The closure's statements ran in \(process.description), which has ended: the server or the network failed, or the"
+                + " closure sent no statement for longer than a transaction may wait for one"
         )
     }
 
     fileprivate static func unanswered(by process: ServerProcess) -> SQLError {
-        SQLError(.closed, "The connection went silent: the \(process.description) does not run the statement")
+        SQLError(.closed, "The connection went silent: \(process.description) does not run the statement")
     }
 }
 

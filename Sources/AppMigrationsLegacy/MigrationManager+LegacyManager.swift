@@ -1,4 +1,4 @@
-public import AppMigrations
+@_exported public import AppMigrations
 
 extension MigrationManager {
     /// Runs `run` once for this data, unless an older release of the app has run this migration with the old
@@ -48,7 +48,7 @@ extension MigrationManager {
     /// Runs `run` with its context, unless an older release of the app has run this migration with the old
     /// library.
     ///
-    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-(_,_,_,_,()->Void)``
+    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``
     /// does, for a closure that uses its attempt, reports progress or saves checkpoints.
     @discardableResult
     public func whenMigrating(
@@ -75,7 +75,7 @@ extension MigrationManager {
     /// Runs an asynchronous closure, unless an older release of the app has run this migration with the old
     /// library.
     ///
-    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-(_,_,_,_,()->Void)``
+    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``
     /// does. The closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
@@ -96,7 +96,7 @@ extension MigrationManager {
     /// Runs an asynchronous closure with its context, unless an older release of the app has run this
     /// migration with the old library.
     ///
-    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-(_,_,_,_,()->Void)``
+    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``
     /// does, on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

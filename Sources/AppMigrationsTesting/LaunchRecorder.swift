@@ -46,14 +46,14 @@ final class LaunchRecorder: RehearsalHook {
 
     var record: Record { state.withLock { $0 } }
 
-    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict {
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalAnswer {
         state.withLock { record in
             record.declared.append(version)
             if outOfOrder { record.outOfOrder.insert(version) }
-            if kind == .listing || version == missing { return .passOver }
+            if kind == .listing || version == missing { return .skip }
             guard let limit, version > limit else { return .continue }
             // An older release should not come to the code behind the declarations.
-            if case .older = kind { return .passOver }
+            if case .older = kind { return .skip }
             record.isStopped = true
             return .stop
         }

@@ -56,8 +56,8 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.2 was not run. Repair it, or restore it from a backup. If "
-                + "you can't, remove the document: the next manager is then a first run."
+                + "byte 0. The state was left unchanged. Migration 1.2 was not run. Repair the document, or "
+                + "restore it from a backup. If you can't, remove the document. The next manager then begins with a first run."
         ) { manager, fleet in
             try await fleet.store.put("{}")
             try await declare("1.2", in: manager)
@@ -71,7 +71,7 @@ import Testing
         Row(
             .newerThanCurrentVersion,
             "Version 1.5, the version of reset(to:) in M, is newer than the app (1.4). lastRunVersion was not changed. Pass the "
-                + "version that the data is at. If a newer app changed the data, start that one."
+                + "version that the data is at. If a newer app changed the data, start that app."
         ) { manager, _ in try await manager.reset(to: "1.5") },
         Row(
             .stateUnreadable,

@@ -130,6 +130,22 @@ import Testing
         #expect(statements[back...].contains { $0.hasPrefix("UPDATE") })
     }
 
+    @Test(arguments: [("53300", true), ("42501", false), ("", true)])
+    func `a closure that can't connect is told in the words of the server, and may pass by its SQLSTATE`(
+        state: String,
+        isTransient: Bool
+    ) async throws {
+        let manager = try await FleetMigrationManager(on: postgresStore(path))
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1") { throw PostgresStandIn.Gone(state: state) }
+        }
+        let cause = error?.underlyingError as? SQLError
+        #expect(error?.code == .migrationFailed)
+        #expect(error?.isTransient == isTransient)
+        #expect(error?.description.contains("the server says \(state)") == true)
+        #expect(cause?.underlyingError is PostgresStandIn.Gone)
+    }
+
     @Test func `statements of a closure wait for a lock as long as the lock timeout says`() async throws {
         let manager = try await FleetMigrationManager(on: postgresStore(path))
         try await manager.whenMigrating(toVersion: "1.1", in: db) { _, _ in }

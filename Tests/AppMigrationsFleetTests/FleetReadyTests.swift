@@ -83,8 +83,8 @@ import Testing
             held?.description == """
                 Migration 1.1 of manager "Data" (document "Data" in the fleet's store) was not run: version 2.0 of the app has \
                 begun to change the data, and this app is version 1.4. Start version 2.0 or a later \
-                one. If the data is still as version 0 left it, call reset(to: "0"), and everything after it is pending again. \
-                Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
+                one. If the data is still as version 0 left it, call reset(to: "0"). Every later version is then pending again. \
+                Before this version serves requests, wait with untilMigrated. The guide Running a fleet has the SQL of a reset.
                 """
         )
         let pod = try await pod()
@@ -96,7 +96,7 @@ import Testing
                 The manager "Data" (document "Data" in the fleet's store) waited 3.0 seconds for the migrations that it declares, \
                 and no host runs them: the last attempt at migration 2.0, number 1, failed with "the network is gone". Version 2.0 \
                 of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in this version \
-                (1.4); the guide Several hosts has the SQL of a reset.
+                (1.4); the guide Running a fleet has the SQL of a reset.
                 """
         )
         #expect(try old.launch == .downgrade(from: #require(AppVersion("2.0"))))
@@ -207,17 +207,17 @@ import Testing
             #expect(status.interruption?.deaths == 0)
             #expect(
                 status.description.contains(
-                    "\nUnder way: 1.1, attempts: 1, deaths: 0, last by app version 1.4, begun 2026-11-18T11:06:40Z\n  Host: a, process "
+                    "\nUnder way: 1.1, attempts: 1, crashes: 0, last attempt by app version 1.4, begun 2026-11-18T11:06:40Z\n  Host: a, process "
                 )
             )
-            #expect(status.description.contains(". Its lease runs out if it isn't renewed for 30.0 s.\n"))
+            #expect(status.description.contains(". Its lease expires 30.0 s after its last renewal.\n"))
             #expect(try await !pod.isMigrated(declare))
         }
         fleet.clock.advance(by: .seconds(1))
         let status = try await pod.status
         #expect(status.interruption?.isUnderWay == false)
         #expect(status.interruption?.deaths == 1)
-        #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, deaths: 1, "))
+        #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, crashes: 1, "))
         #expect(!status.description.contains("Host: "))
         #expect(await code { _ = try await pod.isMigrated(declare) } == .attemptLimitReached)
         #expect(try await pod.plan(declare).map(\.kind) == [.refused])

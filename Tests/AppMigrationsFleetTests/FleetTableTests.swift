@@ -19,9 +19,9 @@ import Testing
         #expect(
             error?.description.hasSuffix(
                 """
-                but it no longer exists. Migration 1.1 was not run. Create a new manager. For it, this is a first run. The new state \
-                counts its fences from 1 again. If another system rejects fences below the highest one that it has seen, reset that \
-                fence there.
+                but it no longer exists. Migration 1.1 was not run. Create a new manager, which begins with a first run. The new state \
+                counts its fencing tokens from 1 again. If another system rejects tokens below the \
+                highest one that it has seen, reset the token there.
                 """
             ) == true,
             "\(error?.description ?? "")"

@@ -127,6 +127,35 @@ import Testing
         #expect(try scratch.keys == [lastKey: "3.1"])
     }
 
+    @Test func `what an older release did after a death during the copying stays, and isn't repeated`()
+        async throws
+    {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            let old = try scratch.old()
+            let options = MigrationManager.Options { if $0.isCopying { kill(getpid(), SIGKILL) } }
+            try scratch.manager(old, options: options).whenMigrating(
+                toVersion: "3.1",
+                unlessRunBy: old,
+                protecting: [scratch.file("notes")]
+            ) {
+                Issue.record("The closure ran.")
+            }
+        }
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let paths = [scratch.file("notes")]
+        #expect(
+            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                throw Failure()
+            }
+        )
+        #expect(try scratch.read("notes") == "new by the older release")
+    }
+
     @Test func `what an older release did to other files after a death stays, and isn't repeated`()
         async throws
     {

@@ -37,7 +37,7 @@ import Testing
             (
                 ["1.1", "v2"], .invalidVersion,
                 #"The version "v2" can't be read: a digit is missing at character 1. It is declared in manager "default" "#
-                    + "(<state>/default.migrations.json). It was not run. A version consists of numbers separated by dots, "
+                    + "(<state>/default.migrations.json). The migration was not run. A version consists of numbers separated by dots, "
                     + "then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
             ),
         ]
@@ -93,7 +93,7 @@ import Testing
                 }
             }
         #expect(report.findings.map(\.kind) == [.failed])
-        #expect(report.texts.first?.contains("upgrades from 1.1 at the earliest") == true)
+        #expect(report.texts.first?.contains("only upgrades data from version 1.1 on") == true)
     }
 
     @Test func `a version that was declared before and is gone is found, and the record stays`() throws {

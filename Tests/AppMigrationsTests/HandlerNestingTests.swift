@@ -127,7 +127,7 @@ import Testing
         for (outer, inner) in [
             (file, missing), (missing, file), (otherStore, file), (otherStore, missing), (stored, otherStore),
         ] {
-            try RunToken.marking(outer) { () throws in #expect(try RunToken.enclosing(inner) == nil) }
+            try RunToken.withToken(of: outer) { () throws in #expect(try RunToken.enclosing(inner) == nil) }
         }
     }
 

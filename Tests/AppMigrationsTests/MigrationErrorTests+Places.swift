@@ -21,8 +21,8 @@ extension MigrationErrorTests {
             .restoring,
             SystemCallError(call: "write", errorNumber: 28, path: "/data/file"),
             "The files that migration 1.2 protects could not be restored in manager \"Library\" (/d/Library.migrations.json): /data/file: No space left "
-                + "on device (write, errno 28). The copies are kept, and the next start tries again. Don't write to those files before "
-                + "it has succeeded. \(wayOut), and the copies are moved to a folder next to the state."
+                + "on device (write, errno 28). The copies are kept, and the next start tries again to "
+                + "restore the files. Don't write to those files before a start has succeeded. \(wayOut), and the copies are moved to a folder next to the state."
         ),
         row(
             .cleaningUp,
@@ -47,8 +47,8 @@ extension MigrationErrorTests {
         Row(
             .stateUnreadable,
             .gone(location),
-            "\(state) existed when the manager was created, but it no longer exists. Create a new manager. For it, this is a "
-                + "first run."
+            "\(state) existed when the manager was created, but it no longer exists. Create a new "
+                + "manager, which begins with a first run."
         ),
         Row(
             .stateFromNewerFormat,
@@ -59,10 +59,10 @@ extension MigrationErrorTests {
         Row(
             .stateCorrupted,
             .notRegular(location),
-            "\(state) is not a regular file, or is larger than 1 MiB. It was left unchanged. Put the state file itself at "
+            "\(state) is not a regular file, or is larger than 1 MiB. The state was left unchanged. Put the state file itself at "
                 + "this path. A symbolic link isn't followed, because the next save would replace it. If the state is lost, "
-                + "call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which moves aside whatever is at "
-                + "this path: the next manager is then a first run. Copies of protected files may be in "
+                + "call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which moves "
+                + "aside whatever is at this path. The next manager then begins with a first run. Copies of protected files may be in "
                 + "/d/Library.migrations.snapshot. A first run moves them to another folder and keeps them. If you repair "
                 + "the file by hand, keep its \"interruption\" member: without it, the next start deletes the copies."
         ),

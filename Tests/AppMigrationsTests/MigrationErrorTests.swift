@@ -70,7 +70,7 @@ struct MigrationErrorTests {
             .newerThanCurrentVersion,
             thrown { try release().versions(resetTo: "1.5") },
             "Version 1.5, the version of reset(to:) in manager \"Library\" (/d/Library.migrations.json), is newer than the app "
-                + "(1.4). Pass the version that the data is at. If a newer app changed the data, start that one."
+                + "(1.4). Pass the version that the data is at. If a newer app changed the data, start that app."
         ),
         Row(
             .declaredOutOfOrder,
@@ -87,8 +87,8 @@ struct MigrationErrorTests {
         Row(
             .nested,
             .nested(version("1.2"), in: location),
-            "This call would wait for itself: a closure, a plan or a declaration of manager \"Library\" "
-                + "(/d/Library.migrations.json) is under way, and the call was made inside it or next to it. In a plan, use the "
+            "This call would wait for itself. A closure, a plan or a declaration of manager \"Library\" "
+                + "(/d/Library.migrations.json) is running, and the call was made inside it or at the same time. In a plan, use the "
                 + "manager that its closure gets. Elsewhere, declare this version after the other declaration has returned, not inside "
                 + "its closure. In asynchronous code, await each declaration."
         ),
@@ -97,14 +97,14 @@ struct MigrationErrorTests {
             refusal("1.4", begun: "1.5"),
             "Migration 1.4 of manager \"Library\" (/d/Library.migrations.json) was not run: version 1.5 of the app has begun to "
                 + "change the data, and this app is version 1.4. Start version 1.5 or a later one. If "
-                + "the data is still as version 0 left it, call reset(to: \"0\"), and everything after it is pending again."
+                + "the data is still as version 0 left it, call reset(to: \"0\"). Every later version is then pending again."
         ),
         Row(
             .managerClosed,
             .managerClosed(nil, by: .gone(location), in: location),
             "The declared migration was not run: manager \"Library\" (/d/Library.migrations.json) was closed because of an "
                 + "earlier failure. Fix that failure and create a new manager. The first failure: \(state) existed when the "
-                + "manager was created, but it no longer exists. Create a new manager. For it, this is a first run."
+                + "manager was created, but it no longer exists. Create a new manager, which begins with a first run."
         ),
     ]
 
@@ -143,8 +143,8 @@ struct MigrationErrorTests {
         Row(
             .attemptLimitReached,
             refusal("1.2", deaths: 3),
-            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was not run: 3 processes of this app version died "
-                + "in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next manager try again, "
+            "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was not run: 3 processes of "
+                + "this app version crashed in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next manager try again, "
                 + "and so does a new app version, reset(to:) or a higher limit."
         ),
         Row(

@@ -140,8 +140,8 @@ import Testing
             #expect(error.code == .managerClosed)
             #expect(
                 error.description
-                    == "Migration \(text) was not run. This manager was handed out for a plan of manager \"Library\" "
-                    + "(\(folder.stateFile)), and the plan is over. Use the manager whose plan it was."
+                    == "Migration \(text) was not run. This manager was passed to the closure of a plan of manager \"Library\" "
+                    + "(\(folder.stateFile)), and the plan has ended. Use the manager on which plan was called."
             )
         }
         #expect(throws: MigrationError.self) { try kept?.reset(to: "1.0") }

@@ -128,7 +128,8 @@ import Testing
     @Test func `a status that is made takes what is missing from what is given`() {
         let none = MigrationStatus(name: "Library", appVersion: version("1.4"), stateFile: "/data")
         #expect(!none.hasState)
-        #expect(none.description.hasSuffix("There is no state yet: no app version has made one here."))
+        let text = "There is no state yet: no version of the app has created one here."
+        #expect(none.description.hasSuffix(text))
         let some = MigrationStatus(
             name: "Library",
             appVersion: version("1.4"),

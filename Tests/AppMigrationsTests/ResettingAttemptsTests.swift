@@ -37,7 +37,7 @@ import Testing
         #expect(status.interruption?.progress == 0.5)
         #expect(
             status.interruption?.failure
-                == "The process died during this attempt. Later, resetAttempts() was called."
+                == "The process crashed in this attempt. Later, resetAttempts() was called."
         )
         #expect(status.attempted.map(\.deaths) == [0])
         #expect(status.attempted.map(\.attempts) == [4])
@@ -100,7 +100,7 @@ import Testing
         try folder.makeFolder(folder.obstacle)
         let error = try #require(throws: MigrationError.self) { try manager.resetAttempts() }
         #expect(error.code == .stateNotSaved)
-        #expect(error.description.contains("The counts of deaths were not changed."))
+        #expect(error.description.contains("The counts of crashes were not changed."))
         try folder.remove(folder.obstacle)
         #expect(try manager.refusal(of: "1.2").code == .attemptLimitReached)
     }

@@ -93,11 +93,11 @@ import Testing
             await run(folder, "2.0", "--status").output == """
                 Migrations of "Library" in app version 2.0
                 State: \(folder.path)/Migrations/Library.migrations.json
-                There is no state yet: no app version has made one here.
+                There is no state yet: no version of the app has created one here.
 
                 Migrations of "Preferences" in app version 2.0
                 State: \(folder.path)/Migrations/Preferences.migrations.json
-                There is no state yet: no app version has made one here.
+                There is no state yet: no version of the app has created one here.
 
                 """
         )
@@ -110,8 +110,9 @@ import Testing
         await #expect(throws: MigrationError.self) { try await folder.start(as: .v1_1) }
         let before = try everything(folder)
         let text = await run(folder, "1.1", "--status").output
-        #expect(text.contains("\nLast run: 1.0. Baseline: 1.0. Newest app version started: 1.1.\n"))
-        #expect(text.contains("\nFailed: 1.1, attempts: 1, deaths: 0, last by app version 1.1, begun "))
+        #expect(text.contains("\nLast-run version: 1.0. Baseline: 1.0. Newest app version started: 1.1.\n"))
+        let failed = "\nFailed: 1.1, attempts: 1, crashes: 0, last attempt by app version 1.1, begun "
+        #expect(text.contains(failed))
         #expect(text.contains("/notes.json cannot be read: "))
         let json = await run(folder, "1.1", "--json").output
         let object = try JSONSerialization.jsonObject(with: Data(json.utf8))

@@ -1,15 +1,15 @@
-/// The declarations of one manager: the last one, whether one is under way, and what the manager knows of the
-/// state.
+/// The declarations of one manager so far, and the state as the manager last read it.
 ///
-/// It reads no file. The manager passes the state in. A fleet's manager uses this type in the same way: of
-/// the core, a fleet uses `Deciding`, the values of `State`, `StartOutcome`, `RunToken`, `Message`,
-/// `Guarded`, the clocks and the public types.
+/// This type reads no file: the manager reads the state and passes it in. If several hosts share the data (a
+/// fleet), the fleet's manager uses this type in the same way.
 package struct Declarations {
-    /// A declared version, and the oldest app that can use the data once the migration has run.
+    /// A declared version, and the oldest version of the app that can use the data once its migration has
+    /// run.
     package struct Declaration: Sendable {
         package let version: AppVersion
 
-        /// The oldest version of the app that can use the data afterwards; zero if every version can.
+        /// The oldest version of the app that can use the data after the migration; zero if every version
+        /// can.
         package let minimumAppVersion: AppVersion
 
         /// True if the migration may run even when a higher version has already run.
@@ -21,33 +21,33 @@ package struct Declarations {
     private enum Phase {
         case open
 
-        /// A declaration has something to run, and its call hasn't returned.
+        /// The call of a declaration that may have to run its closure hasn't returned.
         case declaring
 
-        /// An error ended the declarations.
+        /// An error closed the manager.
         case closed(MigrationError)
     }
 
     package let rules: UpgradeRules
 
-    /// The version numbers that sum up the state (its versions), as this manager last read them.
+    /// The versions of the state, as this manager last read them.
     package private(set) var versions: StateVersions
 
-    /// The complete state that `versions` come from.
+    /// The whole state, of which `versions` are a part; `nil` if it wasn't needed yet.
     ///
-    /// It is read only when a version declared out of order needs it; `nil` until then.
+    /// It is read only for a version that is declared with `outOfOrder: true`.
     package private(set) var state: MigrationState?
 
-    /// True in a plan or a rehearsal.
+    /// True if a plan or a rehearsal uses these declarations.
     ///
-    /// Then each declaration is examined in full: a plan needs a row for it, and a rehearsal may change what
-    /// it does.
+    /// In that case, no declaration takes the shortcut: a plan needs a row for each declaration, and a
+    /// rehearsal may skip a declaration or stop at it.
     private var isObserved = false
 
-    /// The plan that these declarations belong to; `nil` if there is none or it has ended.
+    /// The plan that these declarations belong to; `nil` if there is none or the plan has ended.
     private(set) var plan: Plan?
 
-    /// The rows of the plan, which are still needed when it is over.
+    /// The rows of the plan, which are kept after the plan has ended; `nil` if there was no plan.
     private var rows: [PlannedMigration]?
 
     private var phase = Phase.open { didSet { refreshShortcut() } }
@@ -55,9 +55,9 @@ package struct Declarations {
     /// The version that was declared last.
     private var previous = AppVersion.zero
 
-    /// A declaration of this version or an earlier one returns at once, because it has already run.
+    /// A declaration of this version or a lower one returns at once, because its migration has already run.
     ///
-    /// Zero turns this shortcut off.
+    /// If it is zero, no declaration takes this shortcut.
     private var shortcutLimit = AppVersion.zero
 
     private var location: StateLocation { rules.location }
@@ -68,9 +68,8 @@ package struct Declarations {
         refreshShortcut()
     }
 
-    /// Returns a new value with the same versions and rules and no declarations yet.
-    ///
-    /// The manager of a plan or a rehearsal uses it.
+    /// Returns the declarations for the manager of a plan or a rehearsal: with the same versions and rules,
+    /// and with no declared version yet.
     package func observed(by plan: Plan? = nil) -> Declarations {
         var observed = Declarations(versions, under: rules)
         observed.isObserved = true
@@ -80,9 +79,10 @@ package struct Declarations {
         return observed
     }
 
-    /// True if this manager made the first declarations of a fresh install, and none of them failed.
+    /// True if the fresh install is over: this manager has declared at least one version, and no error has
+    /// closed it.
     ///
-    /// It is false for the manager of a plan, because the end of the plan has closed it.
+    /// It is false for the manager of a plan, because a plan closes its manager when it ends.
     var endsFreshInstall: Bool {
         versions.freshInstall != nil && previous > .zero && firstFailure == nil
             && versions.isFreshInstall(of: rules.appVersion)
@@ -93,11 +93,12 @@ package struct Declarations {
         if case .closed(let first) = phase { first } else { nil }
     }
 
-    /// Declares a version if it is certain that it has run, and returns true.
+    /// Declares a version if it is certain that its migration has run, and returns true.
     ///
     /// Otherwise declares nothing and returns false.
     ///
-    /// This is the whole cost of a version that has run: reading its text, a lock and two comparisons.
+    /// For most versions of most starts, this is all that a declaration does: it reads the version's text,
+    /// takes a lock in memory, and compares twice.
     @inline(__always)
     package mutating func takeShortcut(for version: AppVersion) -> Bool {
         guard previous < version, version <= shortcutLimit else { return false }
@@ -107,13 +108,13 @@ package struct Declarations {
 }
 
 extension Declarations {
-    /// Parses a declaration.
+    /// Reads a declaration, and decides from the state in memory whether its closure may have to run.
     ///
-    /// Decides from the state that the manager already has in memory whether there is something to run; `nil`
-    /// if not.
+    /// If it may, the declaration is under way until ``endDeclaration()`` or ``close(_:)`` is called. An
+    /// error closes the manager, with one exception: if another declaration is under way, this one throws
+    /// `nested`, and the other one continues.
     ///
-    /// The declaration is under way until ``endDeclaration()`` or ``close(_:)``. An error closes the manager,
-    /// with one exception: a second declaration while one is under way throws, and the first goes on.
+    /// - Returns: The declaration; `nil` if its closure doesn't run.
     package mutating func declare(
         _ text: String,
         outOfOrder: Bool = false,
@@ -128,8 +129,8 @@ extension Declarations {
             if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
             let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
             if isNested { throw .nested(declaration.version, in: location) }
-            // The limit of attempts is checked under the lock: another process may have succeeded by that
-            // time.
+            // The limit of attempts is checked later, while the lock is held: before that, another process
+            // may succeed with this migration.
             let decision = try decide(
                 declaration,
                 in: versions,
@@ -148,6 +149,8 @@ extension Declarations {
         }
     }
 
+    /// Reads the versions of a declaration.
+    ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     private func read(
         _ text: String,
@@ -179,22 +182,21 @@ extension Declarations {
         )
     }
 
-    /// True if only the whole state shows whether a version declared out of order has run, and it wasn't read
-    /// yet.
+    /// True if only the whole state shows whether a version has run, and the whole state wasn't read yet.
+    ///
+    /// Call this for a version that is declared with `outOfOrder: true`.
     package func needsWholeState(for text: String) -> Bool {
         guard case .open = phase, state == nil, let version = AppVersion(text) else { return false }
         return version > versions.baseline && version <= versions.lastRun
     }
 
-    /// Keeps the whole state, which a version declared out of order needs.
+    /// Keeps the whole state, for the versions that are declared with `outOfOrder: true`.
     package mutating func keepWholeState(_ state: MigrationState) { self.state = state }
 
-    /// Finishes a declaration of a read-only manager: it succeeds if there is nothing to run, and throws if
-    /// the version is pending.
+    /// Ends a declaration of a read-only manager, or throws if its closure would have to run.
     ///
-    /// It decides by the state as it is now, because another process may have run the version. The limit of
-    /// attempts isn't checked, because without the lock a running attempt looks the same as one whose process
-    /// died.
+    /// `state` has just been read, because another process may have run the migration. The limit of attempts
+    /// isn't checked: without the lock, a running attempt looks the same as an attempt whose process crashed.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly` if the version is pending.
     package mutating func endReadOnly(
@@ -211,11 +213,11 @@ extension Declarations {
         endDeclaration()
     }
 
-    /// Replaces the versions and the state that this manager keeps with newer ones.
+    /// Keeps a newer state than the one that this manager has read.
     ///
-    /// A state that was reset to a lower version, or in which a newer app has recorded a migration, is
-    /// ignored: the manager keeps its old versions. The next pending declaration compares them with the file,
-    /// and is refused.
+    /// If the state was reset to a lower version, or a newer app has recorded a migration, the manager keeps
+    /// its old versions. So the next pending declaration finds that they differ from the file, and is
+    /// refused.
     package mutating func update(from newer: MigrationState) {
         guard newer.versions.lastRun >= versions.lastRun,
             newer.versions.recorded(above: rules.appVersion) == nil
@@ -232,12 +234,12 @@ extension Declarations {
         refreshShortcut()
     }
 
-    /// Closes the manager; later errors go on naming the first failure.
+    /// Closes the manager because of `error`, unless an earlier error has closed it.
     package mutating func close(_ error: MigrationError) {
         if firstFailure == nil { phase = .closed(error) }
     }
 
-    /// Closes the manager, because the rehearsed release doesn't have `version`.
+    /// Closes the manager, because the release that a rehearsal simulates doesn't have `version`.
     ///
     /// - Returns: The error to throw.
     mutating func closeForRehearsal(before version: AppVersion) -> MigrationError {
@@ -247,10 +249,10 @@ extension Declarations {
         return error
     }
 
-    /// Begins the declarations again after a reset of the state to `versions`.
+    /// Opens the manager again, with no declared version, after the state was reset to `versions`.
     package mutating func reopen(at versions: StateVersions) {
-        // A declaration that is under way will be refused because of the new versions: versions that were
-        // declared before it may be pending again.
+        // If a declaration is under way, keep the old versions. It then finds that they differ from the file,
+        // and is refused. That is right: versions that were declared before it may be pending again.
         if case .declaring = phase { return }
         self.versions = versions
         state = nil
@@ -258,7 +260,7 @@ extension Declarations {
         phase = .open
     }
 
-    /// Lets versions that have run take the shortcut, unless each declaration has to be examined.
+    /// Lets declarations of versions that have run take the shortcut, if that is possible.
     private mutating func refreshShortcut() {
         shortcutLimit = .zero
         if case .open = phase, !isObserved { shortcutLimit = min(versions.lastRun, rules.appVersion) }
@@ -269,13 +271,13 @@ extension Declarations {
 extension Declarations {
     package var plannedRows: [PlannedMigration] { rows ?? [] }
 
-    /// True if these declarations make a plan, or made one that has ended.
+    /// True if these declarations belong to a plan, even if the plan has ended.
     var isPlanned: Bool { rows != nil }
 
-    /// Adds a row to the plan that these declarations make; false if they make none.
+    /// Adds a row to the plan; returns false if these declarations don't belong to a plan.
     ///
-    /// A refused version gets a row too, and closes the manager as in a real start. So every later row is
-    /// refused.
+    /// A version that would be refused gets a row too, and closes the plan's manager. So every later row is
+    /// refused, as every later declaration in a real start.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     package mutating func addRow(
@@ -312,28 +314,27 @@ extension Declarations {
         return true
     }
 
-    /// Turns the shortcut off while the manager makes a plan.
+    /// Turns the shortcut off while this manager makes a plan.
     ///
-    /// While a plan is made, the app must declare with the plan's manager. With the shortcut off, a
+    /// While the plan is made, the app must declare with the plan's manager. Without the shortcut, a
     /// declaration with this manager is noticed and refused.
     package mutating func beginPlan() { shortcutLimit = .zero }
 
-    /// Ends the plan.
+    /// Ends a plan.
     ///
-    /// Call this on the plan's manager, which is closed, and on the manager that made the plan, which may use
-    /// the shortcut again.
-    ///
-    /// The manager that was passed to the plan's closure is closed. If the app kept it, it would otherwise
-    /// ignore every migration without an error.
+    /// Call this for the manager that made the plan, which may take the shortcut again, and for the plan's
+    /// manager, which is closed. Otherwise, if the app had kept the plan's manager, declarations with it
+    /// would run nothing and throw no error.
     package mutating func endPlan() {
         guard plan != nil else { return refreshShortcut() }
         plan = nil
         let message: Message = """
-            This manager was handed out for a plan of \(location), and the plan is over. Use the manager whose plan it was.
+            This manager was passed to the closure of a plan of \(location), and the plan has ended. Use the manager on which \
+            plan was called.
             """
         phase = .closed(location.error(.managerClosed, message))
     }
 
-    /// The error for a call that would change the state, if this is the manager of a plan that is over.
+    /// The error for a call that would change the state, if this is the manager of a plan that has ended.
     package var endOfPlanError: MigrationError? { plan == nil && rows != nil ? firstFailure : nil }
 }

@@ -1,21 +1,26 @@
-/// A decision about a declared version.
+/// Whether the closure of a declared version runs.
 ///
-/// ``Declarations`` first decides from the state in memory. ``MigrationRun`` then takes the lock, reads the
-/// state, and lets it decide again.
+/// ``Declarations/decide(_:in:after:hasRun:attemptLimit:)`` makes the decision.
+///
+/// A declaration decides twice: first from the state that the manager has in memory, and then, if the closure
+/// may have to run, from the state that ``MigrationRun`` reads while it holds the lock.
 package enum MigrationDecision {
-    /// The closure runs now. The value contains the number of attempts, including this one, and how often a
-    /// process of this app version died in the migration.
+    /// The closure runs.
+    ///
+    /// The value contains the number of attempts, including this one, and how many processes of this app
+    /// version crashed while they ran the migration.
     case run(AttemptedMigration)
 
+    /// The closure doesn't run: the version isn't above the last-run version.
     case alreadyRun
 
-    /// The version becomes part of a fresh install's baseline, and its closure doesn't run.
+    /// The version is added to the baseline of a fresh install, and its closure doesn't run.
     ///
-    /// Every process of the release that created the state decides so.
+    /// This is the decision in every process of the release that created the state.
     case joinsBaseline
 
-    /// The sentence to add to an error if this decision changes the state without a run, and the change
-    /// couldn't be saved.
+    /// The sentence to add to the error if the closure doesn't run, and the change of the state that the
+    /// declaration makes instead couldn't be saved.
     package func consequenceOfNotSaving(_ version: AppVersion) -> Message {
         if case .joinsBaseline = self {
             return
@@ -26,21 +31,22 @@ package enum MigrationDecision {
 }
 
 extension Declarations {
-    /// Decides about a declaration by the versions of the state.
+    /// Decides whether the closure of a declaration runs.
     ///
-    /// It uses no clock, disk or lock.
+    /// This function uses no clock, disk or lock.
     ///
-    /// ``Declarations/versions`` were read before this declaration. The parameter `versions` may have been read
-    /// later.
+    /// ``Declarations/versions`` were read before this declaration. The parameter `versions` may have been
+    /// read later. If they differ, another process has changed the state since then: it may have run
+    /// migrations, or the state may have been reset.
     ///
     /// - Parameters:
     ///   - declaration: The declaration.
-    ///   - versions: The versions to decide by.
-    ///   - previous: The version that was declared before; zero if the order was checked already.
-    ///   - hasRun: For a version that is not above the last-run version: whether it has run. It is false only
-    ///     for a version declared out of order.
-    ///   - attemptLimit: How many times the process may die in this migration before it is refused; `nil` for
-    ///     no check.
+    ///   - versions: The versions of the state from which to decide.
+    ///   - previous: The version that was declared before; zero if the order has already been checked.
+    ///   - hasRun: If the version isn't above the last-run version: whether its migration has run. It is
+    ///     false only for a version that is declared with `outOfOrder: true`.
+    ///   - attemptLimit: How many processes may crash in this migration before it is refused; `nil` if that
+    ///     isn't checked.
     /// - Returns: The decision.
     /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`,
     ///   `usedByNewerApp`, `managerClosed` or `attemptLimitReached`.
@@ -54,15 +60,15 @@ extension Declarations {
         let version = declaration.version
         let current = rules.appVersion
         let ownVersions = self.versions
-        // Since this manager was made, an older app may have begun a migration that this app doesn't declare
-        // any more.
+        // This was checked when the manager was created. Check again, because since then an older app may
+        // have begun a migration that this app doesn't declare any more.
         try rules.requireUpgradable(versions)
         try requireOrder(of: declaration, after: previous)
         if version.exceeds(current) { throw rules.newerThanAppError(version) }
         let runsOutOfOrder = version <= versions.lastRun && !hasRun
         if version <= ownVersions.lastRun, hasRun { return .alreadyRun }
-        // The version is pending, or was pending when this manager was made. If it was recorded in the
-        // meantime, it has run. But if a newer app has recorded a higher version, this app must stop.
+        // The version is pending, or it was pending when the manager read its versions and has been recorded
+        // since. In both cases, this app must stop if a newer app has begun to change the data.
         if let newer = newerApp(than: current, at: version, in: versions, runsOutOfOrder: runsOutOfOrder) {
             throw rules.usedByNewerAppError(version, begun: newer, in: versions)
         }
@@ -91,7 +97,7 @@ extension Declarations {
                 The minimumAppVersion: \(minimum) of migration \(version) in \(location) is above the migration's own version: the \
                 app that runs the migration could not use the data.
                 """,
-                advice: "Pass at most \(version)."
+                advice: "Pass at most \(version) as minimumAppVersion:."
             )
         }
         if version > previous { return }
@@ -107,13 +113,14 @@ extension Declarations {
         )
     }
 
-    /// The error if the state was reset since this manager was made.
+    /// Makes the error for a declaration after another manager or process has reset the state.
     ///
-    /// Versions that were declared before may be pending again. To run this version now would skip them.
+    /// Versions that this manager declared before may be pending again. If this version ran now, they would
+    /// be skipped.
     private func resetError(_ version: AppVersion) -> MigrationError {
         let text: Message = """
-            Migration \(version) was not run: the state of \(rules.location) was reset after this manager was made, so versions \
-            that were declared before may be pending again. Create a new manager and declare every migration again.
+            Migration \(version) was not run: the state of \(rules.location) was reset after this manager was created, so \
+            versions that it declared before may be pending again. Create a new manager and declare every migration again.
             """
         return rules.location.error(.managerClosed, version: version, text)
     }
@@ -121,19 +128,21 @@ extension Declarations {
     private func attemptLimitError(_ next: AttemptedMigration) -> MigrationError {
         let text: Message = """
             Migration \(next.version) of \(rules.location) was not run: \(next.deaths) \(next.deaths == 1 ? "process" : "processes") \
-            of this app version died in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next \
-            manager try again, and so does a new app version, reset(to:) or a higher limit.
+            of this app version crashed in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the \
+            next manager try again, and so does a new app version, reset(to:) or a higher limit.
             """
         return rules.location.error(.attemptLimitReached, version: next.version, text)
     }
 
-    /// The newer app version that has already changed the data, so that this app can't go on; `nil` if there
-    /// is none.
+    /// The newer app version that has begun to change the data, so that this app must not run `version`;
+    /// `nil` if there is none.
     ///
-    /// A version is late if it is declared out of order and a higher version has already run. Its number
-    /// doesn't show whether a newer app has begun it; the app version of its last attempt does. A late
-    /// version is also refused if a newer app has recorded any version, because the late closure expects
-    /// older data.
+    /// For a version above the last-run version, this is the version of a migration that a newer app has
+    /// begun.
+    ///
+    /// If `runsOutOfOrder` is true, a higher version has already run. The number of `version` then doesn't
+    /// show whether a newer app has begun it, but the app version of its last attempt does. `version` is also
+    /// refused if a newer app has recorded any version, because its closure expects older data.
     private func newerApp(
         than current: AppVersion,
         at version: AppVersion,
@@ -150,9 +159,9 @@ extension Declarations {
         return versions.begun(above: current)
     }
 
-    /// The state to save for a declaration that doesn't run; `nil` if nothing has to be saved.
-    package func stateWithoutRun(
-        of declaration: Declaration,
+    /// The state to save for a declaration whose closure doesn't run; `nil` if nothing has to be saved.
+    package func stateToSaveIfNotRun(
+        _ declaration: Declaration,
         by decision: MigrationDecision,
         from state: MigrationState
     ) -> MigrationState? {
@@ -166,10 +175,10 @@ extension Declarations {
         }
     }
 
-    /// True if the declaration raises the minimum app version without a run.
+    /// True if the declaration raises the minimum app version of the state although its closure doesn't run.
     ///
-    /// If a newer release has begun or recorded a migration, the minimum app version stays as that release
-    /// set it.
+    /// It is false if a newer release has begun or recorded a migration: the minimum app version then stays
+    /// as that release set it.
     func raisesMinimumAppVersion(_ declaration: Declaration, in versions: StateVersions) -> Bool {
         versions.minimumAppVersion < declaration.minimumAppVersion
             && versions.begun(above: rules.appVersion) == nil
@@ -178,9 +187,9 @@ extension Declarations {
 }
 
 extension MigrationState {
-    /// For a version that is not above the last-run version: true if it has run.
+    /// True if a declared version that isn't above the last-run version has run.
     ///
-    /// It is always true unless the version is declared out of order.
+    /// Without `outOfOrder: true`, every such version counts as having run, so the history isn't asked.
     package func hasRun(_ declaration: Declarations.Declaration) -> Bool {
         !declaration.isOutOfOrder || hasRun(declaration.version)
     }

@@ -1,20 +1,21 @@
-/// The facts from which a plan's rows are made: the state, read again, and the limit of attempts.
+/// The facts from which the rows of a plan are made: the state, which was read for the plan, and the limit of
+/// attempts.
 package final class Plan: Sendable {
     let state: MigrationState
     let attemptLimit: Int?
 
     /// True if there is no state yet, so that the plan shows what a first run would do.
-    private let isStatePresumed: Bool
+    private let isStateAssumed: Bool
 
-    package init(_ state: MigrationState, attemptLimit: Int?, isStatePresumed: Bool) {
+    package init(_ state: MigrationState, attemptLimit: Int?, isStateAssumed: Bool) {
         self.state = state
         self.attemptLimit = attemptLimit
-        self.isStatePresumed = isStatePresumed
+        self.isStateAssumed = isStateAssumed
     }
 
-    /// The kind of row for a decision about `version`.
+    /// The kind of the row for `version`.
     func kind(of decision: MigrationDecision, about version: AppVersion) -> PlannedMigration.Kind {
-        let baselineKind: PlannedMigration.Kind = isStatePresumed ? .noState : .baseline
+        let baselineKind: PlannedMigration.Kind = isStateAssumed ? .noState : .baseline
         switch decision {
         case .run: return .willRun
         case .joinsBaseline: return baselineKind

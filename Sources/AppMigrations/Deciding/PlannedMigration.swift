@@ -4,13 +4,14 @@
 public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// The kind of row: whether the closure would run.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// A later release of this library can add kinds, so a `switch` needs a `default`.
     public let kind: Kind
 
     /// The version declared.
     public let version: AppVersion
 
-    /// How much an earlier attempt had done at its last checkpoint, from 0 to 1; `nil` if it didn't say.
+    /// How much of the work an earlier attempt had done at its last checkpoint, from 0 to 1; `nil` if the
+    /// attempt saved no progress.
     public let progress: Double?
 
     /// Why the version would be refused.
@@ -18,12 +19,12 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// Only rows of the kind ``Kind/refused`` have it.
     public let error: MigrationError?
 
-    /// Makes a row for the preview or the test of a screen that shows a plan.
+    /// Makes a row for previews and tests of a screen that shows a plan.
     ///
     /// - Parameters:
     ///   - kind: Whether the closure would run.
     ///   - version: The version declared.
-    ///   - progress: How much an earlier attempt had done at its last checkpoint, from 0 to 1.
+    ///   - progress: How much of the work an earlier attempt had done at its last checkpoint, from 0 to 1.
     ///   - error: Why the version would be refused.
     public init(
         kind: Kind,
@@ -40,37 +41,37 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
     /// The version and the kind, for example `1.4 willRun`; for a refused row, its error too.
     public var description: String { error.map { "\(version) \(kind): \($0)" } ?? "\(version) \(kind)" }
 
-    /// The kinds of ``PlannedMigration``.
+    /// The kind of a ``PlannedMigration``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The name of the kind, as it is written in Swift.
         public let description: String
 
         private init(_ name: StaticString) { description = name.description }
 
-        /// Its closure would run.
+        /// The closure would run.
         public static var willRun: Kind { Kind("willRun") }
 
-        /// The version has run.
+        /// The migration has run.
         ///
-        /// Or it counts as run, because the history drops its oldest rows and may have dropped this one.
+        /// Or it counts as having run: the history keeps only the newest rows, and may have dropped its row.
         public static var alreadyRun: Kind { Kind("alreadyRun") }
 
-        /// The data was at this version, or beyond it, when the state was made or reset.
+        /// The data was already at this version or a higher one when the state was created or reset.
         public static var baseline: Kind { Kind("baseline") }
 
-        /// There is no state yet.
+        /// There is no state yet, and the first run will add this version to the baseline.
         ///
-        /// Given what `firstRun:` answers, the first run will add this version to the baseline, and its
-        /// closure won't run.
+        /// The answer of `firstRun:` says that the data is at this version or a higher one. So the closure
+        /// won't run.
         public static var noState: Kind { Kind("noState") }
 
-        /// It is below the last-run version and isn't in the history: it was declared too late, and doesn't
-        /// run.
+        /// The version is below the last-run version, but its migration has never run on this data.
         ///
-        /// If it is declared with `outOfOrder: true`, it is ``willRun``.
+        /// It was added after a higher version had run, so the closure doesn't run. If it is declared with
+        /// `outOfOrder: true`, the closure runs and the kind is ``willRun``.
         public static var missed: Kind { Kind("missed") }
 
-        /// Declaring it would throw ``PlannedMigration/error``.
+        /// The declaration would throw ``PlannedMigration/error``.
         public static var refused: Kind { Kind("refused") }
     }
 }

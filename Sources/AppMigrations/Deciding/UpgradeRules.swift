@@ -1,13 +1,14 @@
-/// The version of the app, the oldest data that it upgrades, and the refusals that follow from the two.
+/// The version of the app and the oldest data that it upgrades, and the errors for data that it can't use.
 ///
-/// It is a class because many functions have it as a parameter. A struct would be copied in each of them.
+/// It is a class because it is a parameter of many functions, each of which would copy a struct.
 package final class UpgradeRules: Sendable {
     package let appVersion: AppVersion
 
-    /// The version that the option `upgradesFrom` names; zero if the app upgrades from every version.
+    /// The option `upgradesFrom`: the oldest version of the data that the app upgrades; zero if there is
+    /// none.
     package let upgradesFrom: AppVersion
 
-    /// Where the state is, for the texts of errors.
+    /// The name and the folder of the state, for the texts of errors.
     package let location: StateLocation
 
     /// - Throws: ``MigrationError`` with the code `invalidVersion` or `newerThanCurrentVersion`, for
@@ -35,7 +36,7 @@ package final class UpgradeRules: Sendable {
                 .newerThanCurrentVersion,
                 version: oldest,
                 "The upgradesFrom \(oldest) of \(location) is newer than the app (\(appVersion)).",
-                advice: "Pass the newest version whose migration is no longer declared."
+                advice: "Set upgradesFrom to the version of the newest migration that you removed."
             )
         }
         self.upgradesFrom = oldest
@@ -43,16 +44,17 @@ package final class UpgradeRules: Sendable {
 
     /// The version that a fresh install starts with: all migrations up to it count as applied.
     ///
-    /// It is the app's version, unless `upgradesFrom` is a later sub-migration of the same release. In that
-    /// case it is `upgradesFrom`. Otherwise the fresh install would be refused as too old.
+    /// It is the app's version, unless `upgradesFrom` is a sub-migration of the same release and so above the
+    /// app's version. In that case it is `upgradesFrom`: otherwise the fresh install would be too old for
+    /// this app.
     package var freshInstallBaseline: AppVersion { max(appVersion, upgradesFrom) }
 
     /// Throws if a migration below `upgradesFrom` may still have to run, because this app no longer declares
     /// such migrations.
     ///
-    /// If nothing has run yet, the state is accepted only if the app's migrations can build all data from the
-    /// start. That is so if the release that created the state already had this `upgradesFrom`, and no
-    /// migration below it was begun.
+    /// If no migration has run yet (after a first run with `everything`), this app's migrations have to
+    /// create all of the data. So the state is accepted only if an app at `upgradesFrom` or above was started
+    /// on it, and no migration below `upgradesFrom` was begun.
     ///
     /// - Throws: ``MigrationError`` with the code `tooOld`.
     package func requireUpgradable(_ versions: StateVersions) throws(MigrationError) {
@@ -70,17 +72,17 @@ package final class UpgradeRules: Sendable {
             .tooOld,
             version: found,
             """
-            The data of \(location) is at version \(found), and version \(appVersion) of the app upgrades from \(upgradesFrom) at \
-            the earliest.
+            The data of \(location) is at version \(found), and version \(appVersion) of the app only upgrades data from version \
+            \(upgradesFrom) on.
             """,
-            advice: "Start a release first that upgrades from \(found)."
+            advice: "First start an older release of the app that upgrades data from version \(found)."
         )
     }
 }
 
 // The errors of a declaration.
 extension UpgradeRules {
-    /// The error for a declared version above the app's.
+    /// Makes the error for a declared version above the app's version.
     func newerThanAppError(_ declared: AppVersion) -> MigrationError {
         location.error(
             .newerThanCurrentVersion,
@@ -90,7 +92,7 @@ extension UpgradeRules {
         )
     }
 
-    /// The error for a pending version when version `newer` of the app has begun to change the data.
+    /// Makes the error for a pending version if version `newer` of the app has begun to change the data.
     func usedByNewerAppError(
         _ declared: AppVersion,
         begun newer: AppVersion,
@@ -100,21 +102,21 @@ extension UpgradeRules {
             if versions.minimumAppVersion(above: appVersion) != nil {
                 forgetStateAdvice
             } else if versions.lastRun.exceeds(appVersion) {
-                "If older data was put in its place, call reset(to:) with the version of that data."
+                "If the data was replaced with older data, call reset(to:) with the version of that data."
             } else if declared <= versions.lastRun {
-                // A reset to the last-run version is no way out: the declared version is below it, and would
-                // count as run.
+                // After a reset to the last-run version, the declared version would count as having run,
+                // because it is below that version.
                 """
-                Don't call reset(to: \(versions.lastRun.description.quoted)), after which migration \(declared) counts as run.
+                Don't call reset(to: \(versions.lastRun.description.quoted)): after that, migration \(declared) would count as run.
                 """
             } else {
                 """
-                If the data is still as version \(versions.lastRun) left it, call reset(to: \(versions.lastRun.description.quoted)), \
-                and everything after it is pending again.
+                If the data is still as version \(versions.lastRun) left it, call reset(to: \(versions.lastRun.description.quoted)). \
+                Every later version is then pending again.
                 """
             }
         let fleetAdvice: Message = """
-             Wait with untilMigrated before this version serves. The guide Several hosts has the SQL of a reset.
+             Before this version serves requests, wait with untilMigrated. The guide Running a fleet has the SQL of a reset.
             """
         let isFile = location.path != nil
         let text: Message = """
@@ -125,18 +127,18 @@ extension UpgradeRules {
         return location.error(.usedByNewerApp, version: declared, text)
     }
 
-    /// The advice to an app below the minimum app version, which a reset doesn't lower.
+    /// The advice for an app below the minimum app version, because a reset doesn't lower that version.
     private var forgetStateAdvice: Message {
         """
-        If older data was put in its place, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
+        If the data was replaced with older data, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
         firstRun: with existingData(at:) and the version of that data.
         """
     }
 }
 
-// The version of the data, as the app states it.
+// The version of the data, as the app passes it to `reset(to:)` or answers it to `firstRun:`.
 extension UpgradeRules {
-    /// The versions of a reset to the version that `text` names.
+    /// The versions of the state after a reset to version `text`.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     package func versions(resetTo text: String) throws(MigrationError) -> StateVersions {
@@ -150,12 +152,13 @@ extension UpgradeRules {
         return versions
     }
 
-    /// The baseline of a first run that `firstRun:` answered with `existingData(at:)`.
+    /// The baseline of a first run for which `firstRun:` answered `existingData(at: text)`.
     ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion` or `tooOld`.
     func baseline(ofExistingData text: String) throws(MigrationError) -> AppVersion {
         let advice: Message = """
-            Each start asks again. Let firstRun: answer with the release that the data is of, or with the oldest that it can be of.
+            The answer of firstRun: must be the version of the app that wrote the data. If it isn't known, answer with the oldest \
+            version that can have written it. The next start evaluates firstRun: again.
             """
         do throws(MigrationError) {
             let found = try dataVersion(text, source: "the answer of firstRun:", advice: advice)
@@ -183,7 +186,7 @@ extension UpgradeRules {
             .newerThanCurrentVersion,
             version: found,
             "Version \(found), \(source) in \(location), is newer than the app (\(appVersion)).",
-            advice: "\(advice) If a newer app changed the data, start that one."
+            advice: "\(advice) If a newer app changed the data, start that app."
         )
     }
 

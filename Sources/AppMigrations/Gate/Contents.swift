@@ -34,7 +34,7 @@ extension MigrationGate {
 
         /// The task of the start.
         ///
-        /// The task is created after the start has begun. It does nothing until it is stored here.
+        /// The task is created after the start has begun, and does nothing before it is stored here.
         private var task: Task<Void, Never>?
 
         /// True if the start was cancelled.
@@ -42,7 +42,7 @@ extension MigrationGate {
 
         /// The number of the current attempt; `nil` if it has ended.
         ///
-        /// Late reports from an attempt that has ended are ignored.
+        /// Reports from an attempt that has ended are ignored.
         private(set) var currentAttempt: Int?
 
         /// The task that sleeps until the next attempt.
@@ -50,8 +50,8 @@ extension MigrationGate {
 
         /// True if `retry()` was called while no task was sleeping.
         ///
-        /// The current attempt may have found the device locked before `retry()` was called. So the next
-        /// attempt begins at once.
+        /// If the current attempt finds the device locked, the next attempt then begins at once: the device
+        /// may have been unlocked when `retry()` was called.
         private var isRetryRequested = false
 
         /// The error that each call of `ready()` throws until the start begins again.
@@ -60,7 +60,7 @@ extension MigrationGate {
         /// True if the current or the next attempt was requested with `retry()` after an error.
         private(set) var isRetry = false
 
-        /// The continuations of the observers that wait for the next state, by the numbers of their waits.
+        /// The observers that wait for the next state, by the numbers of their waits.
         private(set) var waiting = [Int: CheckedContinuation<Void, Never>]()
 
         /// The last number that was given to an attempt or to a wait.
@@ -118,8 +118,8 @@ extension MigrationGate.Contents {
     ///
     /// If the start is waiting for the device to be unlocked, wakes it.
     mutating func requestRetry() {
-        // After a cancellation, the user just continues. That isn't a retry after an error, so `isRetry`
-        // stays false.
+        // If the start was cancelled, the user only continues it. That isn't a retry after an error, so
+        // `isRetry` stays false.
         if case .cancelled = state {} else if failure != nil { isRetry = true }
         failure = nil
         if let sleeper {
@@ -131,7 +131,8 @@ extension MigrationGate.Contents {
 
     /// Ends an attempt that found the device locked.
     ///
-    /// - Returns: False if `retry()` was already called. Then the next attempt must begin without a wait.
+    /// - Returns: False if `retry()` was called during the attempt, so that the next attempt has to begin at
+    ///   once.
     mutating func beginWait(for error: any Error) -> Bool {
         currentAttempt = nil
         fraction.beginAgain()
@@ -186,9 +187,7 @@ extension MigrationGate.Contents {
         actionsAfterUnlock.append { observer.resume() }
     }
 
-    /// Returns a number that identifies one wait of an observer.
-    ///
-    /// ``stopWaiting(number:)`` finds the wait by it.
+    /// Returns a number that identifies one wait of an observer, for ``stopWaiting(number:)``.
     mutating func makeWaitNumber() -> Int { makeNumber() }
 
     /// Makes an observer wait until the state changes.
@@ -197,8 +196,8 @@ extension MigrationGate.Contents {
     /// since then, the observer is resumed at once.
     mutating func wait(_ observer: CheckedContinuation<Void, Never>, number: Int, knownRevision: Int) {
         let hasNewState = revision != knownRevision || isClosed
-        // If the task is already cancelled, its cancellation handler may have run before the observer is in
-        // `waiting`. It won't run again, so resume the observer here.
+        // If the task is already cancelled, its cancellation handler may have run before the observer is
+        // stored in `waiting`. The handler won't run again, so resume the observer here.
         if hasNewState || Task.isCancelled { return resumeAfterUnlock(observer) }
         waiting[number] = observer
     }

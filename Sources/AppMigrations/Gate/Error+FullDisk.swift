@@ -20,9 +20,9 @@ extension Error {
 
     /// True if this is Foundation's error of the given domain and code.
     ///
-    /// This module doesn't import Foundation. On Apple's systems each error knows its domain and code. On
-    /// Linux that is so for `NSError` alone: `CocoaError` and `POSIXError` only name them at the beginning of
-    /// their description.
+    /// This module doesn't import Foundation. On Apple's systems, each error has a domain and a code. On
+    /// Linux, only `NSError` has them: the descriptions of `CocoaError` and `POSIXError` begin with their
+    /// domain and code instead.
     private func isFoundationError(_ code: Int, in domain: String) -> Bool {
         if _domain == domain { return _code == code }
         return "\(self)".hasPrefix("Error Domain=\(domain) Code=\(code) ")

@@ -1,15 +1,14 @@
 extension MigrationGate {
     /// The contents of a gate, guarded by the gate's lock.
     ///
-    /// Never resume or cancel a task while holding the gate's lock, because the app could stop for ever (a
-    /// deadlock):
+    /// Never resume or cancel a task while holding the gate's lock, because that could cause a deadlock:
     /// - When Swift cancels a task, it calls the task's cancellation handlers while it holds a lock of that
-    ///   task. The handler of an ``Observer`` then takes the gate's lock.
+    ///   task. The handler of an ``Observer`` takes the gate's lock.
     /// - Resuming or cancelling a task takes the task's lock. A thread that does this while it holds the
     ///   gate's lock could wait for a thread that holds the task's lock and waits for the gate's lock.
     ///
-    /// So a change only collects what has to be resumed or cancelled. ``change(_:)`` does that after it has
-    /// released the lock.
+    /// So a change only collects the tasks to resume or cancel. ``change(_:)`` resumes and cancels them after
+    /// it has released the lock.
     final class GuardedContents: Sendable {
         private let contents = Guarded(Contents())
 

@@ -1,7 +1,7 @@
 /// What the user of an app can do after a start that failed.
 ///
-/// A ``MigrationError`` describes itself for developers. An advice says to a user what helps: to make room on
-/// a full disk, to unlock the device, to update the app, or to send you the details.
+/// The description of a ``MigrationError`` is for developers. An advice is for a user: to make room on a full
+/// disk, to unlock the device, to update the app, or to send you the details.
 ///
 /// ```swift
 /// func message(for error: any Error) -> (text: String, retry: Bool) {
@@ -10,8 +10,8 @@
 /// }
 /// ```
 ///
-/// ``description`` is English. For other languages, use ``name`` as the key of a localized text. Later
-/// releases may add advice, so use the description of one that you don't know.
+/// ``description`` is English. For other languages, use ``name`` as the key of a localized text. A later
+/// release of this library may add an advice. If you have no text for a name, show the description.
 public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
     /// The name of the advice, as it is written in Swift: `makeRoom`.
     public let name: String
@@ -32,8 +32,8 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
 
     /// Chooses the advice for an error that a manager, a gate or the app's own start threw.
     ///
-    /// A full disk is recognized in the errors of this package's modules, and in Foundation's, also if a
-    /// migration's closure threw them. The errors of other libraries aren't known here.
+    /// A full disk is recognized in the errors of this package's modules and of Foundation, even if a
+    /// migration's closure threw them. It isn't recognized in the errors of other libraries.
     public init(after error: any Error) {
         switch error {
         case _ where error.isDueToFullDisk: self = .makeRoom
@@ -46,7 +46,8 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
     }
 
     private static func advice(after error: MigrationError) -> MigrationAdvice {
-        // A gate's errors can be thrown by `firstRun:`, and `RequiresUnlock` also by a migration.
+        // `firstRun:` and the closure of a migration can throw errors of the gate, which are then the cause
+        // of a manager's error.
         if let cause = error.underlyingError,
             cause is MigrationGate.RequiresUnlock || cause is MigrationGate.RequiresAppVersion
         {
@@ -82,7 +83,7 @@ extension MigrationAdvice {
         offersRetry: true
     )
 
-    /// Another process or host is at work.
+    /// Another process, or another host of a fleet, is migrating the data.
     public static let waitForOtherProcess = MigrationAdvice(
         "waitForOtherProcess",
         "Another part of the app is updating your data. Try again in a minute.",

@@ -1,15 +1,15 @@
 extension MigrationGate {
     /// An error that says that the data needs a newer release of the app.
     ///
-    /// A gate throws it if a manager's state requires a newer release. Throw it yourself in the start if the
-    /// data stores its version elsewhere, such as in a database with a version number of its own. A manager's
-    /// `firstRun:` can throw it too. ``MigrationGate/states`` then yields
+    /// A gate throws it if a manager's state requires a newer release. Throw it yourself in the gate's start
+    /// if the data stores its version elsewhere, such as in a database with its own version number. A
+    /// manager's `firstRun:` can throw it too. In all of these cases, ``MigrationGate/states`` yields
     /// ``State-enum/requiresAppVersion(_:)``.
     ///
-    /// Don't throw it from the closure of a migration or of `migrateStaged`. Errors from these closures are
-    /// wrapped, and the gate reports a wrapped error as ``State-enum/failed(_:)``.
+    /// Don't throw it from the closure of a migration or of `migrateStaged`: the error of such a closure is
+    /// wrapped in another error, which the gate reports as ``State-enum/failed(_:)``.
     public struct RequiresAppVersion: Error, CustomStringConvertible {
-        /// The oldest version that may use the data.
+        /// The oldest version of the app that may use the data.
         public let version: AppVersion
 
         /// The name of the manager whose data needs the newer release.

@@ -1,7 +1,8 @@
 extension MigrationGate {
-    /// One attempt to start the app.
+    /// One attempt to start the app, which the gate passes to its start closure.
     ///
-    /// Through it, the gate observes the managers and receives reports of their progress.
+    /// Its ``options(_:)`` let the gate observe a manager, and its other methods tell the gate about
+    /// progress.
     public struct Start: Sendable {
         let gate: MigrationGate
         private let number: Int
@@ -9,8 +10,8 @@ extension MigrationGate {
         /// True if ``MigrationGate/retry()`` requested this attempt after an error, for example from a "Try
         /// Again" button.
         ///
-        /// If so, call `resetAttempts()`. A migration that was refused because of `attemptLimit` can then run
-        /// again. This is false if the gate tries again by itself.
+        /// If it is true, call `resetAttempts()`, so that a migration that was refused because of
+        /// `attemptLimit` can run again. It is false if the gate tries again by itself.
         public let isRetry: Bool
 
         init(_ gate: MigrationGate) {
@@ -71,9 +72,9 @@ extension MigrationGate {
         /// versions. A version that isn't in `weights` has weight 1.
         ///
         /// - Throws: ``RequiresAppVersion`` if a newer release of the app has saved a minimum app version
-        ///   that is above the version of this app. The errors of `MigrationManager.plan`. If the plan
-        ///   contains a refused migration, its error is thrown here, before any migration runs.
-        ///   `invalidVersion` for a version in `weights`.
+        ///   that is above the version of this app. ``MigrationError`` with the code `invalidVersion` for a
+        ///   version in `weights`. The errors of `MigrationManager.plan`. If the plan contains a refused
+        ///   migration, its error is thrown here, before any migration runs.
         @discardableResult
         public func plan(
             _ migrations: MigrationManager,
@@ -84,7 +85,7 @@ extension MigrationGate {
             return try addSteps(of: migrations.plan(declarations), manager: migrations.name, weights: weights)
         }
 
-        /// Plans declarations with async closures.
+        /// Plans asynchronous declarations, and tells the gate how many migrations are pending.
         @discardableResult
         public nonisolated(nonsending) func plan(
             _ migrations: MigrationManager,
@@ -118,11 +119,12 @@ extension MigrationGate {
 
         /// Tells the gate about steps that no manager reports, such as the pending files of an SQL migrator.
         ///
-        /// Call it as soon as you know the number, if possible before anything runs. All steps then share the
-        /// progress bar, and each of these steps has weight 1.
+        /// Each of these steps has weight 1. Call this method as soon as you know the number of steps, if
+        /// possible before anything runs, so that all steps share the whole progress bar.
         ///
-        /// A later call doesn't move the progress bar back. All unfinished steps share the remaining part of
-        /// it. Call it between two steps: during a step, it would discard that step's progress.
+        /// A later call doesn't move the progress bar back: all unfinished steps share its remaining part.
+        /// Call this method between two steps, because during a step it would discard the progress of that
+        /// step.
         public func expect(steps: Int) {
             changeContents { $0.addSteps(weights: Array(repeating: 1, count: max(0, steps))) }
         }

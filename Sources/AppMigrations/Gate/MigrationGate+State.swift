@@ -7,7 +7,7 @@ extension MigrationGate {
 
         /// Another process, such as the app's extension, is migrating.
         ///
-        /// This process continues when the other one has finished.
+        /// This process continues when the other process has finished.
         case waitingForAnotherProcess
 
         /// The device is still locked: the system denies access to the state, or the start threw
@@ -15,8 +15,8 @@ extension MigrationGate {
         ///
         /// The gate tries again by itself.
         ///
-        /// The system denies access on a device that hasn't been unlocked since it was booted. It denies it
-        /// with the error `EPERM`, on Apple's systems also with `EACCES`, and on Linux also with `ENOKEY`.
+        /// If a device hasn't been unlocked since it was booted, the system denies access with the error
+        /// `EPERM`, on Apple's systems also with `EACCES`, and on Linux also with `ENOKEY`.
         case waitingForUnlock(any Error)
 
         /// The start has begun, but no migration is running yet.
@@ -37,9 +37,9 @@ extension MigrationGate {
         /// The data is ready.
         case ready
 
-        /// A newer release has set a minimum app version that is newer than this one.
+        /// A newer release has set a minimum app version that is above the version of this app.
         ///
-        /// The app has to be updated to the associated version or a newer one.
+        /// The app has to be updated to the associated version or a newer version.
         case requiresAppVersion(AppVersion)
 
         /// The start was cancelled by ``MigrationGate/cancel()``, or by a task that the start itself created.

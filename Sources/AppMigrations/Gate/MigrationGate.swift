@@ -1,7 +1,7 @@
 /// Runs the migrations of an app once, and lets all parts of the app wait until the data is ready.
 ///
-/// An app has many entry points, such as a scene, an intent, a request of an extension or a background task.
-/// All of them wait for the same gate. The first one to wait starts the migrations.
+/// An app has many entry points, such as a scene, an app intent, a request of an extension or a background
+/// task. All of them wait for the same gate. The first of them that waits starts the migrations.
 ///
 /// ```swift
 /// let gate = MigrationGate { start in
@@ -95,8 +95,8 @@ public final class MigrationGate: Sendable {
     /// Call it when the user asks for it, or when the system says that protected data is available. If the
     /// gate waits for the device to be unlocked, it tries again at once.
     ///
-    /// While the start is running, a call matters only if that start finds the device locked. The gate then
-    /// tries again without a pause. Once the data is ready, a call has no effect.
+    /// While the start is running, a call matters only if the start then finds the device locked: the gate
+    /// tries again without a pause. After the data is ready, a call has no effect.
     public func retry() {
         contents.change { $0.requestRetry() }
         open()
@@ -104,12 +104,12 @@ public final class MigrationGate: Sendable {
 
     /// Cancels the start, for example from a "Later" button.
     ///
-    /// If the start stops because of this, its state becomes ``State-enum/cancelled``. No further migration
-    /// begins. A running migration that saves checkpoints stops at its next checkpoint. Any other closure
-    /// runs to its end, unless it calls `try Task.checkCancellation()`. If that call throws, the migration's
-    /// protected files are restored.
+    /// No further migration begins. A running migration that saves checkpoints stops at its next checkpoint.
+    /// Any other closure runs to its end, unless it calls `try Task.checkCancellation()`. If a closure stops,
+    /// the files that its migration protects are restored. If the start stops because of this call, the state
+    /// becomes ``State-enum/cancelled``.
     ///
-    /// If the start hasn't begun, this does nothing.
+    /// If the start hasn't begun, this call does nothing.
     public func cancel() { contents.change { $0.cancelStart() } }
 
     private func open() {
@@ -145,14 +145,14 @@ public final class MigrationGate: Sendable {
     /// The state is `nil` if the start has to be tried again, because unlocking the device may help.
     private static func end(after error: any Error) -> (State?, any Error) {
         var reason = error
-        // The manager wraps the error of the app's `firstRun:`, which may be one of the errors below. So
-        // unwrap it.
+        // The error that the app's `firstRun:` threw is in the manager's error. It may be one of the errors
+        // below.
         if let error = error as? MigrationError, error.code == .firstRunFailed {
             reason = error.underlyingError ?? error
         }
         switch reason {
         case is RequiresUnlock: return (nil, reason)
-        // The closure of a migration threw it.
+        // The closure of a migration threw `RequiresUnlock`.
         case let error as MigrationError where error.underlyingError is RequiresUnlock: return (nil, reason)
         case let error as MigrationError where error.isDueToLockedDevice: return (nil, reason)
         case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
@@ -182,7 +182,7 @@ public final class MigrationGate: Sendable {
 }
 
 extension MigrationError {
-    /// True if the system denied access to the state in the way that it does on a locked device.
+    /// True if the system denied access to the state as it does on a locked device.
     ///
     /// After any other error, waiting for the device to be unlocked doesn't help.
     var isDueToLockedDevice: Bool {

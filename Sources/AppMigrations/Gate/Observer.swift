@@ -1,11 +1,9 @@
 extension MigrationGate {
-    /// Waits for each new state of a gate.
-    ///
-    /// Both `ready()` and `states` use one.
+    /// Waits for each new state of a gate, for `ready()` and `states`.
     ///
     /// When an observer is woken, it reads the current state itself. Two threads may change the state one
-    /// after the other, but wake the observer in the opposite order. Even then, it reads the latest state,
-    /// and never an older one after a newer one.
+    /// after the other, but wake the observer in the opposite order. Even then, the observer reads the latest
+    /// state, and never an older state after a newer state.
     final class Observer: Sendable {
         private let contents: GuardedContents
 

@@ -10,7 +10,7 @@ struct OverallFraction {
     /// The total weight of the steps that share the remaining part.
     private var expectedWeight = 0.0
 
-    /// The total weight of those among them that are finished.
+    /// The total weight of the finished steps among these.
     private var finishedWeight = 0.0
 
     /// How much of the current step is done, from 0 to 1.
@@ -24,7 +24,7 @@ struct OverallFraction {
 
     /// True while a step is running.
     ///
-    /// Without this flag, a late report from a closure that has ended would count for the next step.
+    /// Without this flag, a report from a closure that has ended would count for the next step.
     private var isRunning = false
 
     /// True if files were copied before the closure began.
@@ -49,7 +49,7 @@ struct OverallFraction {
 
     /// Forgets the pending steps, but keeps the fraction.
     ///
-    /// Another attempt to start will add the remaining steps again.
+    /// The next attempt to start adds the remaining steps again.
     mutating func beginAgain() {
         pending = 0
         restart(withRemainingWeight: 0)
@@ -68,9 +68,7 @@ struct OverallFraction {
         hasCopied = false
     }
 
-    /// Reports how much of the next closure's protected files is copied, from 0 to 1.
-    ///
-    /// It also takes the reports of files that are being restored.
+    /// Reports how much of the protected files has been copied before the closure, or restored, from 0 to 1.
     mutating func reportFileProgress(_ fraction: Double, weight: Double) {
         stepWeight = weight
         hasCopied = true

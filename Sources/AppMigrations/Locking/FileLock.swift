@@ -1,9 +1,9 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
-/// The kernel releases it when its process dies, so a killed process keeps no other process waiting. Two
-/// callers in one process exclude each other too, because each of them has opened the file itself. A
-/// ``LockedState`` holds the lock until the last reference to it is released. A running declaration, a
-/// manager that saves at its creation, and calls such as a reset keep such a reference.
+/// A ``LockedState`` holds the lock until the last reference to that object is released. A running
+/// declaration, a manager that saves when it is created, and calls such as `reset(to:)` keep such a
+/// reference. When a process ends or is killed, the kernel releases its locks, so no other process waits for
+/// it. Two callers in one process exclude each other too, because each of them opens the lock file itself.
 ///
 /// The lock file contains one line with the process that holds the lock. It is only for people and error
 /// messages; the code makes no decision from it.
@@ -12,20 +12,21 @@ final class FileLock: Sendable {
 
     /// True if the line about the holder may be written.
     ///
-    /// Nothing is written into a file that somebody else has put or linked there.
+    /// The line isn't written into a file that another user has put or linked there.
     private let isOurs: Bool
 
-    /// `nil` once the lock was released, because the number may be that of another file then.
+    /// The descriptor of the lock file; `nil` after the lock was released, because the process may then use
+    /// the same number for another file.
     private let descriptor: Guarded<Int32?>
 
     private let wasSnapshotFound = Guarded(false)
 
     /// True if copies of protected files (a snapshot) existed when the lock was taken.
     ///
-    /// Only the holder of the lock makes or removes a snapshot, so the holder doesn't have to look again.
+    /// Only the holder of the lock makes or removes a snapshot, so this stays true while the lock is held.
     var hasFoundSnapshot: Bool { wasSnapshotFound.withLock { $0 } }
 
-    /// The locks under which asynchronous closures of this process run, with the paths of their files.
+    /// The locks that asynchronous closures of this process hold, with the paths of the lock files.
     private static let heldAsynchronously =
         Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 
@@ -48,9 +49,7 @@ final class FileLock: Sendable {
 
     deinit { unlock() }
 
-    /// Opens the lock's file without taking the lock.
-    ///
-    /// If the directory doesn't exist, it is made.
+    /// Opens the lock file without taking the lock, and creates the state directory if it doesn't exist.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly` for a read-only manager, or `stateNotSaved`.
     static func open(at location: StateLocation) throws(MigrationError) -> FileLock {
@@ -76,32 +75,36 @@ final class FileLock: Sendable {
             at: cause.path ?? location.lock,
             because: cause,
             "The lock \(location.lock) of \(location) could not be taken: \(cause).",
-            advice: "Make the folder and the files in it writable for this process, and start again."
+            advice: "Make the folder and the files in it writable for this process, and start the app again."
         )
     }
 }
 
 // Taking and releasing.
 extension FileLock {
-    /// The result of one try.
+    /// The result of one try to take the lock.
     enum Outcome {
+        /// This caller holds the lock now.
         case taken
 
-        /// Another process, or another caller in this one, has the lock.
+        /// Another process, or another caller in this process, holds the lock.
         case held
 
-        /// The lock is free, but somebody removed the earlier lock file, and a closure that holds that
-        /// earlier lock is still running. We know because the list of its protected copies is still locked.
+        /// The lock is free, but a closure that protects files is still running, because the list of these
+        /// files is locked.
+        ///
+        /// Somebody has removed the lock file that this closure's process holds.
         case listHeld
 
-        /// The file that was opened is no longer the one at the lock's path.
+        /// The file that was opened is no longer at the lock's path.
         case replaced
     }
 
     /// Takes the lock if it is free.
     ///
-    /// If `isAsynchronous` is true, ``isHeldAsynchronously(_:at:)`` returns true for this lock. Other callers
-    /// in this process then don't block their thread, because the closure may need it.
+    /// If `isAsynchronous` is true, ``isHeldAsynchronously(_:at:)`` returns true for this lock while it is
+    /// held. So no other caller in this process blocks its thread to wait for it: the asynchronous closure
+    /// may need that thread.
     func tryTake(
         at location: StateLocation,
         isAsynchronous: Bool = false
@@ -110,7 +113,8 @@ extension FileLock {
             return try descriptor.withLock { descriptor throws(SystemCallError) in
                 guard let descriptor else { return .replaced }
                 guard try Platform.tryLock(descriptor) else { return .held }
-                // If the file was removed or replaced while this process waited, its lock protects nothing.
+                // If the opened file was removed or replaced while this process waited, its lock protects
+                // nothing.
                 guard try isCurrentFile(at: location) else { return .replaced }
                 let snapshot = try location.existingSnapshot()
                 if let snapshot, try Platform.isLocked(snapshot + "/list") {
@@ -133,9 +137,9 @@ extension FileLock {
 
     /// Takes the lock if it is free now; `nil` if another process holds it.
     ///
-    /// This doesn't wait until that process's closure ends. But if only the list of the copies is still
-    /// locked, it tries again for a while: the kernel closes the descriptors of a dead process one after the
-    /// other, so the lock of the list may be released a little later.
+    /// If the lock is free and only the list of protected files is locked, this function tries again every
+    /// millisecond, `tries` times in all. When a process crashes, the kernel closes its descriptors one after
+    /// the other, so it may release the lock of the list a little later than the state's lock.
     static func takeIfFree(at location: StateLocation, tries: Int = 200) throws(MigrationError) -> FileLock? {
         for _ in 1...tries {
             let lock = try FileLock.open(at: location)
@@ -148,7 +152,7 @@ extension FileLock {
         return nil
     }
 
-    /// True if the file at the lock's path is the one that this process has locked.
+    /// True if the file that this process has locked is still at the lock's path.
     func isCurrentFile(at location: StateLocation) throws(SystemCallError) -> Bool {
         try Platform.status(location.lock)?.identity == identity
     }
@@ -163,15 +167,14 @@ extension FileLock {
         }
     }
 
-    /// True if an asynchronous closure of this process runs under this lock, or under another file at the
-    /// same path.
+    /// True if an asynchronous closure of this process holds this lock, or a lock of the same path.
     static func isHeldAsynchronously(_ identity: FileIdentity, at location: StateLocation) -> Bool {
         heldAsynchronously.withLock { held in
             held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }
     }
 
-    /// The process that has the lock, according to the line in the file, for an error.
+    /// The process that holds the lock, according to the line in the lock file, for the text of an error.
     func holder() -> Message {
         descriptor.withLock { descriptor in
             do throws(SystemCallError) {
@@ -180,7 +183,7 @@ extension FileLock {
                     if number != 0 { return "process \(Int(truncatingIfNeeded: number))" }
                 }
             } catch {
-                // The error that the caller gets says that it waited, with or without the holder's number.
+                // This error is ignored: the text says "an unknown process" instead.
             }
             return "an unknown process"
         }
@@ -189,9 +192,11 @@ extension FileLock {
 
 // Syncing the file system.
 extension FileLock {
-    /// Syncs the whole file system of the lock's file to disk; false if that can't be relied on.
+    /// Syncs the whole file system that contains the lock file to disk.
     ///
-    /// It fails if something could not be written since the lock's file was opened.
+    /// - Returns: False if such a sync isn't reliable on this system or file system.
+    /// - Throws: An error if anything could not be written to that file system since the lock file was
+    ///   opened.
     func flushFileSystem() throws(SystemCallError) -> Bool {
         try descriptor.withLock { descriptor throws(SystemCallError) in
             guard let descriptor else { return false }
@@ -199,7 +204,7 @@ extension FileLock {
         }
     }
 
-    /// The flush of the lock's file system, for ``FileTree``.
+    /// A value with which ``FileTree`` syncs the file system that contains the lock file.
     var flush: FileSystemFlush {
         FileSystemFlush(device: identity.device) { [self] () throws(SystemCallError) in
             try flushFileSystem()

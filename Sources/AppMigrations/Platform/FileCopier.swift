@@ -1,11 +1,10 @@
 import AppMigrationsSystem
 
-/// Copies files, one after the other.
+/// Copies files, one after the other, as clones if the file system can make clones.
 ///
-/// A copy is a clone if the file system can make clones.
-///
-/// A clone shares its blocks with the original. If a file system can't make clones, a copier tries only once
-/// and then copies the bytes, because a protected folder may contain ten thousand files.
+/// A clone shares its blocks with the original. If the file system can't make clones, a copier finds that out
+/// with the first file and then copies the bytes of all files, because a protected folder may contain ten
+/// thousand.
 package final class FileCopier {
     /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
     typealias Clone = (_ original: Int32, _ copy: Int32) -> Int32
@@ -22,9 +21,8 @@ package final class FileCopier {
 
     deinit { buffer.deallocate() }
 
-    /// Copies a file to `target`, where nothing may exist.
-    ///
-    /// The owner, permissions, extended attributes and times are copied too.
+    /// Copies a file to `target`, where nothing may exist, with its owner, permissions, extended attributes
+    /// and times.
     ///
     /// `didCopy` is called after each part of the file, with the number of bytes in that part.
     package func copy(_ path: String, to target: String, didCopy: (_ count: Int) throws -> Void) throws {
@@ -55,9 +53,7 @@ package final class FileCopier {
         #endif
     }
 
-    /// Tries to clone a file.
-    ///
-    /// Returns false if its bytes must be copied.
+    /// Tries to clone a file; returns false if its bytes have to be copied.
     private func sharesBlocks(of original: Int32, on device: UInt64, with copy: Int32) -> Bool {
         if devicesWithoutClones.contains(device) { return false }
         let number = clone(original, copy)

@@ -1,7 +1,7 @@
 /// Operations on paths.
 ///
-/// They compare bytes and not strings. A slash and a combining character are one `Character`, which isn't a
-/// slash, and two strings that are equal in Swift can be the names of two files.
+/// They compare bytes and not strings. In a Swift string, a slash with a combining character after it is one
+/// `Character`, which isn't a slash. And two strings that are equal in Swift can be the names of two files.
 package enum FilePaths {
     /// The path relative to a folder, for example `../data/file`.
     ///
@@ -30,21 +30,18 @@ package enum FilePaths {
         split(Array(path.utf8), at: 0x2F).filter { !$0.isEmpty }
     }
 
-    /// The texts between the separators.
-    ///
-    /// Empty ones are kept.
+    /// The texts between the separators, empty texts included.
     static func split(_ bytes: [UInt8], at separator: UInt8) -> [String] {
         bytes.split(separator: separator, omittingEmptySubsequences: false).map {
             String(decoding: $0, as: UTF8.self)
         }
     }
 
-    /// The reason to refuse a path with percent-encoding, such as `%20`.
+    /// The reason to refuse a path with percent escapes, such as `%20`.
     ///
-    /// It is `nil` if the path has no percent-encoding, or if an item with such a name exists.
-    ///
-    /// In a `URL`, the folder `Application Support` is written `Application%20Support`. As a path, that is
-    /// almost always a mistake. So it is accepted only if something with that name already exists.
+    /// It is `nil` if the path has no percent escapes, or if an item with such a name already exists. In a
+    /// `URL`, the folder `Application Support` is written `Application%20Support`. In a path, such an escape
+    /// is almost always a mistake.
     static func escapes(_ path: String) throws(SystemCallError) -> Message? {
         let bytes = Array(path.utf8)
         let isDigit = { (index: Int) in Character(Unicode.Scalar(bytes[index])).isHexDigit }

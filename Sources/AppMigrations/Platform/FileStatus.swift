@@ -26,28 +26,26 @@ package struct FileStatus {
     let accessed: timespec
     let modified: timespec
 
-    /// The status of an open file.
+    /// Reads the status of an open file.
     ///
-    /// `path` is for error messages.
+    /// `path` is the path in error messages.
     @inline(never)
     package init(ofOpen descriptor: Int32, path: String? = nil) throws(SystemCallError) {
         try self.init(call: "fstat", path: path) { fstat(descriptor, $0) }
     }
 
-    /// The status of the item at a path.
+    /// Reads the status of the item at a path.
     ///
-    /// With `following`, a link is followed.
+    /// If `following` is true, a link is followed.
     @inline(never)
     package init(ofEntry path: String, following: Bool = false) throws(SystemCallError) {
         let call: StaticString = following ? "stat" : "lstat"
         try self.init(call: call, path: path) { following ? stat(path, $0) : lstat(path, $0) }
     }
 
-    /// The status of an entry of an open folder.
+    /// Reads the status of an entry of an open folder.
     ///
-    /// Its name is a NUL-terminated C string.
-    ///
-    /// A link is not followed. `path` is for error messages.
+    /// `name` is a NUL-terminated C string. A link isn't followed. `path` is the path in error messages.
     init(of name: [CChar], in folder: Int32, path: String) throws(SystemCallError) {
         try self.init(call: "fstatat", path: path) { fstatat(folder, name, $0, AT_SYMLINK_NOFOLLOW) }
     }

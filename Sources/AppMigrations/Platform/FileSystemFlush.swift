@@ -1,22 +1,24 @@
 import AppMigrationsSystem
 
-/// Syncs a whole file system to disk, and reports every write error on it since this value was created.
+/// Syncs a whole file system to disk, and throws if anything could not be written since this value was
+/// created.
 ///
-/// To do that, it keeps a folder of that file system open. The kernel reports a write error to every file
-/// that was open when the error happened.
+/// To do that, it keeps a file or folder of the file system open: the kernel reports a write error to every
+/// file that was open when the error happened.
 struct FileSystemFlush {
+    /// The device of the file system.
     let device: UInt64
 
     /// Syncs the whole file system.
     ///
-    /// Returns false if that isn't reliable on this file system: sync each file then.
+    /// Returns false if that isn't reliable on this file system, so that each file has to be synced.
     let run: () throws(SystemCallError) -> Bool
 }
 
 extension FileSystemFlush {
     /// Opens a folder, and passes `body` a `FileSystemFlush` for the file system that contains it.
     ///
-    /// Don't use that value after `body` has returned, because the folder is closed then.
+    /// When `body` has returned, the folder is closed, so the value can't be used any more.
     static func opening<Result>(_ folder: String, _ body: (FileSystemFlush) throws -> Result) throws -> Result
     {
         let descriptor = try Platform.openDirectory(folder)

@@ -2,19 +2,19 @@ import AppMigrationsSystem
 
 /// A value behind a lock, so that only one thread at a time can access it.
 ///
-/// The standard library's `Mutex` does the same. But `Mutex` is in a dynamic library of its own. Loading that
-/// library takes as long as everything that AppMigrations does when the app starts, and it happens before the
-/// app's first line runs. This type uses the C library's lock instead. It is a struct of pointers, so that
-/// the runtime doesn't have to build the metadata of a generic class at a start. It accesses the value
-/// without exclusivity checks, which the lock makes unnecessary.
+/// The standard library's `Mutex` does the same, but it is in a separate dynamic library. Loading that
+/// library before the app's first line takes as long as everything that AppMigrations does at a start. This
+/// type uses the C library's lock instead. It is a struct of pointers, so that the runtime doesn't have to
+/// build the metadata of a generic class at a start. It accesses the value without exclusivity checks, which
+/// the lock makes unnecessary.
 package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
     package init(_ value: Value) {
         let offset = Self.offset
-        // `malloc` is called directly. Swift's own allocation asks the C library for an alignment, which adds
-        // three functions for the dynamic linker to look up at a start.
+        // Call `malloc` directly: Swift's own allocation asks the C library for an alignment, so the dynamic
+        // linker would have to look up three more functions at a start.
         let block: UnsafeMutableRawPointer = malloc(offset + MemoryLayout<Value>.size)
         mutex = block.assumingMemoryBound(to: pthread_mutex_t.self)
         self.value = (block + offset).assumingMemoryBound(to: Value.self)

@@ -1,8 +1,7 @@
 /// The text of an error, from an interpolated string.
 ///
-/// A `String` would do. But the compiler copies the code for an interpolated string to each place that has
-/// such a string, and this library has a hundred of these places. With this type, each part of a text is one
-/// call.
+/// It is used instead of `String`, because the compiler copies the code for an interpolated `String` to each
+/// of the hundred places that have one. With this type, each part of a text is only one call.
 package struct Message: ExpressibleByStringInterpolation, CustomStringConvertible {
     package let description: String
 

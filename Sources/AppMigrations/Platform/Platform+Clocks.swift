@@ -9,9 +9,10 @@ extension Platform {
     /// It is limited to the years that a state can store, in case the clock is wrong.
     package static var now: Int64 { min(max(Int64(time(nil)), 0), 253_402_300_799) }
 
-    /// The time of `ContinuousClock`.
+    /// The time of `ContinuousClock`, a clock that goes on while the machine sleeps.
     ///
-    /// That type isn't used, because its symbols would have to be looked up when a program is loaded.
+    /// `ContinuousClock` itself isn't used, because its symbols would have to be looked up when a program is
+    /// loaded.
     package static var uptime: Duration {
         #if os(Linux) || os(Android)
         reading(CLOCK_BOOTTIME)
@@ -21,12 +22,11 @@ extension Platform {
         #endif
     }
 
-    /// A clock that stops while the machine sleeps.
+    /// The time of a clock that stops while the machine sleeps and that nobody can set.
     ///
-    /// So a wait doesn't end because the lid of a laptop was closed.
-    ///
-    /// The clocks that nobody can set, and that stop during sleep, are: `CLOCK_MONOTONIC` on Linux
-    /// (clock_gettime(2)), and `CLOCK_UPTIME_RAW` on Apple's systems (clock_gettime(3)).
+    /// With this clock, a wait doesn't end because the lid of a laptop was closed. Such a clock is
+    /// `CLOCK_MONOTONIC` on Linux (clock_gettime(2)) and `CLOCK_UPTIME_RAW` on Apple's systems
+    /// (clock_gettime(3)).
     package static var awake: Duration {
         #if canImport(Darwin)
         reading(CLOCK_UPTIME_RAW)
@@ -51,7 +51,7 @@ extension Platform {
     package static func pause(_ duration: Duration) {
         let (seconds, nanoseconds) = nanoseconds(duration).quotientAndRemainder(dividingBy: 1_000_000_000)
         var rest = timespec(tv_sec: time_t(seconds), tv_nsec: Int(nanoseconds))
-        // A signal may end the pause early. That is fine, because the caller reads the clock again.
+        // A signal may end the pause early. That does no harm, because the caller reads the clock again.
         nanosleep(&rest, nil)
     }
 }

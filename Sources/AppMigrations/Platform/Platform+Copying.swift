@@ -27,9 +27,7 @@ extension Platform {
     }
 
     #if canImport(Darwin)
-    /// Copies a file.
-    ///
-    /// The copy is a clone if the file system can make clones.
+    /// Copies a file, as a clone if the file system can make clones.
     ///
     /// `original` is the open file at `path`.
     static func copyFile(_ path: String, opened original: Int32, to target: String) throws(SystemCallError) {
@@ -80,22 +78,21 @@ extension Platform {
 
     /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.
     ///
-    /// Both are open files.
-    ///
-    /// The copy never gets more permissions than the original has. This throws if the owner can't be kept,
-    /// because the copy will replace the original. `path` is the path of the original, for error messages.
+    /// `source` and `copy` are open files. The copy never gets more permissions than the original has. This
+    /// throws if the copy can't have the same owner, because it will replace the original. `path` is the path
+    /// of the original, for error messages.
     static func copyAttributes(of source: Int32, _ status: FileStatus, to copy: Int32, path: String)
         throws(SystemCallError)
     {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
             if status.owner != geteuid() || !refusals.contains(errno) { throw lastError("fchown", at: path) }
-            // If the group can't be kept, the group permissions would apply to the members of another group.
-            // So they are taken away.
+            // If the copy has another group, the group's permissions would apply to the members of that
+            // group. So they are removed.
             if try FileStatus(ofOpen: copy).group != status.group { permissions &= ~0o2070 }
         }
-        // A new file inherits the access control list of its folder, which could give permissions to other
-        // users (acl(5)).
+        // A new file inherits the access control list of its folder (acl(5)). Remove it, because it could
+        // give permissions to other users.
         for list in ["system.posix_acl_access", "system.posix_acl_default"] {
             _ = try ignoring(
                 refusals + [ENODATA],

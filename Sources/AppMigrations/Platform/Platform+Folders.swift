@@ -4,9 +4,9 @@ import AppMigrationsSystem
 extension Platform {
     /// Creates a folder at an absolute path, and the missing folders above it, for this user alone.
     ///
-    /// The folder above each of them is synced to disk.
+    /// The parent folder of each new folder is synced to disk.
     static func makeDirectories(_ path: String) throws(SystemCallError) {
-        // If something other than a folder is at the path, the first call that uses it reports that.
+        // If the item at the path isn't a folder, the first call that uses the path throws an error.
         if try exists(at: path) { return }
         let folder = FilePaths.parent(path)
         try makeDirectories(folder)
@@ -15,8 +15,8 @@ extension Platform {
         if isRoot {
             let made = try openDirectory(path, adding: O_NOFOLLOW)
             defer { closeAfterReading(made) }
-            // The owner of the parent folder could swap the new folder for another folder that root owns. The
-            // new folder is still empty. So only an empty folder is given to that owner.
+            // Give the new folder to the owner of the parent folder. That owner could have replaced it with
+            // another folder that root owns. So check that the folder is empty, as the new folder is.
             if try nameBytes(inOpen: made, path: path).isEmpty {
                 try giveOwnership(of: made, toOwnerOf: folder)
             }
@@ -26,8 +26,8 @@ extension Platform {
 
     /// The names in a folder, in no particular order.
     ///
-    /// With `strictly`, this throws if a name isn't UTF-8: no `String` can hold that name, and a repaired
-    /// name would lead to another file. Without `strictly`, such a name is left out.
+    /// If `strictly` is true, this throws if a name isn't UTF-8: no `String` can hold that name, and a
+    /// repaired name would lead to another file. Otherwise such a name is left out.
     package static func names(in folder: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
         var names: [String] = []
         for bytes in try nameBytes(in: folder) {
@@ -49,11 +49,10 @@ extension Platform {
 
     /// The names in an open folder, as NUL-terminated C strings.
     ///
-    /// Nothing may have been read from the folder before.
-    ///
-    /// `path` is for error messages.
+    /// Nothing may have been read from `descriptor` before. `path` is the path in error messages.
     static func nameBytes(inOpen descriptor: Int32, path: String) throws(SystemCallError) -> [[CChar]] {
-        // Closing the stream also closes its descriptor, so the stream gets a duplicate of `descriptor`.
+        // Closing the stream also closes its descriptor, which the caller still needs. So the stream gets a
+        // duplicate.
         let duplicate = try retrying("fcntl", at: path) {
             fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
         }
@@ -78,9 +77,7 @@ extension Platform {
         return names
     }
 
-    /// The name as a text for messages.
-    ///
-    /// Bytes that are not UTF-8 are replaced.
+    /// A name as text for messages: bytes that aren't UTF-8 are replaced.
     static func readable(_ name: [CChar]) -> String {
         String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

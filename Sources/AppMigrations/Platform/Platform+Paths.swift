@@ -15,7 +15,7 @@ extension Platform {
         return try text(path, of: "getcwd")
     }
 
-    /// The path that a link contains.
+    /// The path to which a link leads, as the link contains it.
     static func target(ofLink path: String) throws(SystemCallError) -> String {
         var content = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
@@ -26,10 +26,9 @@ extension Platform {
         return text
     }
 
-    /// The text that a system call returned.
+    /// The path that a system call returned, as text.
     ///
-    /// Paths are bytes. If they are not UTF-8, this throws, because a repaired path could lead to another
-    /// file.
+    /// If its bytes aren't UTF-8, this throws, because a repaired path could lead to another file.
     package static func text(_ bytes: UnsafePointer<CChar>, of call: StaticString) throws(SystemCallError)
         -> String
     {

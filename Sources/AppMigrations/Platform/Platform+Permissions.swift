@@ -13,10 +13,10 @@ extension Platform {
     ///
     /// Otherwise, one accidental `sudo` would leave files that the folder's owner can't open.
     ///
-    /// A file that replaces the one at `old` gets the owner of the old file. If everybody may write to the
+    /// A file that will replace the file at `old` gets the owner of that file. If everybody may write to the
     /// folder, nothing is changed, because another user could have tricked root into writing there. If the
-    /// file system has no owners, or this process may not change them, the file keeps its owner: having the
-    /// file matters more.
+    /// file system has no owners, or this process may not change them, the file keeps its owner, and no error
+    /// is thrown.
     static func giveOwnership(of made: Int32, toOwnerOf folder: String, replacing old: String? = nil)
         throws(SystemCallError)
     {
@@ -30,10 +30,9 @@ extension Platform {
 
     /// Sets the permissions of a file that was just created.
     ///
-    /// This is needed because the file may have been created with the wrong permissions: another thread may
-    /// have changed the umask for a moment, for example while it binds a socket.
-    ///
-    /// A file system without permissions isn't an error: nothing is changed.
+    /// The file may have been created with the wrong permissions: another thread may have changed the umask
+    /// for a moment, for example while it binds a socket. If the file system has no permissions, nothing is
+    /// changed and no error is thrown.
     static func setPermissions(ofNew made: Int32, _ permissions: UInt32) throws(SystemCallError) {
         _ = try ignoring(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
     }
@@ -44,10 +43,10 @@ extension Platform {
 
     /// Gives the owner of a folder all permissions for it.
     ///
-    /// Returns false if the item isn't a folder, or if nothing had to be changed.
-    ///
     /// A folder without write permission can't be emptied, and can't be moved into another folder
     /// (rename(2)).
+    ///
+    /// - Returns: False if the item isn't a folder, or if nothing had to be changed.
     @discardableResult
     static func makeWritable(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
         try makeWritable(Array(path.utf8CString), status: status, path: path)
@@ -55,9 +54,7 @@ extension Platform {
 
     /// Gives the owner of a folder all permissions for it.
     ///
-    /// Its path is a NUL-terminated C string.
-    ///
-    /// `path` is for error messages.
+    /// `bytes` is the path as a NUL-terminated C string. `path` is the path in error messages.
     @discardableResult
     static func makeWritable(_ bytes: [CChar], status: FileStatus, path: String) throws(SystemCallError)
         -> Bool
@@ -67,9 +64,7 @@ extension Platform {
         return true
     }
 
-    /// Gives the owner of a folder all permissions for it.
-    ///
-    /// The folder is an entry of a walk.
+    /// Gives the owner of a folder that a ``TreeWalk`` visits all permissions for it.
     static func makeWritable(_ entry: TreeWalk.Entry) throws(SystemCallError) {
         let permissions = entry.status.permissions
         if entry.status.kind != .directory || permissions & 0o700 == 0o700 { return }
@@ -84,7 +79,7 @@ extension Platform {
 
     /// The error that this process would get for writing to a file or folder; `nil` if it may write.
     ///
-    /// The effective user is checked, because a daemon may run as another user than the one that started it.
+    /// The effective user is checked, because a daemon may run as another user than the user who started it.
     /// For an immutable file, the error is `EPERM` (access(2)).
     static func refusalOfWriting(_ path: String, andReading: Bool = false) throws(SystemCallError)
         -> SystemCallError?
@@ -127,11 +122,9 @@ extension Platform {
         #endif
     }
 
-    /// Makes an entry of a walk and its folder mutable.
+    /// Makes an entry that a ``TreeWalk`` visits and its folder mutable, if this user may do that.
     ///
-    /// They are changed if they are immutable or append-only and this user may change that.
-    ///
-    /// - Returns: True if something was changed.
+    /// - Returns: True if one of them was immutable or append-only and has been changed.
     static func makeMutable(_ entry: TreeWalk.Entry) -> Bool {
         let isEntryChanged = makeMutable(entry.name, in: entry.folder)
         // The folder that contains the walk's top isn't part of the tree, so it isn't changed.
@@ -139,9 +132,7 @@ extension Platform {
         return isEntryChanged || isFolderChanged
     }
 
-    /// Makes the item at a path mutable.
-    ///
-    /// Its folder isn't changed.
+    /// Makes the item at a path mutable, and leaves its folder as it is.
     ///
     /// `path` is a NUL-terminated C string, which need not be UTF-8.
     static func makeMutable(_ path: [CChar], in folder: Int32 = AT_FDCWD) -> Bool {

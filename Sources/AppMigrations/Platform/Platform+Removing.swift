@@ -9,11 +9,9 @@ extension Platform {
         try removeTree(Array(path.utf8CString), path: path)
     }
 
-    /// Removes a tree.
+    /// Removes as much of a tree as possible, then throws the first error, if there was one.
     ///
-    /// Its path is a NUL-terminated C string.
-    ///
-    /// `path` is for error messages.
+    /// `bytes` is the path as a NUL-terminated C string. `path` is the path in error messages.
     static func removeTree(_ bytes: [CChar], path: String) throws(SystemCallError) {
         var failure: SystemCallError?
         try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
@@ -22,15 +20,16 @@ extension Platform {
                 case .file:
                     try remove(entry, isFolder: false)
                 case .entering:
-                    // Only folders are checked. A file on which something is mounted can't be removed anyway
-                    // (unlink(2)).
+                    // Only folders are checked for mounts: the system doesn't remove a file on which
+                    // something is mounted (unlink(2)).
                     if try isMountPoint(entry) { throw SystemCallError.mounted(entry.path) }
                     try makeWritable(entry)
                 case .leaving where failure == nil:
                     try remove(entry, isFolder: true)
                 case .leaving:
-                    // If something in this folder could not be removed, the folder isn't empty. That error
-                    // was already recorded, so this one is ignored.
+                    // If an entry of this folder could not be removed, the folder isn't empty and can't be
+                    // removed either. The error of the entry is in `failure`, so the error of the folder is
+                    // ignored.
                     _ = try ignoring([ENOTEMPTY, EEXIST], remove(entry, isFolder: true))
                 }
                 return true

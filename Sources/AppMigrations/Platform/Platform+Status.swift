@@ -2,26 +2,24 @@ import AppMigrationsSystem
 
 /// The status and the content of the item at a path.
 extension Platform {
-    /// The status of the item at a path; `nil` if there is none.
+    /// The status of the item at a path; `nil` if there is no item.
     ///
-    /// With `following`, it is also `nil` for a link whose target doesn't exist.
+    /// If `following` is true, a link is followed, and the status is also `nil` if its target doesn't exist.
     static func status(_ path: String, following: Bool = false) throws(SystemCallError) -> FileStatus? {
         try ignoringMissing(FileStatus(ofEntry: path, following: following))
     }
 
-    /// The status of the item at a path; `nil` if there is none, or if the name is too long.
+    /// The status of the item at a path; `nil` if there is no item, or if the name is too long.
     ///
-    /// It is for the companion files of a database. A database's name may be so long that it leaves no room
-    /// for the suffix of a companion (`ENAMETOOLONG`).
+    /// A database can have a name that is so long that a companion file, whose name has a suffix, can't
+    /// exist. The system then returns `ENAMETOOLONG`.
     static func statusIfPresent(_ path: String) throws(SystemCallError) -> FileStatus? {
         try ignoring([ENAMETOOLONG], status(path)) ?? nil
     }
 
-    /// The status of an entry of an open folder; `nil` if there is none, or if the name is too long.
+    /// The status of an entry of an open folder; `nil` if there is no such entry, or if the name is too long.
     ///
-    /// The name is a NUL-terminated C string.
-    ///
-    /// A link is not followed. `path` is for error messages.
+    /// The name is a NUL-terminated C string. A link isn't followed. `path` is the path in error messages.
     static func statusIfPresent(
         _ name: [CChar],
         in folder: Int32 = AT_FDCWD,
@@ -30,9 +28,10 @@ extension Platform {
         try ignoring(missingFile + [ENAMETOOLONG], FileStatus(of: name, in: folder, path: path))
     }
 
-    /// True if something is at a path, even a link that leads to nothing.
+    /// True if something is at a path, even a link whose target doesn't exist.
     ///
-    /// Most paths that are checked don't exist, so no error object is made for them.
+    /// Most paths that are checked don't exist. So this doesn't use ``status(_:following:)``, which makes an
+    /// error object for each of them.
     @inline(never)
     static func exists(at path: String) throws(SystemCallError) -> Bool {
         var status = stat()
@@ -43,21 +42,19 @@ extension Platform {
         return true
     }
 
-    /// The identity of a folder; `nil` if it doesn't exist.
-    ///
-    /// Links are followed.
+    /// The identity of the folder at a path, or to which a link at the path leads; `nil` if it doesn't exist.
     static func identity(ofFolder path: String) throws(SystemCallError) -> FileIdentity? {
         try status(path, following: true)?.identity
     }
 
-    /// The bytes of a regular file; `nil` if the item is anything else, or has more than `limit` bytes.
+    /// The bytes of a regular file; `nil` if the item isn't a regular file, or has more than `limit` bytes.
     static func contents(ofFile path: String, limit: Int) throws(SystemCallError) -> [UInt8]? {
         let descriptor = try openToRead(path)
         defer { closeAfterReading(descriptor) }
         return try contents(ofOpen: descriptor, limit: limit)
     }
 
-    /// The bytes of a regular file that is an entry of a walk.
+    /// The bytes of a regular file that a ``TreeWalk`` visits.
     ///
     /// They are `nil` if the file was removed, or has more than `limit` bytes.
     static func contents(of entry: TreeWalk.Entry, limit: Int) throws(SystemCallError) -> [UInt8]? {
@@ -66,7 +63,7 @@ extension Platform {
         return try contents(ofOpen: descriptor, limit: limit)
     }
 
-    /// Opens an entry of a walk, to read it or to sync it.
+    /// Opens an entry that a ``TreeWalk`` visits, to read it or to sync it.
     static func openFound(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC
         return try opening(entry.path) { openat(entry.folder, entry.name, flags) }
@@ -88,9 +85,9 @@ extension Platform {
 
     /// True if something is mounted at a path.
     ///
-    /// Devices are compared only if the kernel doesn't say whether the path is a mount point. A Btrfs
-    /// subvolume has a device of its own without being mounted, and a folder that is bind-mounted inside its
-    /// own file system has the same device.
+    /// If the kernel doesn't say whether the path is a mount point, its device is compared with the device of
+    /// its parent folder. That is less reliable: a Btrfs subvolume has its own device without being mounted,
+    /// and a folder that is bind-mounted inside its own file system has the same device as its parent folder.
     static func isMountPoint(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
         #if os(Linux)
         if let isMounted = isMountRoot(Array(path.utf8CString), in: AT_FDCWD) { return isMounted }
@@ -98,7 +95,7 @@ extension Platform {
         return try status.identity.device != identity(ofFolder: FilePaths.parent(path))?.device
     }
 
-    /// True if something is mounted at an entry of a walk.
+    /// True if something is mounted at an entry that a ``TreeWalk`` visits.
     static func isMountPoint(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Bool {
         if entry.isTop { return try isMountPoint(entry.path, status: entry.status) }
         #if os(Linux)
@@ -111,7 +108,8 @@ extension Platform {
     #if os(Linux)
     /// True if statx(2) says that an item is the root of a mount; `nil` if the kernel doesn't say.
     ///
-    /// STATX_ATTR_MOUNT_ROOT is bit 13 of the attributes. The kernel knows it if bit 13 is set in their mask.
+    /// STATX_ATTR_MOUNT_ROOT is bit 13 of the attributes. The kernel supports it if bit 13 of their mask is
+    /// set.
     private static func isMountRoot(_ name: [CChar], in folder: Int32) -> Bool? {
         var words = [UInt64](repeating: 0, count: 32)
         if statx(folder, name, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 || words[7] & 0x2000 == 0 { return nil }

@@ -5,8 +5,8 @@ import AppMigrationsSystem
 /// The other files of this folder contain the rest: locks, folders, syncing and copying.
 ///
 /// No code of this module outside this folder calls the C library. Each call except `close` is repeated after
-/// `EINTR`. On Linux, `close` releases the descriptor even if it fails with `EINTR`, so another thread may
-/// already have the same descriptor.
+/// `EINTR`. On Linux, `close` releases the descriptor even if it fails with `EINTR`. So a second call could
+/// close a file that another thread has opened since.
 package enum Platform {
     /// `ENOENT`, for code outside this folder.
     static var noEntry: Int32 { ENOENT }
@@ -23,13 +23,13 @@ package enum Platform {
     /// The `errno` values that mean "the disk is full", or "the user's quota is used up".
     static var fullDisk: [Int32] { [ENOSPC, EDQUOT] }
 
-    /// The `errno` values with which opening a file may fail while the device is locked.
+    /// The `errno` values with which opening a file can fail while the device is locked.
     static var lockedDevice: [Int32] {
         #if canImport(Darwin)
         [EPERM, EACCES]
         #else
-        // Here, EACCES only means that permissions are missing. ENOKEY means that the file is in an encrypted
-        // folder whose key is missing.
+        // On Linux, EACCES only means that permissions are missing. ENOKEY means that the file is in an
+        // encrypted folder whose key is missing.
         [EPERM, ENOKEY]
         #endif
     }
@@ -82,10 +82,10 @@ package enum Platform {
         try ignoring(missingFile, body())
     }
 
-    /// Opens a file, and makes sure that its descriptor isn't one of the standard streams' (0 to 2).
+    /// Opens a file, and makes sure that its descriptor isn't 0, 1 or 2 (the standard streams).
     ///
-    /// If a process was started without the standard streams, the first files that it opens get the
-    /// descriptors 0 to 2. Everything that is printed or logged would then be written into those files.
+    /// If a process was started without the standard streams, the first files that it opens get these
+    /// descriptors. Everything that is printed or logged would then be written into those files.
     package static func opening(_ path: String? = nil, _ body: () -> Int32) throws(SystemCallError) -> Int32 {
         let descriptor = try retrying("open", at: path, body)
         return descriptor > STDERR_FILENO ? descriptor : try movedAboveStandardStreams(descriptor)
@@ -97,10 +97,10 @@ package enum Platform {
         return try retrying("fcntl") { fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1) }
     }
 
-    /// Opens a file that should be a regular one.
+    /// Opens a file that should be a regular file.
     ///
-    /// If it isn't, the call still returns at once: it doesn't wait for the writer of a FIFO, doesn't follow
-    /// a link, and doesn't make a terminal the controlling terminal of this process.
+    /// If it isn't a regular file, the call still returns at once: it doesn't wait for the writer of a FIFO,
+    /// doesn't follow a link, and doesn't make a terminal the controlling terminal of this process.
     static func openToRead(_ path: UnsafePointer<CChar>, at: String? = nil) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
         #if canImport(Darwin)
@@ -110,7 +110,7 @@ package enum Platform {
         #endif
     }
 
-    /// Opens a file as ``openToRead(_:at:)`` does, with the path in errors.
+    /// Opens a file like ``openToRead(_:at:)``, with the path in its errors.
     static func openEntry(_ path: String) throws(SystemCallError) -> Int32 { try openToRead(path, at: path) }
 
     package static func openDirectory(_ path: String, adding flags: Int32 = 0) throws(SystemCallError)
@@ -133,9 +133,7 @@ package enum Platform {
         }
     }
 
-    /// Creates an empty file, which is a marker.
-    ///
-    /// Its name carries all the information.
+    /// Creates an empty file, whose name is all of its information.
     static func makeMark(_ path: String) throws(SystemCallError) {
         try closeAfterWriting(createExclusively(path))
     }
@@ -162,8 +160,8 @@ package enum Platform {
             let part = try retrying("write", at: path) {
                 write(file, bytes?.advanced(by: done), count - done)
             }
-            // POSIX: `write` returns 0 only if there was nothing to write. If it did so anyway, repeating it
-            // could last for ever.
+            // `write` returns 0 only if there was nothing to write (POSIX). If it returned 0 for another
+            // reason, repeating it could go on forever.
             if part == 0 { throw SystemCallError(call: "write", errorNumber: EIO) }
             done += part
         }
@@ -182,8 +180,8 @@ package enum Platform {
         if let made = try ignoring([EEXIST], createExclusively(new)) {
             descriptor = made
         } else {
-            // This process holds the state's lock, so no other process is writing the temporary file. It was
-            // left by a process that was killed.
+            // The caller holds the state's lock, so no other process is writing the temporary file. A process
+            // that was killed has left it.
             try remove(new)
             descriptor = try createExclusively(new)
         }
@@ -196,7 +194,7 @@ package enum Platform {
             return descriptor
         } catch {
             closeAfterReading(descriptor)
-            // If this fails, the next save removes the file.
+            // An error of this call is ignored: the next save removes the temporary file.
             _ = unlink(new)
             throw error
         }
@@ -204,7 +202,7 @@ package enum Platform {
 
     /// Closes a descriptor that was only read, or whose writing has already failed.
     ///
-    /// An error of `close` is ignored, because it loses no data that anything relies on.
+    /// An error of `close` is ignored, because no data that is still needed can be lost.
     package static func closeAfterReading(_ descriptor: Int32) { _ = close(descriptor) }
 
     static func closeAfterWriting(_ descriptor: Int32) throws(SystemCallError) {

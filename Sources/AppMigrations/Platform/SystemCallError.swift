@@ -1,6 +1,6 @@
 import AppMigrationsSystem
 
-/// A system call that failed: the call, the file that it was made for, and the error number.
+/// A system call that failed: the call, the path for which it was made, and the error number.
 ///
 /// It is the ``MigrationError/underlyingError`` of errors that concern files.
 public final class SystemCallError: Error, Sendable, CustomStringConvertible {
@@ -27,7 +27,7 @@ public final class SystemCallError: Error, Sendable, CustomStringConvertible {
 }
 
 extension SystemCallError {
-    /// True if there is no such file or folder.
+    /// True if the file or folder doesn't exist.
     var isMissingFile: Bool { Platform.missingFile.contains(errorNumber) }
 
     /// True if the call may have failed because the device is locked.
@@ -36,9 +36,9 @@ extension SystemCallError {
     /// True if the disk is full, or the user's quota is used up.
     var isOfFullDisk: Bool { Platform.fullDisk.contains(errorNumber) }
 
-    /// True if permissions are missing (`EACCES`), which the owner can grant.
+    /// True for `EACCES`: permissions are missing, which the owner can add.
     ///
-    /// For an immutable file, the error is `EPERM`.
+    /// For an immutable file, the error is `EPERM` instead.
     var isDenied: Bool { errorNumber == EACCES }
 
     /// True for `EPERM`: the file is immutable, or only a privileged user may make the call.
@@ -49,24 +49,24 @@ extension SystemCallError {
     /// True if a folder can't be renamed, but the entries in it possibly can (rename(2)).
     var leavesEntriesMovable: Bool { [EXDEV, EBUSY, EPERM, EACCES].contains(errorNumber) }
 
-    /// This error, with `new` instead of `old` at the beginning of its path.
+    /// Returns this error with `new` instead of `old` at the beginning of its path.
     ///
-    /// If the path isn't `old` or inside it, nothing is changed.
+    /// If the path isn't `old` and isn't inside it, the error is returned as it is.
     func moved(from old: String, to new: String) -> SystemCallError {
         guard let path, FilePaths.contains(old, path: path) else { return self }
         let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
         return SystemCallError(call: call, errorNumber: errorNumber, path: place)
     }
 
-    /// This error, with a path if it has none.
+    /// Returns this error with the path `place`, unless it has a path already.
     func at(_ place: String) -> SystemCallError {
         SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)
     }
 }
 
-/// Errors that this library detects itself, as the system errors that fit best.
+/// Errors that this library detects itself, with the `errno` values that fit best.
 extension SystemCallError {
-    /// The error for an item that can't be copied: it is no regular file, or its name isn't UTF-8.
+    /// The error for an item that can't be copied: it isn't a regular file, or its name isn't UTF-8.
     static func unsupported(_ path: String) -> SystemCallError {
         SystemCallError(call: "open", errorNumber: ENOTSUP, path: path)
     }

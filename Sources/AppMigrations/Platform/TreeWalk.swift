@@ -2,48 +2,48 @@ import AppMigrationsSystem
 
 /// Visits an item and everything inside it, by the descriptors of folders instead of by paths.
 ///
-/// A closure may create names that are not UTF-8, which no `String` can hold. It may also create nested
-/// folders whose paths are longer than the system allows. A walk reaches all of them, and has few descriptors
-/// open at a time. It follows no link, except those in the path of the item itself.
+/// A migration's closure may create names that aren't UTF-8, which no `String` can hold, and nested folders
+/// whose paths are longer than the system allows. A walk reaches all of them, and has few descriptors open at
+/// a time. It follows no link inside the item, but links in the item's own path.
 struct TreeWalk: ~Copyable {
     struct Entry {
-        /// The descriptor of the folder that the entry is in, for calls such as `openat`.
+        /// The descriptor of the folder that contains the entry, for calls such as `openat`.
         let folder: Int32
-        /// The entry's name in that folder, as a NUL-terminated C string.
-        ///
-        /// For the top, it is the path.
+
+        /// The entry's name in that folder, as a NUL-terminated C string; for the top of the walk, its path.
         let name: [CChar]
-        /// The entry's path, for messages.
-        ///
-        /// Bytes that are not UTF-8 are replaced.
+
+        /// The entry's path for messages: bytes that aren't UTF-8 are replaced.
         let path: String
         let status: FileStatus
         let isTop: Bool
-        /// The descriptor of the folder when the walk leaves it; `nil` at any other moment.
+
+        /// The open descriptor of the entry, if it is a folder that the walk is leaving; otherwise `nil`.
         fileprivate(set) var descriptor: Int32?
     }
 
+    /// The moment at which the walk calls its visitor.
     enum Moment {
-        /// The entry isn't a folder.
+        /// The walk visits an entry that isn't a folder.
         case file
 
-        /// Before a folder is opened. The visitor returns whether to enter it.
+        /// Before a folder is opened. The visitor returns whether to enter the folder.
         case entering
 
         /// After everything in a folder was visited.
         case leaving
     }
 
-    /// Visits an entry.
+    /// Is called for each entry.
     ///
-    /// At the moment `entering`, it returns whether to enter the folder.
-    ///
-    /// At other moments the result is ignored.
+    /// At the moment `entering`, it returns whether to enter the folder. At other moments, its result is
+    /// ignored.
     typealias Visitor = (Entry, Moment) throws(SystemCallError) -> Bool
 
     private struct Level {
         var entry: Entry
-        /// `nil` while the folder is closed, because ``limit`` nested folders below it are open.
+        /// The descriptor of the folder; `nil` while it is closed, because ``limit`` folders inside it are
+        /// open.
         var descriptor: Int32?
         var names: [[CChar]]
     }
@@ -69,7 +69,7 @@ struct TreeWalk: ~Copyable {
 
     /// Visits the item at a path, which is a NUL-terminated C string, and everything in it.
     ///
-    /// `path` is for messages.
+    /// `path` is the path in error messages.
     static func visit(_ bytes: [CChar], path: String, _ visitor: Visitor) throws(SystemCallError) {
         guard let status = try Platform.statusIfPresent(bytes, path: path) else { return }
         let top = Entry(folder: AT_FDCWD, name: bytes, path: path, status: status, isTop: true)
@@ -89,7 +89,7 @@ struct TreeWalk: ~Copyable {
 
     /// Visits the next entry of the innermost folder, or leaves the folder after its last entry.
     ///
-    /// Returns false at the end of the walk.
+    /// - Returns: False at the end of the walk.
     private mutating func step() throws(SystemCallError) -> Bool {
         guard let level = levels.last, let folder = level.descriptor else { return false }
         guard let name = levels[levels.count - 1].names.popLast() else {
@@ -97,8 +97,8 @@ struct TreeWalk: ~Copyable {
             return true
         }
         let path = level.entry.path + "/" + Platform.readable(name)
-        // Another process may have removed the entry since the folder was read. For example, SQLite removes
-        // files when a connection to a database is closed.
+        // Skip an entry that another process has removed since the folder was read. For example, SQLite
+        // removes files when a connection to a database is closed.
         guard let status = try Platform.statusIfPresent(name, in: folder, path: path) else { return true }
         let entry = Entry(folder: folder, name: name, path: path, status: status, isTop: false)
         if status.kind == .directory { try enter(entry) } else { _ = try visitor(entry, .file) }
@@ -133,9 +133,9 @@ struct TreeWalk: ~Copyable {
         _ = try visitor(entry, .leaving)
     }
 
-    /// The descriptor of the folder above the one that the walk leaves.
+    /// The descriptor of the folder that contains the folder that the walk is leaving.
     ///
-    /// If it was closed, it is opened again by the name "..".
+    /// If it was closed, it is opened again as ".." of the inner folder.
     private mutating func folder(above inner: Int32) throws(SystemCallError) -> Int32 {
         guard let level = levels.last else { return AT_FDCWD }
         if let descriptor = level.descriptor { return descriptor }

@@ -14,7 +14,9 @@ struct FileTree {
 
         let status: FileStatus
 
-        /// This is computed and not stored, because ten thousand paths would take megabytes of memory.
+        /// The path of the entry.
+        ///
+        /// It is computed and not stored, because ten thousand paths would take megabytes of memory.
         var path: String { top + below }
 
         init(top: String, below: String, status: FileStatus) {
@@ -24,9 +26,7 @@ struct FileTree {
         }
     }
 
-    /// A folder comes before its contents.
-    ///
-    /// The array is empty if nothing exists at the top path.
+    /// The entries of the tree, each folder before its contents; empty if nothing exists at the top's path.
     private(set) var entries: [Entry] = []
 
     /// Lists the tree at a path.
@@ -45,8 +45,8 @@ struct FileTree {
             if folder.status.kind != .directory { continue }
             for name in try Platform.names(in: folder.path, strictly: true) {
                 let below = folder.below + "/" + name
-                // Another process may have removed the entry since the folder was read. For example, SQLite
-                // removes files when a connection to a database is closed.
+                // Skip an entry that another process has removed since the folder was read. For example,
+                // SQLite removes files when a connection to a database is closed.
                 guard let status = try Platform.status(top + below) else { continue }
                 try add(Entry(top: top, below: below, status: status), after: check)
             }
@@ -60,9 +60,7 @@ struct FileTree {
 
     /// The amount of work that copying the tree takes, to report progress.
     ///
-    /// It is the number of bytes in all files, plus 4 KiB for each entry, because copying an entry also takes
-    /// system calls.
-    ///
+    /// It is the number of bytes in all files, plus 4 KiB for the system calls that copying each entry takes.
     /// It is a `Double`, because the sizes of several files can add up to more than `Int.max`.
     var cost: Double {
         entries.reduce(0) { cost, entry in
@@ -96,8 +94,8 @@ struct FileTree {
                 try copier.copy(path, to: copy) { count in try progress?(path, Double(count)) }
             }
         }
-        // The attributes of folders are copied last. A new file changes the time of its folder, and the
-        // copied permissions may forbid new files in it.
+        // The attributes of folders are copied last: a new file changes the time of its folder, and the
+        // copied permissions may forbid new files in the folder.
         for entry in entries.reversed() where entry.status.kind == .directory {
             try Platform.copyAttributes(ofFolder: entry.path, to: target + entry.below)
         }
@@ -114,15 +112,17 @@ extension FileTree {
 
     /// Syncs the items at these paths, and everything in them, to disk.
     ///
-    /// Open `flush` before you write the files: it reports only the write errors that happen on its file
-    /// system after it was opened. Files are synced one by one if they are on another file system, or on one
-    /// where `flush` isn't reliable.
+    /// Create `flush` before you write the files: it reports only write errors that happen on its file system
+    /// after it was created. Files are synced one by one if they are on another file system, or if `flush`
+    /// isn't reliable on their file system.
     ///
-    /// If `butDatabases` is true, this function opens no file on which SQLite may hold locks. Only `flush`
-    /// syncs such files.
-    static func synchronize(_ paths: [String], by flush: FileSystemFlush? = nil, butDatabases: Bool = false)
-        throws(SystemCallError)
-    {
+    /// If `excludingDatabases` is true, this function opens no file on which SQLite may hold locks. Only
+    /// `flush` syncs such files.
+    static func synchronize(
+        _ paths: [String],
+        by flush: FileSystemFlush? = nil,
+        excludingDatabases: Bool = false
+    ) throws(SystemCallError) {
         let device = flush?.device
         var fileCount = 0
         var isAnyOnOtherDevice = false
@@ -133,7 +133,7 @@ extension FileTree {
                 if entry.status.identity.device != device { isAnyOnOtherDevice = true }
                 if moment == .file {
                     if entry.status.kind == .file, entry.status.identity.device == device { fileCount += 1 }
-                    if butDatabases, !isAnyLocked { isAnyLocked = try mayBeLocked(entry) }
+                    if excludingDatabases, !isAnyLocked { isAnyLocked = try mayBeLocked(entry) }
                 }
                 return true
             }
@@ -146,7 +146,7 @@ extension FileTree {
                 if moment == .entering || isFlushed && entry.status.identity.device == device { return true }
                 if moment == .file {
                     if entry.status.kind != .file { return true }
-                    if butDatabases, try mayBeLocked(entry) { return true }
+                    if excludingDatabases, try mayBeLocked(entry) { return true }
                 }
                 try Platform.synchronize(entry)
                 return true
@@ -154,15 +154,14 @@ extension FileTree {
         }
     }
 
-    /// True if SQLite may hold locks on a file.
+    /// True if SQLite may hold locks on a file, so that this process must not open it.
     ///
-    /// That is assumed if its name ends with `-shm`, or if one of SQLite's files (`-wal`, `-shm` or
-    /// `-journal`) is next to it.
+    /// If this process opened and closed such a file, SQLite would lose all locks that it holds on the file
+    /// in this process (sqlite.org/howtocorrupt.html, 2.2). Not syncing the file is safe, because SQLite
+    /// itself syncs the transactions that it commits.
     ///
-    /// If this process opened and closed such a file, it would lose all its locks on the file
-    /// (sqlite.org/howtocorrupt.html, 2.2).
-    ///
-    /// Not syncing it is safe, because SQLite itself syncs the transactions that it commits.
+    /// This is true if the file's name ends with `-shm`, or if one of SQLite's files (`-wal`, `-shm` or
+    /// `-journal`) is next to the file.
     private static func mayBeLocked(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Bool {
         let name = entry.name.dropLast()
         for suffix in Snapshot.companions.dropFirst() {
@@ -184,9 +183,9 @@ extension FileTree {
             do throws(SystemCallError) {
                 try Platform.synchronize(folder)
             } catch {
-                // If the folder was removed, or replaced by a file, the sync of its parent folder makes that
-                // durable. If this user can't write to the folder, the migration's closure can't have created
-                // or removed anything in it. So the error doesn't matter.
+                // The error is ignored in two cases. If the folder was removed or replaced with a file, the
+                // sync of its parent folder makes that durable. If this user can't write to the folder, the
+                // migration's closure can't have created or removed anything in it.
                 if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
             }
             if FilePaths.contains(folder, path: stateFolder) { return }

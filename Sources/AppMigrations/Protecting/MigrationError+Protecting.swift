@@ -1,7 +1,5 @@
 extension StateLocation {
-    /// Makes the error `protectionFailed`, for a stage that failed at a path.
-    ///
-    /// `reason` says why the stage failed.
+    /// Makes the error `protectionFailed`, for a stage that failed at a path because of `reason`.
     func protectionError(
         _ stage: ProtectionStage,
         of version: AppVersion?,
@@ -60,8 +58,9 @@ extension StateLocation {
 
     /// Makes the error for files that another manager protects as well.
     ///
-    /// The error is transient only while the other migration is running, because the app then only has to
-    /// wait. A pending restore of the other manager isn't done until the app creates that manager.
+    /// The error is transient only while the other migration is running: then it is enough to wait. If a
+    /// restore of the other manager is pending instead, waiting doesn't help: the restore isn't done until
+    /// the app creates that manager.
     func conflictError(
         with other: StateLocation,
         over path: String,
@@ -82,15 +81,15 @@ extension StateLocation {
             of: version,
             at: path,
             reason: """
-                manager \(other.name.quoted) protects \(path) too, and its migration has not ended: create that manager first, or \
-                abandon its restore with MigrationManager.abandonRestore(named: \(other.name.quoted))
+                manager \(other.name.quoted) protects \(path) too, and the restore of its migration is pending: create that manager \
+                first, or abandon its restore with MigrationManager.abandonRestore(named: \(other.name.quoted))
                 """
         )
     }
 
-    /// Makes the error for another manager's list that can't be read.
+    /// Makes the error for another manager's list of protected files that can't be read.
     ///
-    /// Without the list, nobody can tell which files that manager protects.
+    /// Without the list, it isn't known which files that manager protects.
     func damagedListError(
         of other: StateLocation,
         at path: String,
@@ -139,7 +138,7 @@ extension StateLocation {
 extension MigrationError {
     /// Makes the error for files that could not be synced to disk.
     ///
-    /// They are protected files that the closure wrote, or files that it passed to
+    /// They are protected files that the closure wrote, or paths that the closure passed to
     /// ``MigrationContext/synchronize(_:)``.
     static func unsynchronized(
         at path: String,

@@ -1,29 +1,33 @@
 /// Restores one protected path from its folder in the snapshot.
 ///
-/// The folder contains:
+/// When the copies have been made, the folder contains:
 /// ```text
-/// entries-<count>   an empty file, with the number of copied entries in its name
-/// begun             the same file, which is renamed before the restore moves the first copy out
 /// item              the copy of the item at the path; `item-wal`, `item-shm` and `item-journal` are
 ///                   the copies of the files that SQLite keeps next to a database
-/// absent            an empty file: nothing existed at the path; `absent-wal` and so on say the same of the
-///                   files that SQLite keeps next to a database
-/// replaced-<n>      an item that was at the path before the restore, or a copy that is no longer needed
-///                   because its contents were copied to another file system
-/// item.entries      `item`, renamed if the protected folder can't be moved; its entries are restored one by
-///                   one
+/// absent            an empty file, if nothing existed at the path; `absent-wal` and so on say the same of
+///                   the files that SQLite keeps next to a database
 /// model             an empty folder with the owner, permissions, extended attributes and times of the
 ///                   protected folder
-/// ….spent           a marker, model or emptied copy that was used already; it is never moved to the path
+/// entries-<count>   an empty file, with the number of copied entries in its name
+/// ```
+///
+/// A restore renames and adds:
+/// ```text
+/// begun             `entries-<count>`, renamed before the restore moves the first copy out of this folder
+/// item.entries      `item`, renamed if the protected folder can't be moved; its entries are restored one by
+///                   one
+/// replaced-<n>      an item that was at the path before the restore, or a copy that is no longer needed
+///                   because its contents were copied to another file system
+/// ….spent           `absent`, `model` or an emptied `item.entries`, renamed after it was used
 /// ```
 ///
 /// A copy is restored by renaming it to its path. So a copy that is still in this folder hasn't been restored
 /// yet. If the process is killed, the next restore continues with the copies that are left. It doesn't touch
 /// files that were already restored, because the app may have written to them since.
 struct PathRestore {
-    /// A copy or a marker, and the path that it restores.
+    /// A copy or a marker in the snapshot, and the path that is restored from it.
     ///
-    /// `item` is a path below `copies` and begins with a slash.
+    /// `item` is the path of the copy below `copies` and begins with a slash.
     private typealias Piece = (item: String, place: String)
 
     private let place: String
@@ -35,14 +39,14 @@ struct PathRestore {
     /// The paths to which replaced files were renamed if they must be kept and could not be moved into the
     /// snapshot.
     ///
-    /// The renamed files stay in the folder that they were in.
+    /// The renamed files stay in their folders.
     private(set) var renamedInPlace: [String] = []
 
     /// - Parameters:
     ///   - place: The path to restore.
     ///   - copies: Its folder in the snapshot.
     ///   - keepsReplaced: Whether to keep everything that the restore replaces. It is true if the state
-    ///     directory was moved: nobody knows what the files at the new paths are.
+    ///     directory was moved, because then the files at the new paths may have nothing to do with the app.
     ///   - report: Is called with the progress, but only if files have to be copied to another file system.
     init(
         of place: String,
@@ -62,8 +66,8 @@ struct PathRestore {
         } else if try exists("/item.entries") {
             try restoreEntries()
         }
-        // Restoring the entries changed the folder's modification time. An earlier restore that was killed
-        // may also have left the folder writable. So its attributes are copied from `model`.
+        // Restoring the entries changed the folder's modification time, and an earlier restore that was
+        // killed may have left the folder writable. So the folder's attributes are copied from `model`.
         guard try exists("/model"), try Platform.status(place)?.kind == .directory else { return }
         try Platform.copyAttributes(ofFolder: copies + "/model", to: place)
         try synchronizeIfPresent(place)
@@ -75,14 +79,14 @@ struct PathRestore {
         if try exists("/item") { try Platform.makeDirectories(FilePaths.parent(place)) }
         return try Snapshot.companions.compactMap { companion in
             if try exists("/item" + companion) { return ("/item" + companion, place + companion) }
-            // A marker that was already used (`.spent`) means the same: there was no companion file. If one
+            // A used marker (`.spent`) means the same as a marker: the companion file didn't exist. If it
             // exists now, it doesn't belong to the restored database and must be moved aside.
             let isAbsent = try exists("/absent" + companion) || exists("/absent\(companion).spent")
             return isAbsent ? ("/absent" + companion, place + companion) : nil
         }
     }
 
-    /// Removes the files that the restore replaced, except those that must be kept.
+    /// Removes the files that the restore replaced, except files that must be kept.
     func removeReplaced() throws(SystemCallError) {
         if keepsReplaced { return }
         for path in try Self.replacedPaths(in: copies) where try !StateRecognition.containsState(at: path) {
@@ -90,7 +94,7 @@ struct PathRestore {
         }
     }
 
-    /// The paths in `copies` to which a restore has moved the items that it replaced.
+    /// The paths in the snapshot's folder `copies` to which a restore has moved the items that it replaced.
     static func replacedPaths(in copies: String) throws(SystemCallError) -> [String] {
         try Platform.names(in: copies).filter { $0.hasPrefix(replaced) }.map { copies + "/" + $0 }
     }
@@ -102,13 +106,13 @@ struct PathRestore {
 
     private static let replaced = "replaced-"
 
-    /// Restores a path together with its companions.
+    /// Restores a path together with its companions (the files that SQLite keeps next to a database).
     ///
     /// - Returns: False for a protected folder that can't be moved. In that case, nothing was moved.
     private mutating func restore(_ pieces: [Piece]) throws -> Bool {
-        // SQLite plays a `-wal` file back into whatever database it finds at its name. So the current database
-        // is moved aside before its companions, and its copy is moved back after theirs: at no moment is one
-        // of the two databases next to a companion of the other.
+        // SQLite plays a `-wal` file back into any database that is next to it. So the current database is
+        // moved aside before its companions, and its copy is moved back after the copies of the companions.
+        // At no moment is a database next to a companion of the other database.
         for piece in pieces where try !moveAside(piece.place) { return false }
         try markAsBegun()
         if let first = pieces.first { try synchronizeIfPresent(FilePaths.parent(first.place), copies) }
@@ -118,7 +122,7 @@ struct PathRestore {
 
     /// Records that the restore has begun: from now on, copies may be missing because they were restored.
     ///
-    /// The migration's closure may have filled the disk. So this renames a file, which takes no disk space.
+    /// This renames a file instead of writing one, because the migration's closure may have filled the disk.
     private func markAsBegun() throws {
         for name in try Platform.names(in: copies) where name.hasPrefix("entries-") {
             try Platform.replace(copies + Self.begun, with: copies + "/" + name)
@@ -138,9 +142,9 @@ struct PathRestore {
                 let path = (place + "/").utf8CString.dropLast() + name
                 _ = try moveAside(Array(path), path: place + "/" + Platform.readable(name))
             }
-            // Once `item` is renamed to `item.entries`, the protected folder may contain entries that were
-            // already restored. So a restore that continues an interrupted one moves an entry aside only if
-            // its copy is still in the snapshot.
+            // `item` is renamed to `item.entries` only after all current entries were moved aside. If a
+            // restore finds `item.entries`, the protected folder may contain restored entries. So it then
+            // moves an entry aside only if its copy is still in the snapshot.
             try markAsBegun()
             try synchronizeIfPresent(place, copies)
             try Platform.replace(items, with: copies + "/item")
@@ -175,9 +179,9 @@ struct PathRestore {
 
     /// Moves the item at a path into the snapshot, which is removed after the restore.
     ///
-    /// If the snapshot is on another file system, the item can't be moved. Then it is removed at once, or,
-    /// if it must be kept, first copied into the snapshot. Removing it is safe, because the snapshot still
-    /// has the copy that will replace it.
+    /// If the snapshot is on another file system, the item can't be moved, so it is removed at once. If it
+    /// must be kept, it is copied into the snapshot before that. Removing it is safe, because the copy that
+    /// will replace it is still in the snapshot.
     ///
     /// `bytes` is the path as a NUL-terminated C string, which need not be UTF-8. `path` is for error
     /// messages.
@@ -206,12 +210,10 @@ struct PathRestore {
         return true
     }
 
-    /// Copies an item that is on another file system into the snapshot.
+    /// Copies an item that must be kept and is on another file system into the snapshot.
     ///
-    /// The caller then removes the original.
-    ///
-    /// If it can't be copied, it is renamed and stays in its own folder. Copying fails if a name isn't UTF-8,
-    /// or if there isn't enough space.
+    /// The caller then removes the original. If the item can't be copied, it is renamed instead and stays in
+    /// its own folder. Copying fails if a name isn't UTF-8, or if there isn't enough space.
     private mutating func keep(_ bytes: [CChar], path: String) throws {
         let copy = try nextReplaced()
         do {
@@ -234,11 +236,9 @@ struct PathRestore {
         }
     }
 
-    /// Moves copies to their paths, which must all be in one folder.
+    /// Moves copies to their paths, and syncs the folder of the paths and the folder of the copies.
     ///
-    /// Then it syncs that folder and the folder that contained the copies.
-    ///
-    /// Nothing may exist at these paths.
+    /// The paths must all be in one folder, and nothing may exist at them.
     private mutating func move(_ pieces: [Piece]) throws {
         guard let first = pieces.first else { return }
         let folder = FilePaths.parent(first.place)
@@ -299,7 +299,7 @@ struct PathRestore {
             }
             try FileTree.synchronize(pieces.map(\.place), by: flush)
             // Changes on two file systems can reach the disk in either order. So the folder of the new files
-            // is synced first. Only then are the copies moved to `replaced-<n>`, which marks them as
+            // is synced before the caller moves the copies to `replaced-<n>`, which means that they are
             // restored.
             try synchronizeIfPresent(folder)
         }
@@ -337,8 +337,7 @@ struct PathRestore {
 
     /// Syncs folders, so that the names in them are durable.
     ///
-    /// A folder that doesn't exist is skipped. It contained nothing before the migration and contains nothing
-    /// now.
+    /// A folder that doesn't exist is skipped, because it contains no names.
     private func synchronizeIfPresent(_ folders: String...) throws {
         for folder in folders { _ = try Platform.ignoringMissing(Platform.synchronize(folder)) }
     }

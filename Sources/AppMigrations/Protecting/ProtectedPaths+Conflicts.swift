@@ -1,12 +1,12 @@
-/// Finds files that two managers of one state directory protect.
+/// Refuses to protect a file that another manager of the same state directory protects already.
 ///
-/// If one manager restored such a file after the other had recorded its migration, the restore would undo
-/// that migration, and the record would be wrong.
+/// Otherwise one manager could restore the file after the other manager has recorded its migration. The
+/// restore would undo the work of a migration that is recorded as done.
 extension ProtectedPaths {
     /// Throws an error if another manager has also listed one of these paths.
     ///
-    /// Before calling this, the caller must have synced its own list to disk. So if two managers list the
-    /// same file at the same time, at least one of them finds the other's list. It is possible that both
+    /// The caller must have written its own list before it calls this. So if two managers list the same file
+    /// at the same time, at least one of them finds the other's list. Both may find the other's list and
     /// throw.
     func refuseConflict() throws {
         let ownPlaces = try paths.flatMap(Snapshot.parts).map(Place.init)
@@ -24,11 +24,11 @@ extension ProtectedPaths {
 
     /// Throws an error if the list in another manager's snapshot contains one of these places.
     ///
-    /// The list counts in two cases. Either it is locked, which means that the other manager's closure is
-    /// running. Or the state of that manager says that a restore is pending.
+    /// The list counts in two cases: if it is locked, because then the other manager's closure is running, or
+    /// if the state of that manager says that a restore is pending.
     private func refuseConflict(of ownPlaces: [Place], with manager: String, snapshot: String) throws {
-        // If a restore was abandoned, or the state that needed the copies was lost, the copies no longer
-        // belong to any manager.
+        // The copies are marked as kept: their restore was abandoned, or the state that referred to them was
+        // lost. So no manager will restore them.
         if try Platform.exists(at: snapshot + "/" + StateLocation.abandonedMark) { return }
         guard try Platform.exists(at: snapshot + "/list") else { return }
         let list = try SnapshotList.read(in: snapshot)
@@ -52,9 +52,9 @@ extension ProtectedPaths {
         }
     }
 
-    /// The first listed path that contains one of these places or is inside one.
+    /// The first path in `list` that contains one of the places or is inside one; `nil` if there is none.
     ///
-    /// The identities of the items are compared too. So the same item is recognized even if it has two paths.
+    /// The identities of the items are compared too, because the same item can have two paths.
     private func sharedPath(in list: SnapshotList, with ownPlaces: [Place]) throws -> String? {
         for (entry, path) in zip(list.paths, list.places(from: stateFolder)) {
             if let listed = entry.identity, ownPlaces.contains(where: { $0.identities.contains(listed) }) {
@@ -72,9 +72,8 @@ extension ProtectedPaths {
 
     /// A path, with the identities of its item and of the folders above it.
     ///
-    /// They show whether another path leads to the same item.
-    ///
-    /// A file has a second name if it is below a bind mount, or if the file system ignores case.
+    /// The identities show whether another path leads to the same item. A file has two paths, for example, if
+    /// it is below a bind mount, or if the file system ignores case.
     struct Place {
         let path: String
 

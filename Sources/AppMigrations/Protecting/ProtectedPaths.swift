@@ -81,9 +81,8 @@ final class ProtectedPaths {
 extension ProtectedPaths {
     /// The identities of the folders above a path, the nearest first.
     ///
-    /// The list ends with the nearest folder that also contains the state directory.
-    ///
-    /// An element is `nil` if that folder doesn't exist.
+    /// The last element is the nearest folder that also contains the state directory. An element is `nil` if
+    /// that folder doesn't exist.
     ///
     /// `relative` is the path relative to the state directory. There is one element for each of its
     /// components that isn't `..`.
@@ -101,9 +100,8 @@ extension ProtectedPaths {
 
     /// The number of steps from a path up to the nearest mount point.
     ///
-    /// It is 1 if the path is a mount point itself, 2 if the folder above it is one, and so on.
-    ///
-    /// It is 0 if there is no mount point below the nearest folder that also contains the state directory.
+    /// It is 1 if the path is a mount point itself, 2 if the folder above it is a mount point, and so on. It
+    /// is 0 if there is no mount point below the nearest folder that also contains the state directory.
     static func mountDistance(of path: String, upTo stateFolder: String) throws(SystemCallError) -> Int {
         var place = path
         var distance = 1
@@ -116,9 +114,8 @@ extension ProtectedPaths {
         return 0
     }
 
-    /// True if a path is the state directory, or contains it.
+    /// True if a path is the state directory, contains it, or is a link through which it is reached.
     ///
-    /// It is also true for a link through which the state directory is reached.
     /// `stateFolder` is the state directory with links resolved.
     static func holdsState(_ path: String, of location: StateLocation, in stateFolder: String) throws
         -> Bool
@@ -135,12 +132,10 @@ extension ProtectedPaths {
     /// Linux has the same limit for one path (path_resolution(7)).
     private static var linkLimit: Int { 40 }
 
-    /// Returns the paths to copy for a path that the app passed, and checks them.
+    /// Returns the paths to copy for a path that the app passed, and checks that they can be restored.
     ///
-    /// For a link, these are several paths.
-    ///
-    /// A link is protected together with its target: a closure may write through the link, or replace the
-    /// link by a file.
+    /// For a link, these are several paths: a link is protected together with its target, because a closure
+    /// may write through the link, or replace the link with a file.
     private func checkedPaths(of named: String) throws -> [String] {
         if let reason = FilePaths.refusal(named) { throw refusal(of: named, because: reason) }
         var found: [String] = []
@@ -148,8 +143,8 @@ extension ProtectedPaths {
         while true {
             let path = try withoutLinksAbove(next, named: named)
             let isLink = try Platform.status(path)?.kind == .link
-            // If this user can't replace the link, the closure can't either: it can only write through the
-            // link. So only the target is protected.
+            // If this user can't replace the link, the closure can't replace it either, and can only write
+            // through it. So only the target is protected.
             if try !isLink || Platform.mayWrite(FilePaths.parent(path)) {
                 try check(path, named: named)
                 found.append(path)
@@ -195,9 +190,9 @@ extension ProtectedPaths {
     private func withoutLinks(_ folder: String, named: String) throws -> String {
         if try Platform.exists(at: folder) { return try Platform.resolved(folder) }
         let name = FilePaths.last(folder)
-        // A path with `.` or `..` after a missing folder can't be resolved until that folder exists. If the
-        // closure creates it as a link, the path leads elsewhere, and the restore would remove the wrong
-        // files.
+        // A path with `.` or `..` after a missing folder can't be resolved before that folder exists. If the
+        // closure creates the folder as a link, the path leads elsewhere, and a restore would remove the
+        // wrong files.
         if name == "." || name == ".." {
             throw refusal(of: named, because: "\".\" or \"..\" follows a folder in it that doesn't exist")
         }
@@ -212,7 +207,7 @@ extension ProtectedPaths {
         where try Self.holdsState(path + companion, of: location, in: stateFolder) {
             throw refusal(of: named, because: "the state directory is in it")
         }
-        // The names of the state file, its lock file and its snapshots begin with this.
+        // The paths of the state file, its lock file and its snapshots begin with `ownFiles`.
         let ownFiles = FilePaths.joined(stateFolder, name: location.name) + ".migrations."
         if FilePaths.begins(path, with: ownFiles) {
             throw refusal(of: named, because: "this library keeps its state there")
@@ -234,9 +229,9 @@ extension ProtectedPaths {
         }
         let status = try Platform.status(path)
         if let status, status.kind == .directory, try !Platform.mayWrite(folder) {
-            // The folder can't be moved, because this user can't write to its parent folder. So its entries
-            // are restored one by one. For that, this user must be able to write to the folder. If the user
-            // owns the folder, the restore can add the permission.
+            // The protected folder can't be moved, because this user can't write to its parent folder. So its
+            // entries are restored one by one. For that, this user must be able to write to the protected
+            // folder. If the user owns it, the restore can add the permission.
             guard let error = try Platform.refusalOfWriting(path) else { return }
             if error.isDenied, Platform.isOwn(status) { return }
             throw refusal(
@@ -273,7 +268,7 @@ extension ProtectedPaths {
             throw refusal(of: path, because: "a file system or a file is mounted at \(entry.path)")
         }
         if entry.status.kind == .file, try StateRecognition.isState(file: entry.path) {
-            throw refusal(of: path, because: "the state of a manager is in it, \(entry.path)")
+            throw refusal(of: path, because: "it contains the state of a manager, \(entry.path)")
         }
         if isFolder { try refuseForeign(entry.path, named: path) }
     }

@@ -1,11 +1,10 @@
-/// The copies in a snapshot, after the migration's closure has ended, or after the process that ran it has
-/// died.
+/// The copies in a snapshot, after the migration's closure has ended or its process has crashed.
 ///
-/// The holder of the state's lock restores them, abandons them or removes them.
+/// The process that holds the state's lock restores the files from them, keeps them or removes them.
 ///
-/// A copy that is still in the snapshot hasn't been restored yet, and there is no other record of the
-/// progress. So a restore that is repeated doesn't touch files that were already restored: the app may have
-/// written to them since. ``PathRestore`` restores one path.
+/// A restore moves each copy out of the snapshot. So a copy that is still in the snapshot hasn't been
+/// restored yet, and a restore that is repeated doesn't touch files that were already restored: the app may
+/// have written to these since. ``PathRestore`` restores one path.
 struct SavedFiles {
     let location: StateLocation
     let version: AppVersion?
@@ -13,7 +12,7 @@ struct SavedFiles {
 
     /// Finds the copies that belong to the state at a location; `nil` if there is no snapshot.
     ///
-    /// `version` is the version of the migration that protected the files. It is for error messages.
+    /// `version` is the migration that protects the files, for error messages.
     init?(in location: StateLocation, of version: AppVersion?) throws(SystemCallError) {
         guard let folder = try location.existingSnapshot() else { return nil }
         self.location = location
@@ -31,7 +30,7 @@ struct SavedFiles {
         )
     }
 
-    /// Restores every path and syncs the files to disk.
+    /// Restores every protected path and syncs the files to disk.
     ///
     /// `report` is called with the progress, but only if files have to be copied to another file system.
     ///
@@ -44,7 +43,7 @@ struct SavedFiles {
         let places = list.places(from: stateFolder)
         let isStateMoved = !FilePaths.isSame(list.stateFolder, stateFolder)
         if isStateMoved { try refuseSeparated(list, restoredTo: places) }
-        // Everything is checked before anything is changed.
+        // Check every path first, so that no file is changed if one of them can't be restored.
         for (index, place) in places.enumerated() {
             try requireFolders(above: place, copies: "\(folder)/\(index)")
             if try ProtectedPaths.holdsState(place, of: location, in: stateFolder) {
@@ -56,14 +55,14 @@ struct SavedFiles {
                 throw refusal(
                     at: place,
                     because:
-                        "a file system was mounted or unmounted there since the copies were made; undo that"
+                        "a file system was mounted or unmounted at \(place) since the copies were made; undo that"
                 )
             }
             try refuseIncompleteCopies("\(folder)/\(index)", of: place)
         }
-        // The process that saved the intent to migrate may have died before that state was on the disk.
-        // Without this sync, a power failure during the restore could bring back an older state that doesn't
-        // ask for a restore.
+        // The process that saved the state may have crashed before the state was synced to disk. Without this
+        // sync, a power failure during the restore could bring back an older state, which doesn't say that
+        // the files have to be restored.
         try Platform.synchronize(location.directory)
         var renamedInPlace: [String] = []
         for (index, place) in places.enumerated() {
@@ -77,21 +76,19 @@ struct SavedFiles {
             try pathRestore.run()
             renamedInPlace += pathRestore.renamedInPlace
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
-            // The caller saves the state next. The replaced files are removed before that, because they may
-            // have filled the disk.
+            // Remove the replaced files now: they may fill the disk, and the caller has to save the state
+            // next.
             do {
                 try pathRestore.removeReplaced()
             } catch {
-                // This error is ignored. Later, the whole snapshot is removed. Removing it fails because of
-                // the same files, and an event then reports the error.
+                // This error is ignored. The whole snapshot is removed later. That fails at the same files
+                // and sends an event with the error.
             }
         }
         return renamedInPlace
     }
 
-    /// Returns the list.
-    ///
-    /// Throws an error if it doesn't belong to this user and this manager.
+    /// Reads the list of the paths, and throws an error if it doesn't belong to this user and this manager.
     private func trustedList() throws -> SnapshotList {
         try Snapshot.refuseForeign(folder)
         guard let list = try SnapshotList.read(in: folder) else {
@@ -106,7 +103,7 @@ struct SavedFiles {
         return list
     }
 
-    /// Throws an error if a folder above a path is something else now, for example a file or a link.
+    /// Throws an error if a folder above a path is now something else, for example a file or a link.
     private func requireFolders(above place: String, copies: String) throws {
         // If the entries of a protected folder are restored one by one, that folder itself is checked too.
         // The slash at the end makes it the first folder that the loop checks.
@@ -114,8 +111,8 @@ struct SavedFiles {
         while above != "/" {
             above = FilePaths.parent(above)
             guard let kind = try Platform.status(above)?.kind, kind != .directory else { continue }
-            // `above` is a file now, so nothing can exist at the path. If nothing was there when the copies
-            // were made, `above` may have been a file already, and nothing has to be restored.
+            // `above` is a file now, so nothing can exist at the path. If nothing existed at the path when
+            // the copies were made either, nothing has to be restored: `above` may have been a file already.
             if kind != .link, try !containsItem(copies) { continue }
             throw refusal(
                 at: above,
@@ -124,8 +121,8 @@ struct SavedFiles {
         }
     }
 
-    /// True if a folder of the snapshot contains a copy of something at the path; false if it contains only
-    /// the markers that nothing existed there.
+    /// True if the snapshot's folder for a path contains a copy; false if it contains only the markers that
+    /// nothing existed at the path.
     private func containsItem(_ copies: String) throws(SystemCallError) -> Bool {
         try Platform.names(in: copies).contains { $0.hasPrefix("item") }
     }
@@ -145,15 +142,16 @@ struct SavedFiles {
         /// A restore replaced the files, and they contain the state of a manager.
         case holdsState
 
-        /// A restore replaced the files, and they could not be moved into the snapshot.
+        /// A restore replaced the files, and they could not be moved into the snapshot, which is on another
+        /// file system.
         ///
-        /// The snapshot is on another file system. The files must be kept because they contain the state of a
-        /// manager, or because the state directory was moved.
+        /// They must be kept because they contain the state of a manager, or because the state directory was
+        /// moved.
         case notMovable
 
         /// A restore replaced the files after the state directory was moved from this path.
         ///
-        /// So nobody knows what they are.
+        /// They must be kept because they may be files that have nothing to do with the app.
         case stateMoved(from: String)
     }
 
@@ -161,10 +159,11 @@ struct SavedFiles {
     ///
     /// - Returns: The files that were kept; `nil` if the snapshot was removed.
     func discard() throws(SystemCallError) -> Kept? {
-        // If the item at this path isn't a folder, this library didn't create it. If the folder belongs to
-        // another user, that user could put links in it and redirect the removal to other files.
+        // Don't remove what this library didn't create: an item that isn't a folder, or another user's
+        // folder. That user could put links in it and redirect the removal to other files.
         try Snapshot.refuseForeign(folder)
-        // The last saved state says that the copies are no longer needed, but it may not be on the disk yet.
+        // The state that was saved last says that the copies are no longer needed. Sync it to disk before the
+        // copies are removed.
         try Platform.synchronize(location.directory)
         if let reason = try reasonToKeep() {
             return try keep(asOf: Platform.now).map { Kept(path: $0, reason: reason) }
@@ -186,9 +185,10 @@ struct SavedFiles {
         return .stateMoved(from: list.stateFolder)
     }
 
-    /// Moves the snapshot to a folder that is neither restored nor removed, and syncs the move to disk.
+    /// Moves the snapshot to a folder that this library neither restores nor removes, and syncs the move.
     ///
-    /// If it can't be moved, a marker is created in it, and the next snapshot gets another name.
+    /// If the snapshot can't be moved, a marker that it is kept is created in it, and the next snapshot gets
+    /// another name.
     ///
     /// `time` is part of the new folder's name. A caller that also saves the state passes the time at which
     /// the interrupted migration started. If the process is killed between the move and the save, the next
@@ -209,16 +209,16 @@ struct SavedFiles {
             try Platform.synchronize(folder)
             return folder
         }
-        // The move must be on the disk before the caller saves a state that no longer needs the copies.
-        // Otherwise, after a power failure, the copies could be at their old path again, and the next start
-        // would remove them.
+        // Sync the move to disk before the caller saves a state that doesn't refer to the copies. Otherwise a
+        // power failure could undo the move, and the next start would find copies that no state refers to and
+        // remove them.
         try Platform.synchronize(location.directory)
         return kept
     }
 
-    /// The folder to which an earlier call moved the copies; `nil` if there is none.
+    /// The folder to which an earlier call of ``keep(asOf:)`` moved the copies; `nil` if there is none.
     ///
-    /// The process of that call was killed before it saved the state.
+    /// The process of that call may have been killed before it saved the state.
     static func lastKept(of location: StateLocation, asOf time: Int64) throws(SystemCallError) -> String? {
         var kept: String?
         var number = 1
@@ -240,7 +240,7 @@ struct SavedFiles {
         }
         if try !Platform.exists(at: "\(copies)/entries-\(count)") {
             throw copiesMissing(
-                "the copy of \(place) in \(copies) is incomplete or has more files than it had"
+                "the copy of \(place) in \(copies) no longer has as many files and folders as when it was made"
             )
         }
     }
@@ -259,16 +259,17 @@ struct SavedFiles {
     }
 }
 
-/// Handles a state directory that is no longer at the path that the list has for it.
+/// Handles a state directory that is no longer at the path that the list names.
 extension SavedFiles {
     /// Throws an error if the state directory was moved or copied and the protected files were not.
     ///
     /// An app's folders can move as a whole, so the list has the paths relative to the state directory. If
     /// the state was moved without the files, these paths lead to places where the files never were, and
-    /// where other files may be. So this function compares two identities with those in the list: the
-    /// identity of the snapshot's folder, and the identity of the folder above each path. If both are
-    /// unchanged, everything was moved together. If both are new, everything was copied together. If only one
-    /// of them is new, the state and the files were separated.
+    /// where other files may be. So the list also has the identity of the snapshot's folder, and of the
+    /// folder above each path. They are compared with the current identities:
+    /// - If both are as in the list, the state and the files were moved together.
+    /// - If both are different, the state and the files were copied together.
+    /// - If only one is different, the state and the files were separated, and this throws.
     private func refuseSeparated(_ list: SnapshotList, restoredTo places: [String]) throws {
         let isMoved = try Platform.identity(ofFolder: folder) == list.snapshot
         for (path, place) in zip(list.paths, places) {
@@ -287,9 +288,7 @@ extension SavedFiles {
 
     /// True if the folder above the path, or the item at the path, has the identity that the list has for it.
     ///
-    /// They are compared by their identities.
-    ///
-    /// The closure may have removed the nearest folder. In that case, the nearest one that still exists is
+    /// The closure may have removed the nearest folder. In that case, the nearest folder that still exists is
     /// compared.
     private func wasMoved(_ path: SnapshotList.Path, to place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
@@ -300,12 +299,11 @@ extension SavedFiles {
         return try Platform.statusIfPresent(place)?.identity == identity
     }
 
-    /// True if the parent folder of the new path may be a copy: it exists, and its identity isn't the one in
-    /// the list.
+    /// True if the folder above the new path may be a copy: it exists, and its identity isn't the one in the
+    /// list.
     ///
     /// The folder that is compared is the nearest one above the path that existed when the list was written.
-    ///
-    /// If that folder doesn't exist at the new place, not everything was copied.
+    /// If it doesn't exist at the new place, not everything was copied, so this is false.
     private func mayBeCopy(of path: SnapshotList.Path, at place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         guard let level = path.folders.firstIndex(where: { $0 != nil }), let folder = found[level] else {

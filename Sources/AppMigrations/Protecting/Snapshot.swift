@@ -9,15 +9,16 @@
 ///    the folder's attributes. The file `entries-<count>`, with the number of copied entries in its name, is
 ///    created last.
 ///
-/// The snapshot is complete and synced to disk before the intent to migrate is saved in the state. It is
-/// removed only after a state that doesn't need it was saved. So if a state needs a snapshot, the snapshot is
-/// complete, no matter when a process was killed. ``PathRestore`` says how the copies are used.
+/// The snapshot is complete and synced to disk before the state says that files may have to be restored. It
+/// is removed only after a state was saved that doesn't say so. So if the state says that files have to be
+/// restored, the snapshot is complete, no matter when a process was killed. ``PathRestore`` says how the
+/// copies are used.
 final class Snapshot {
     /// The suffixes of a database's files: the empty suffix for the database itself, and those of the files
     /// that SQLite keeps next to it.
     ///
     /// These files can hold data that isn't in the database yet (sqlite.org, "Temporary Files Used By
-    /// SQLite"). A database that is restored next to the wrong ones would be damaged.
+    /// SQLite"). A database that is restored next to the files of another database would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
     let protected: ProtectedPaths
@@ -30,22 +31,22 @@ final class Snapshot {
     ///
     /// The state's lock doesn't show whether a closure is running, because a process that restores files
     /// holds the same lock. And if the state's lock file is removed while a closure runs, the lock of the
-    /// list still keeps other processes from restoring the files. No other process ever locks the list
-    /// exclusively, so a process that only reads it is never mistaken for the one that runs the closure.
+    /// list still keeps other processes from restoring the files. Only the process that runs the closure
+    /// locks the list exclusively. So a process that only reads the list isn't mistaken for it.
     private var listLock: Int32?
 
-    /// Writes the list, locks it, and syncs it to disk.
+    /// Writes the list of the protected paths, locks it, and syncs it to disk.
     ///
-    /// Nothing is copied yet.
+    /// ``copy(reportingTo:)`` makes the copies.
     ///
-    /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set. In that case, the list
-    ///   doesn't exist.
+    /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set. In that case, no list was
+    ///   created.
     init(of protected: ProtectedPaths, under lock: FileLock) throws {
         self.protected = protected
         self.lock = lock
         let location = protected.location
-        // The copies of an earlier attempt are not needed by any state. If they can't be removed, they are
-        // moved aside or marked. Otherwise they would prevent every later migration.
+        // No state refers to the copies of an earlier attempt, so they are removed. If they can't be removed,
+        // they are moved aside or marked as kept: otherwise they would prevent every later migration.
         if let leftover = try SavedFiles(in: location, of: protected.version) {
             do {
                 _ = try leftover.discard()
@@ -72,8 +73,8 @@ final class Snapshot {
 
     /// The paths that are protected together with a path.
     ///
-    /// For everything but a folder, these include the paths of a database's companions, whether they exist or
-    /// not.
+    /// If the path isn't a folder, these include the paths of a database's companions, even if nothing exists
+    /// at them.
     static func parts(of path: String) throws(SystemCallError) -> [String] {
         try Platform.status(path)?.kind == .directory ? [path] : companions.map { path + $0 }
     }
@@ -111,7 +112,7 @@ final class Snapshot {
                     report(Double(percent) / 100, "copying \(path)")
                 }
             }
-            // Every path but a folder has companions, so one tree means a folder.
+            // A file has companions, so a path with only one tree is a folder.
             if trees.count == 1 {
                 try Platform.makeDirectory(place + "/model")
                 try Platform.copyAttributes(ofFolder: protected.paths[index], to: place + "/model")
@@ -123,9 +124,8 @@ final class Snapshot {
         try protected.refuseCancelled()
     }
 
-    /// Syncs to disk what the closure wrote.
-    ///
-    /// That includes the items at the paths, the companions of databases, and the folders above them.
+    /// Syncs the closure's work to disk: the items at the protected paths, the companions of databases, and
+    /// the folders above them.
     func synchronizeWork() throws(SystemCallError) {
         let parts = protected.paths.flatMap { path in Self.companions.map { path + $0 } }
         try FileTree.synchronize(parts, by: lock.flush)
@@ -134,33 +134,29 @@ final class Snapshot {
         }
     }
 
-    /// Unlocks the list, because the closure has ended.
-    ///
-    /// After this, another process may restore the files, because the closure no longer uses them.
-    func endListLock() {
+    /// Unlocks the list after the closure has ended, so that another process may restore the files.
+    func releaseListLock() {
         if let listLock { Platform.unlock(listLock) }
         listLock = nil
     }
 
-    /// Removes the snapshot, which no state needs.
+    /// Removes the snapshot, to which no state refers.
     ///
-    /// If it can't be removed now, the next holder of the state's lock removes it.
+    /// If it can't be removed now, the next process that takes the state's lock removes it.
     func remove() {
         do {
             try Platform.removeTree(folder)
         } catch {
-            // The caller throws the original error, which says why nothing was run.
+            // This error is ignored: the caller throws the error because of which the snapshot is removed.
         }
-        endListLock()
+        releaseListLock()
     }
 
     /// Throws an error if another user owns a snapshot's folder.
     ///
-    /// That user could have written its list and its copies, and a restore could then overwrite any file of
-    /// this user.
-    ///
-    /// If a closure makes another user the owner of all the app's files, that user also owns the snapshot.
-    /// Then the protected files can't be restored.
+    /// That user could have written the list and the copies in it, and a restore could then overwrite any
+    /// file of this user. If a closure makes another user the owner of all the app's files, that user also
+    /// owns the snapshot, so the protected files can't be restored.
     static func refuseForeign(_ folder: String) throws(SystemCallError) {
         let status = try FileStatus(ofEntry: folder)
         if status.kind != .directory || !Platform.isOwn(status) { throw SystemCallError.foreign(folder) }

@@ -1,18 +1,17 @@
-/// The content of the file `list` in a snapshot.
+/// The content of the file `list` in a snapshot: the protected paths, with facts about each path.
 ///
-/// It contains the protected paths. For each path, it also contains the facts that a restore compares before
-/// it uses the path.
+/// A restore compares these facts with the current ones before it uses the path.
 struct SnapshotList {
     struct Path {
         /// The path relative to the state directory.
         ///
         /// An app's folders can move as a whole between two starts: on Apple's systems, an update of the app
-        /// does that. So the copies are restored to where the data is now.
+        /// does that. With a relative path, the copies are restored to where the data is after the move.
         var relative: String
 
         /// The identity of the item at the path; `nil` if nothing was there.
         ///
-        /// It shows that an item with another path is the same item.
+        /// It shows whether another path leads to the same item.
         var identity: FileIdentity?
 
         /// The number of steps up to the nearest mount point.
@@ -22,12 +21,11 @@ struct SnapshotList {
 
         /// The identities of the folders above the path, the nearest first.
         ///
-        /// The list ends with the nearest folder that also contains the state directory.
+        /// The last element is the nearest folder that also contains the state directory. An element is `nil`
+        /// if that folder didn't exist.
         ///
-        /// An element is `nil` if that folder didn't exist.
-        ///
-        /// They show whether the files were moved together with the state. The identity of the item itself
-        /// can't show that: a closure may replace a file, and the new file has another identity.
+        /// The identities show whether the files were moved together with the state. The identity of the item
+        /// at the path can't show that: a closure may replace a file, and the new file has another identity.
         var folders: [FileIdentity?]
     }
 
@@ -46,7 +44,7 @@ struct SnapshotList {
 
     /// The content of the file.
     ///
-    /// The fields are separated by NUL, because a path can't contain one.
+    /// The fields are separated by NUL characters, because a path can't contain one.
     var text: [UInt8] {
         var fields = ["1", manager, stateFolder, snapshot.text]
         for path in paths {
@@ -58,9 +56,9 @@ struct SnapshotList {
         return Array(fields.joined(separator: "\0").utf8)
     }
 
-    /// The absolute paths.
+    /// The absolute paths of the protected items, in the order of ``paths``.
     ///
-    /// `stateFolder` is the present state directory, with links resolved.
+    /// `stateFolder` is the state directory where it is now, with links resolved.
     func places(from stateFolder: String) -> [String] {
         paths.map { FilePaths.absolute($0.relative, from: stateFolder) }
     }
@@ -93,9 +91,7 @@ extension SnapshotList {
         if self.text != text { return nil }
     }
 
-    /// Reads the list of the snapshot in `folder`.
-    ///
-    /// It is `nil` if there is no list, or if it isn't in the format that this library writes.
+    /// Reads the list of the snapshot in `folder`; `nil` if there is no list, or it is damaged.
     static func read(in folder: String) throws(SystemCallError) -> SnapshotList? {
         let content = try Platform.ignoringMissing(
             Platform.contents(ofFile: folder + "/list", limit: Self.sizeLimit)

@@ -1,24 +1,22 @@
 /// Saves the checkpoints of a closure while it runs.
 ///
-/// A closure may save from several threads and tasks. This class lets one save at a time. After the closure
-/// has ended, `save` throws. Otherwise code that kept the context could overwrite the saved result of the
-/// migration.
+/// A closure may save from several threads and tasks. This class lets one of them save at a time. After the
+/// closure has ended, `save` throws. Otherwise code that has kept the context could save a checkpoint after
+/// the migration has been recorded.
 final class CheckpointWriter: Sendable {
-    /// What the state says about this attempt when it begins.
+    /// What the state says about this attempt before the closure runs.
     ///
     /// It includes the checkpoint that an earlier attempt saved, if any.
-    let initial: Interruption
+    let initialInterruption: Interruption
 
     /// The last-run version before the attempt.
     let previousVersion: AppVersion
 
     /// The locked state while the closure runs; `nil` before and after.
-    ///
-    /// The state says that the migration has begun (its "intent").
     private let running = Guarded<LockedState?>(nil)
 
-    init(_ initial: Interruption, after previousVersion: AppVersion) {
-        self.initial = initial
+    init(_ initialInterruption: Interruption, after previousVersion: AppVersion) {
+        self.initialInterruption = initialInterruption
         self.previousVersion = previousVersion
     }
 
@@ -39,12 +37,12 @@ final class CheckpointWriter: Sendable {
     ) throws(MigrationError) {
         let version = context.version
         let location = context.location
-        if initial.isProtecting {
+        if initialInterruption.isProtecting {
             throw location.checkpointRefused(
                 of: version,
                 reason:
-                    "the migration has protecting:, and a restore would undo the work that the checkpoint says is done.",
-                advice: "Do without one of them."
+                    "the migration uses protecting:, and a restore would undo work that the checkpoint reports as done.",
+                advice: "Use either protecting: or checkpoints, not both."
             )
         }
         let size = text.utf8.count
@@ -52,11 +50,11 @@ final class CheckpointWriter: Sendable {
         try running.withLock { locked throws(MigrationError) in
             guard let locked else { throw location.checkpointAfterEnd(of: version) }
             let next = try locked.existing()
-                .withCheckpoint(text, progress: progress, since: initial.attempt)
+                .withCheckpoint(text, progress: progress, comparedWith: initialInterruption.attempt)
             context.reachRehearsalPoint(.beforeCheckpoint)
             if let failure = locked.saveBestEffort(next) {
                 throw failure.adding(
-                    locked.isUncertain
+                    locked.mayNotSurvivePowerFailure
                         ? """
                         The next attempt of migration \(version) continues from the new checkpoint. After a power failure it may \
                         continue from the previous checkpoint.
@@ -82,7 +80,7 @@ extension StateLocation {
     package func checkpointTooLong(_ size: Int, of version: AppVersion) -> MigrationError {
         checkpointRefused(
             of: version,
-            reason: "it takes \(size) bytes as UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
+            reason: "its text has \(size) bytes in UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
             advice:
                 "Save how far the migration has come, such as the key of the last row, and not the data itself."
         )
@@ -115,8 +113,8 @@ extension Checkpoint {
         if let value = Value(text) { return value }
         let typeName = "\(type)"
         let message: Message = """
-            The checkpoint of migration \(version) of \(location) can't be read as \(typeName): version \(appVersion) of the app \
-            saved \(text.quoted). The checkpoint stays. Read it as the type that this version saved.
+            The checkpoint of migration \(version) of \(location) can't be read as \(typeName): app version \(appVersion) saved \
+            \(text.quoted). The checkpoint was kept. Read it as the type that app version \(appVersion) saved.
             """
         throw location.error(.checkpointNotSaved, version: version, message)
     }

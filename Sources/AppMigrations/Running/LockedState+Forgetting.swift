@@ -1,11 +1,10 @@
-/// Forgetting a state: the app asks for it, and the state file is moved aside, even if it can't be read.
+/// `MigrationManager.forgetState`: moves the state file aside, even if the file can't be read.
 extension LockedState {
-    /// Takes the lock.
+    /// Takes the lock, and restores the files of a migration in which a process crashed, if the state can be
+    /// read.
     ///
-    /// If the state can be read, also restores the protected files of a migration whose process died.
-    ///
-    /// If the state may be readable later, for example after the first unlock of a device, it isn't
-    /// forgotten, and the error of reading it is thrown.
+    /// If the state can't be read now but may be readable later, for example after the first unlock of the
+    /// device, it must not be forgotten. In that case, this throws the error with which reading it failed.
     static func takeToForget(
         _ reporter: Reporter,
         timeout: Duration?
@@ -26,9 +25,9 @@ extension LockedState {
     /// Moves the file at the state's path aside, and returns its new path; `nil` if there is no file.
     ///
     /// If the state couldn't be read, the copies of protected files are kept, because the files themselves
-    /// may be damaged. They are moved after the state: otherwise, if the process died between the two moves,
-    /// a state that someone repairs by hand would refer to copies that were moved away. If the process dies
-    /// between the two moves, the next start finds no state, is a first run, and moves the copies aside.
+    /// may be damaged. The state is moved first, then the copies. If the process crashes between the two
+    /// moves, the next start finds no state, so it is a first run and moves the copies aside. In the other
+    /// order, a person could repair a state whose copies have been moved away.
     func moveStateAside() throws(MigrationError) -> String? {
         let file = StateFile(location: location)
         guard try file.exists() else { return nil }
@@ -39,18 +38,18 @@ extension LockedState {
             path = try file.moveAside(at: time)
         } catch {
             let text: Message = """
-                The state of \(location) could not be moved aside: \(error). It is where it was. Make the folder writable for \
-                this process and try again.
+                The state of \(location) could not be moved aside: \(error). The state is unchanged. Make the folder writable \
+                for this process and try again.
                 """
             throw location.error(.stateNotSaved, because: error, text)
         }
-        if state == nil { keepUnlistedCopies(at: time) }
+        if state == nil { keepCopiesOfLostState(at: time) }
         do throws(SystemCallError) {
             try Platform.synchronize(location.directory)
         } catch {
             let text: Message = """
-                The state of \(location) was moved to \(path), but may be back after a power failure: \(error). The next manager is \
-                a first run.
+                The state of \(location) was moved to \(path), but a power failure may undo the move: \(error). The next manager \
+                begins with a first run.
                 """
             throw location.error(.stateNotSaved, because: error, text)
         }

@@ -1,42 +1,41 @@
-/// A state while its lock is held.
+/// A state whose lock this process holds.
 ///
-/// The state was read after the lock was taken. If a process died in a migration with protected files, those
-/// files were restored.
-///
-/// There is no other way to save, restore or remove anything of a state, and no way to have a value of this
-/// type without the lock. The lock is released with the last reference.
+/// Only this class saves the state, and restores or removes protected files. An object of this class exists
+/// only while the lock is held. When the last reference to the object is gone, the lock is released.
 ///
 /// The lock is a file at a known path. If that file is removed or replaced, another process can lock the new
 /// file and use the state at the same time. So before anything is written, ``confirmLock()`` checks that the
-/// locked file is still there.
+/// locked file is still at that path.
 final class LockedState {
     let reporter: Reporter
     let lock: FileLock
 
-    /// The state in the file, as far as the holder of the lock knows; `nil` if there is none.
+    /// The state as this process last read or saved it; `nil` if there is no state.
     ///
-    /// While a closure runs, this state includes the note that the migration has begun (the intent) and its
-    /// checkpoints. Nothing else in memory has them.
+    /// While a closure runs, this state contains the interruption, which says that an attempt has begun, and
+    /// its checkpoints. No other object in memory contains them.
     private(set) var state: MigrationState?
 
-    /// True if the lock was lost, so another process may be using the state.
+    /// True if the lock was lost, so that another process may be using the state.
     ///
-    /// Nothing is written or restored any more.
+    /// From then on, this object writes and restores nothing.
     private(set) var isLost = false
 
     /// True if the state that was saved last is in the file, but may not survive a power failure.
-    private(set) var isUncertain = false
+    private(set) var mayNotSurvivePowerFailure = false
 
-    /// A restore moves the files that it replaces into the snapshot.
+    /// The paths of files that a restore replaced and renamed in their own folders.
     ///
-    /// These are the ones that it couldn't move; it renamed them in their own folders instead.
-    private var renamedInPlace: [String] = []
+    /// A restore moves each file that it replaces into the snapshot. It renames a file only if it can't move
+    /// it.
+    var renamedInPlace: [String] = []
 
     var location: StateLocation { reporter.location }
 
-    /// Takes ownership of a lock that this process has just taken, and reads the state.
+    /// Reads the state under a lock that the caller has just taken.
     ///
-    /// If `recovering` is false, nothing is restored or removed.
+    /// If `recovering` is true, this also restores the files of a migration in which a process crashed, and
+    /// removes copies that the state doesn't refer to.
     convenience init(
         _ lock: FileLock,
         reporter: Reporter,
@@ -48,21 +47,21 @@ final class LockedState {
         if recovering { try recover() }
     }
 
-    /// Takes over a lock that is held, with the state that was read under it.
+    /// Makes a locked state from a lock that the caller holds, and the state that it read while holding it.
     init(_ lock: FileLock, reporter: Reporter, state: MigrationState?) {
         self.reporter = reporter
         self.lock = lock
         self.state = state
     }
 
-    // The lock is released here, because a context that outlived its closure has a reference to it too.
+    // Release the lock here. Releasing the last `FileLock` would be too late: the app may keep a closure's
+    // context for longer than the closure runs, and the context has a reference to the `FileLock`.
     deinit { lock.unlock() }
 
-    /// The state, or an error if there is none.
+    /// Returns the state.
     ///
-    /// It existed when the manager was created, so it must have been removed since.
-    ///
-    /// - Throws: ``MigrationError`` with the code `stateUnreadable` if it was removed since.
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable` if there is no state. It existed when the
+    ///   manager was created, so it has been removed since then.
     func existing() throws(MigrationError) -> MigrationState {
         if let state { return state }
         throw .gone(location)
@@ -75,16 +74,16 @@ final class LockedState {
 extension LockedState {
     /// Saves a state.
     ///
-    /// If it throws, ``isUncertain`` says whether the new state is in the file all the same.
+    /// If this throws although the new state is in the file, ``mayNotSurvivePowerFailure`` is true.
     func save(_ new: MigrationState) throws(MigrationError) {
-        isUncertain = false
+        mayNotSurvivePowerFailure = false
         try confirmLock()
         guard let document = new.documentToSave else { throw tooLargeError() }
         do throws(SystemCallError) {
             // Before the first state is saved, the directory and all folders above it are synced, so that a
-            // power failure can't remove them. Another process may have created the directory, and may have
-            // died before it synced it. Links in the path aren't resolved: this library didn't create the
-            // folder that a link leads to.
+            // power failure can't remove them. This process may not have created the directory: another
+            // process may have created it and crashed before it synced the folders. Links in the path aren't
+            // resolved, because this library didn't create the folder that a link leads to.
             if state == nil {
                 try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
             }
@@ -94,14 +93,14 @@ extension LockedState {
                 .stateNotSaved,
                 because: error,
                 "The state of \(location) could not be saved: \(error). The file has the old state.",
-                advice: "Make room on the disk, or make the folder writable, and start again."
+                advice: "Make room on the disk, or make the folder writable, and start the app again."
             )
         }
         state = new
         do throws(SystemCallError) {
             try Platform.synchronize(location.directory)
         } catch {
-            isUncertain = true
+            mayNotSurvivePowerFailure = true
             throw location.error(
                 .stateNotSaved,
                 because: error,
@@ -110,7 +109,7 @@ extension LockedState {
         }
     }
 
-    /// The error for a state that would be refused by the next read.
+    /// Makes the error for a state that is too large: the next read would refuse it.
     private func tooLargeError() -> MigrationError {
         location.error(
             .stateNotSaved,
@@ -119,14 +118,14 @@ extension LockedState {
             The file has the old state.
             """,
             advice: """
-                Remove the members that this library didn't write from the file. If there are none, call \
+                If the file has JSON members that this library didn't write, remove them. Otherwise call \
                 MigrationManager.forgetState(named:stateDirectory:lockTimeout:), and answer firstRun: with existingData(at:) and the \
                 version of the data.
                 """
         )
     }
 
-    /// Saves a state if that is possible, for a caller that goes on in either case.
+    /// Saves a state, for a caller that continues even if the save fails.
     ///
     /// - Returns: The error, if it could not be saved.
     func saveBestEffort(_ new: MigrationState) -> MigrationError? {
@@ -138,19 +137,19 @@ extension LockedState {
         }
     }
 
-    /// Saves a state, and adds `consequence` to the error if that fails.
+    /// Saves a state, and adds `consequence` to the error if the new state isn't in the file.
     func save(
         _ new: MigrationState,
         version: AppVersion?,
         consequenceOfFailure consequence: Message
     ) throws(MigrationError) {
         guard let failure = saveBestEffort(new) else { return }
-        throw isUncertain ? failure : failure.adding(consequence, version: version)
+        throw mayNotSurvivePowerFailure ? failure : failure.adding(consequence, version: version)
     }
 
-    /// Throws if the locked file is not the one at the lock's path.
+    /// Throws if the locked file isn't at the lock's path any more.
     ///
-    /// Code of the app may have removed it, and another process may have locked a new one.
+    /// The app's code may have removed it, and another process may have locked a new file at that path.
     func confirmLock() throws(MigrationError) {
         let isCurrent: Bool
         do throws(SystemCallError) {
@@ -167,7 +166,7 @@ extension LockedState {
             .stateNotSaved,
             at: location.lock,
             because: cause,
-            "The lock of \(location) is lost: \(reason). Nothing was written to the state without the lock.",
+            "The lock of \(location) is lost: \(reason). Since then, nothing was written to the state.",
             advice: """
                 Never remove or replace \(location.lock). Create a new manager, which reads the state again.
                 """
@@ -187,7 +186,7 @@ extension LockedState {
         return try LockedState(lock, reporter: reporter, recovering: recovering)
     }
 
-    /// Waits for the lock on this thread, and reads nothing yet.
+    /// Waits for the lock on this thread, and doesn't read the state.
     static func takeLock(_ reporter: Reporter, timeout: Duration?) throws(MigrationError) -> FileLock {
         var wait = LockWait(reporter, version: nil, timeout: timeout, caller: .synchronous)
         while true {
@@ -196,121 +195,23 @@ extension LockedState {
         }
     }
 
-    /// Takes the lock if it is free, or waits for it on this thread as long as `isAwaited` returns true;
-    /// `nil` if the lock wasn't free and is no longer awaited.
-    static func take(
-        ifFree reporter: Reporter,
+    /// Takes the lock if it is free, or waits for it on this thread while `shouldWait` returns true.
+    ///
+    /// - Returns: `nil` if the lock isn't free and `shouldWait` returned false.
+    static func takeIfFree(
+        _ reporter: Reporter,
         timeout: Duration?,
-        orWhile isAwaited: () throws(MigrationError) -> Bool
+        orWaitWhile shouldWait: () throws(MigrationError) -> Bool
     ) throws(MigrationError) -> LockedState? {
         if let lock = try FileLock.takeIfFree(at: reporter.location) {
             return try LockedState(lock, reporter: reporter)
         }
-        if try !isAwaited() { return nil }
+        if try !shouldWait() { return nil }
         var wait = LockWait(reporter, version: nil, timeout: timeout, caller: .start)
         repeat {
             if let lock = try wait.step() { return try LockedState(lock, reporter: reporter) }
             Platform.pause(wait.pause)
-        } while try isAwaited()
+        } while try shouldWait()
         return nil
-    }
-}
-
-// Restoring protected files, and removing their copies.
-extension LockedState {
-    /// If a process died in a migration with protected files, restores those files from their copies.
-    ///
-    /// If there are copies that the state doesn't refer to, removes them.
-    ///
-    /// Call this first after taking the lock. Otherwise the app could write new data to those files, and the
-    /// restore would overwrite it.
-    func recover() throws(MigrationError) {
-        guard let state else { return }
-        let version = state.versions.interruption?.version
-        if state.versions.awaitsRestore, let version {
-            try restore(version)
-            try finishRestore(state)
-            return
-        }
-        if lock.hasFoundSnapshot { discardSnapshot(of: version) }
-    }
-
-    /// Moves copies aside that a first run found.
-    ///
-    /// They belong to an earlier state, which was lost.
-    ///
-    /// The files themselves may be damaged, so the copies must survive. A later start would remove copies
-    /// that its state doesn't refer to. If they can't be moved or marked as kept, they stay where they are.
-    /// The first save then fails too and reports the problem with the folder.
-    func keepUnlistedCopies(at time: Int64 = Platform.now) {
-        cleanUpSnapshot(of: nil) { files in
-            try files.keep(asOf: time).map { SavedFiles.Kept(path: $0, reason: .stateLost) }
-        }
-    }
-
-    /// Removes the copies that the state doesn't refer to.
-    ///
-    /// Copies that may still be needed are moved aside instead.
-    func discardSnapshot(of version: AppVersion?) {
-        cleanUpSnapshot(of: version) { files in
-            try confirmLock()
-            return try files.discard()
-        }
-    }
-
-    /// Removes or keeps copies that no state asks for, and sends an event if some remain.
-    private func cleanUpSnapshot(
-        of version: AppVersion?,
-        _ cleanUp: (SavedFiles) throws -> SavedFiles.Kept?
-    ) {
-        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
-        do {
-            guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
-                return
-            }
-            event.error = location.keptFilesError(kept)
-        } catch {
-            event.error = location.protectionError(.cleaningUp, of: version, because: error)
-        }
-        send(event)
-    }
-
-    /// Restores the files that the migration of `version` protects, if the lock is not lost.
-    func restore(_ version: AppVersion) throws(MigrationError) {
-        do {
-            try confirmLock()
-            guard let files = try SavedFiles(in: location, of: version) else {
-                throw SavedFiles.missingError(in: location, of: version)
-            }
-            renamedInPlace += try files.restore { [self] fraction, note in
-                var event = MigrationEvent(.progressed, managerName: location.name, version: version)
-                event.fraction = fraction
-                event.note = note
-                event.isCopying = true
-                send(event)
-            }
-        } catch {
-            throw location.protectionError(.restoring, of: version, because: error)
-        }
-    }
-
-    /// First saves in the state that the protected files are restored, then removes their copies.
-    ///
-    /// As long as the state asks for the copies, each start looks for files that are still to be restored.
-    func finishRestore(_ restored: MigrationState) throws(MigrationError) {
-        let version = restored.versions.interruption?.version
-        if let failure = saveBestEffort(restored.endingRestore()) {
-            throw location.protectionError(.savingUnchanged, of: version, because: failure)
-        }
-        // Send the events after the save. Until it is saved, another start
-        // waits for this thread. An event handler that waits for that start would then deadlock.
-        send(MigrationEvent(.restored, managerName: location.name, version: version))
-        for path in renamedInPlace {
-            var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
-            event.error = location.keptFilesError(SavedFiles.Kept(path: path, reason: .notMovable))
-            send(event)
-        }
-        renamedInPlace = []
-        discardSnapshot(of: version)
     }
 }

@@ -1,23 +1,23 @@
-/// The migration that runs, as its closure sees it: its version and attempt, and the calls that report
-/// progress, save checkpoints and sync work to disk.
+/// What a closure knows about its migration, and its methods to report progress, save checkpoints and sync
+/// work to disk.
 public struct MigrationContext: Sendable {
     /// The version of this migration.
-    public var version: AppVersion { writer.initial.version }
+    public var version: AppVersion { writer.initialInterruption.version }
 
-    /// The version of the data before this migration: the highest version that had run.
+    /// The version of the data before this migration (the last-run version).
     public var previousVersion: AppVersion { writer.previousVersion }
 
-    /// How often this closure has been started, including now.
+    /// How many times this closure has been called, including this time.
     ///
-    /// It is more than 1 if an earlier attempt threw or its process died.
-    public var attempt: Int { writer.initial.attempt.attempts }
+    /// It is more than 1 if an earlier attempt threw or its process crashed.
+    public var attempt: Int { writer.initialInterruption.attempt.attempts }
 
     /// True if an earlier attempt may have done a part of the work already.
     public var isRetry: Bool { attempt > 1 }
 
-    /// True if the process of the latest attempt died in the closure.
+    /// True if the process of the previous attempt crashed in the closure.
     ///
-    /// If the migration protects files, they were restored after that.
+    /// If the migration protects files, these have been restored since.
     package let followsCrash: Bool
 
     let lock: FileLock
@@ -26,7 +26,7 @@ public struct MigrationContext: Sendable {
 
     /// Sends an event of the kind ``MigrationEvent/Kind/progressed``.
     ///
-    /// When the closure has ended, it does nothing.
+    /// After the closure has ended, a call does nothing.
     ///
     /// - Parameters:
     ///   - fraction: How much is done, from 0 to 1. Values below 0 count as 0, values above 1 as 1, and NaN
@@ -47,30 +47,33 @@ extension MigrationContext {
     /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` if none did.
     ///
     /// It doesn't change during this attempt.
-    public var checkpoint: String? { writer.initial.attempt.checkpoint?.text }
+    public var checkpoint: String? { writer.initialInterruption.attempt.checkpoint?.text }
 
     /// The version of the app that saved ``checkpoint``.
     ///
-    /// An older version may have used other values for the same place.
-    public var checkpointAppVersion: AppVersion? { writer.initial.attempt.checkpoint?.appVersion }
+    /// An older version of the app may have saved another value for the same position.
+    public var checkpointAppVersion: AppVersion? {
+        writer.initialInterruption.attempt.checkpoint?.appVersion
+    }
 
     /// The checkpoint that an earlier attempt saved, converted to `type`; `nil` if no attempt saved one.
     ///
-    /// Pass the type that was saved.
+    /// Pass the type of the value that was saved.
     ///
-    /// - Throws: ``MigrationError`` with the code `checkpointNotSaved` if the saved text is no value of that
-    ///   type: another version of the app, ``checkpointAppVersion``, may have saved another type.
+    /// - Throws: ``MigrationError`` with the code `checkpointNotSaved` if the saved text can't be read as
+    ///   that type. Another version of the app (``checkpointAppVersion``) may have saved another type.
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try writer.initial.attempt.checkpoint?.value(as: type, of: version, in: location)
+        try writer.initialInterruption.attempt.checkpoint?.value(as: type, of: version, in: location)
     }
 
     /// Saves how far the closure has come.
     ///
     /// The next attempt can continue from there, even after a power failure.
     ///
-    /// Call it when the work up to that place is synced to disk, and let its error end the closure:
+    /// Call it only after the work so far has been synced to disk. Don't catch its error: let the error end
+    /// the closure.
     ///
     /// ```swift
     /// try migrations.whenMigrating(toVersion: "1.4") { context in
@@ -86,20 +89,21 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// If the task is cancelled, this saves the checkpoint and then throws an error with the code
-    /// `cancelled`. If the checkpoint differs from the last one of the earlier attempt, this attempt has made
-    /// progress. The count of crashes for `attemptLimit` then begins again. The checkpoint stays until the
-    /// migration is recorded or the state is reset, even if other migrations are begun or fail before that.
-    /// Each call costs one save. It may be called from several threads and tasks of the closure.
+    /// If the task is cancelled, this method saves the checkpoint and then throws an error with the code
+    /// `cancelled`. If the checkpoint differs from the last checkpoint of the earlier attempt, this attempt
+    /// has made progress. So the count of crashes for `attemptLimit` begins again at 0. The checkpoint stays
+    /// until the migration is recorded or the state is reset, even if other migrations begin or fail before
+    /// that. Each call costs one save. Several threads and tasks of the closure may call it.
     ///
     /// - Parameters:
-    ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.
-    ///   - progress: How much of the whole work is done, earlier attempts included, from 0 to 1. It is
-    ///     reported as by ``reportProgress(_:note:)``, and saved with the checkpoint. `nil` keeps the last
-    ///     one.
+    ///   - value: How far the closure has come, for example the key of the last row. Its text can have at
+    ///     most 4,096 bytes in UTF-8.
+    ///   - progress: How much of the whole work is done, earlier attempts included, from 0 to 1. It is saved
+    ///     with the checkpoint, and reported as if you called ``reportProgress(_:note:)``. If it is `nil`,
+    ///     the progress that was saved last stays.
     /// - Throws: ``MigrationError`` with the code `cancelled`, or `checkpointNotSaved` if the text is too
-    ///   long, the save failed, the closure has ended, or the migration has `protecting:`. A restore would
-    ///   undo the work that the checkpoint says is done.
+    ///   long, the save failed, the closure has ended, or the migration uses `protecting:`, because a restore
+    ///   would undo work that the checkpoint reports as done.
     public func saveCheckpoint(
         _ value: some LosslessStringConvertible,
         progress: Double? = nil
@@ -109,10 +113,11 @@ extension MigrationContext {
         if Task.isCancelled { throw location.cancelledAtCheckpoint(of: version) }
     }
 
-    /// Syncs files and folders to disk, so that a power failure after the record can't undo their changes.
+    /// Syncs files and folders to disk, so that a later power failure can't undo their changes.
     ///
-    /// The library does this for the files of `protecting:`. A closure that changes other files calls it
-    /// before it returns:
+    /// Otherwise a power failure could undo the changes of a migration that is recorded as done. The library
+    /// itself syncs the files of `protecting:`. A closure that changes other files calls this method before
+    /// it returns:
     ///
     /// ```swift
     /// try migrations.whenMigrating(toVersion: "1.1") { context in
@@ -122,13 +127,14 @@ extension MigrationContext {
     /// ```
     ///
     /// Name the folder, not each of its files. A folder is synced with everything in it, and a link is
-    /// followed. The folders above are synced too, so that new and removed names are durable as well. If the
-    /// closure removed something, name the folder that contained it.
+    /// followed. The parent folders are synced too, so that the creation and removal of files is durable as
+    /// well. If the closure removed something, name the folder that contained it.
     ///
-    /// The commits of a database with `synchronous=FULL` need no call. The library doesn't open a database
-    /// that has a `-wal`, `-shm` or `-journal` file next to it, so it can't sync that file alone. On Linux
-    /// with ext4, xfs or btrfs, it syncs the whole file system instead. On other systems, SQLite is
-    /// responsible. If your closure copies a database file, close the database first.
+    /// SQLite itself syncs the commits of a database with `synchronous=FULL`, so you needn't name that
+    /// database. The library never opens a database file that has a `-wal`, `-shm` or `-journal` file next to
+    /// it, so it can't sync that database file alone. On Linux with ext4, xfs or btrfs, it syncs the whole
+    /// file system instead. On other systems, the database isn't synced. If your closure copies a database
+    /// file, close the database first.
     ///
     /// - Parameter paths: Paths of files and folders, absolute or relative to the working directory.
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, which names the path. Let the closure
@@ -149,9 +155,9 @@ extension MigrationContext {
             let stateFolder = try Platform.resolved(location.directory)
             // realpath(3) makes a path absolute, and fails if nothing exists there.
             let place = try Platform.resolved(path)
-            try FileTree.synchronize([place], by: lock.flush, butDatabases: true)
+            try FileTree.synchronize([place], by: lock.flush, excludingDatabases: true)
             try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
-            // The name of a link can be in another folder than the file that the link leads to.
+            // `path` can be a link in another folder than the file that it leads to. Sync both folders.
             let namingFolder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
             try FileTree.synchronizeFolders(from: Platform.resolved(namingFolder), upTo: stateFolder)
         } catch {
@@ -170,7 +176,7 @@ extension MigrationContext {
 extension MigrationContext {
     var location: StateLocation { reporter.location }
 
-    /// An event of a closure that is about to run, runs, or has ended.
+    /// Makes an event about this closure, before, while or after it runs.
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         var event = MigrationEvent(kind, managerName: location.name, version: version)
         event.previousVersion = previousVersion
@@ -178,7 +184,7 @@ extension MigrationContext {
         return event
     }
 
-    /// In a rehearsal (a test that simulates crashes), reports that this point is reached.
+    /// In a rehearsal (a test that simulates crashes), reports that this point has been reached.
     package func reachRehearsalPoint(_ place: RehearsalMoment.Place) {
         reporter.rehearsal?.reached(RehearsalMoment(place: place, version: version))
     }

@@ -1,5 +1,7 @@
 extension MigrationError {
-    /// The error of a migration whose closure threw `cause`, or was cancelled.
+    /// Makes the error of a migration whose closure threw `cause`.
+    ///
+    /// The code is `cancelled` if `cause` is a cancellation, and `migrationFailed` otherwise.
     package static func failed(
         _ version: AppVersion,
         in location: StateLocation,
@@ -22,15 +24,16 @@ extension MigrationError {
         return location.error(code, version: version, because: cause, isTransient: isTransient, text)
     }
 
-    /// The error of a call that would deadlock, because it was made inside of a closure, plan or declaration
-    /// of the same state.
+    /// Makes the error of a call that would wait for itself.
+    ///
+    /// The call was made inside a closure, a plan or a declaration that uses the same state.
     package static func nested(_ version: AppVersion?, in location: StateLocation) -> MigrationError {
         location.error(
             .nested,
             version: version,
             """
-            This call would wait for itself: a closure, a plan or a declaration of \(location) is under way, and the call was \
-            made inside it or next to it.
+            This call would wait for itself. A closure, a plan or a declaration of \(location) is running, and the call was made \
+            inside it or at the same time.
             """,
             advice: """
                 In a plan, use the manager that its closure gets. Elsewhere, declare this version after the other declaration has \
@@ -43,20 +46,20 @@ extension MigrationError {
         cause is CancellationError || (cause as? MigrationError)?.code == .cancelled
     }
 
-    /// The text of an error as a sentence: a full stop is added unless the text ends with `.`, `!` or `?`.
+    /// Returns the text of an error as a sentence: adds a full stop unless it ends with `.`, `!` or `?`.
     package static func sentence(_ cause: any Error) -> String {
         let text = String(describing: cause)
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
     }
 
-    /// This error of a restore, with the error of the closure that made the restore necessary.
-    func following(_ cause: any Error) -> MigrationError {
-        adding("The migration itself had failed: \(Self.sentence(cause))")
+    /// Returns this error with the text of `cause`, the error with which the migration had failed before.
+    func afterFailure(_ cause: any Error) -> MigrationError {
+        adding("The error of the migration: \(Self.sentence(cause))")
     }
 }
 
 extension StateLocation {
-    /// The error of a task that was cancelled before a closure began.
+    /// Makes the error of a task that was cancelled before a closure began.
     ///
     /// `work` is a phrase in the past tense whose subject is the manager, for example "waited for the lock".
     func cancelled(_ version: AppVersion?, while work: Message) -> MigrationError {

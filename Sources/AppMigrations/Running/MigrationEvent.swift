@@ -2,7 +2,7 @@
 public struct MigrationEvent: Sendable {
     /// The kind of event.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// A later release of this library can add kinds, so a `switch` needs a `default`.
     public let kind: Kind
 
     /// The name of the manager.
@@ -14,7 +14,7 @@ public struct MigrationEvent: Sendable {
     /// The last-run version when the migration began.
     public package(set) var previousVersion: AppVersion?
 
-    /// How many times the closure was begun, this time included.
+    /// How many times the closure has been called, including this time.
     public package(set) var attempt: Int?
 
     /// How much of the migration, or of the copying, is done, from 0 to 1.
@@ -24,9 +24,9 @@ public struct MigrationEvent: Sendable {
 
     /// A description of the current work.
     ///
-    /// ``Kind/progressed`` has it if the closure describes its work, and while files are copied. If several
-    /// hosts share one state (a fleet), ``Kind/waiting`` has a note too. It names the host that this host
-    /// waits for.
+    /// ``Kind/progressed`` has a note if the closure passed one, and if the library sends the event while it
+    /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
+    /// host for which this host waits, or the open transaction that keeps a statement waiting.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -45,16 +45,16 @@ public struct MigrationEvent: Sendable {
     /// either as the progress of the migration.
     public package(set) var isCopying: Bool
 
-    /// Makes an event for the preview or the test of a log or a progress display.
+    /// Makes an event for previews and tests of a log or a progress display.
     ///
     /// - Parameters:
     ///   - kind: The kind of event.
     ///   - managerName: The name of the manager.
     ///   - version: The version of the migration concerned.
     ///   - previousVersion: The last-run version when the migration began.
-    ///   - attempt: How many times the closure was begun, this time included.
+    ///   - attempt: How many times the closure has been called, including this time.
     ///   - fraction: How much of the migration, or of the copy, is done, from 0 to 1.
-    ///   - note: The work in words.
+    ///   - note: A description of the current work.
     ///   - duration: How long the closure took.
     ///   - error: The error.
     ///   - isCopying: True if the library itself reports the progress of a copy.
@@ -88,7 +88,7 @@ extension MigrationEvent {
         self.init(kind: kind, managerName: managerName, version: version)
     }
 
-    /// The kinds of ``MigrationEvent``.
+    /// The kind of a ``MigrationEvent``.
     public struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// The name of the kind, as it is written in Swift.
         public let description: String
@@ -97,7 +97,9 @@ extension MigrationEvent {
 
         /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
-        /// It is sent once for each wait, and in a fleet every ten seconds.
+        /// The event is sent once for each wait. If several hosts share one state (a fleet), it is sent every
+        /// ten seconds. A fleet also sends it while a statement of a running migration waits for a lock in the
+        /// database.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.
@@ -106,29 +108,29 @@ extension MigrationEvent {
         /// A closure called `MigrationContext.reportProgress(_:note:)`, or `saveCheckpoint(_:progress:)` with
         /// a progress.
         ///
-        /// Before `started`, it means that a part of the files of `protecting:` was copied.
+        /// If it is sent before ``started``, the library is copying the files of `protecting:`. In that case,
+        /// the fraction is the progress of the copy only, and the note begins with `copying` and names the
+        /// file. At most one event is sent for each percent.
         ///
-        /// While files are copied, the fraction is the progress of the copy only. At most one event is sent
-        /// for each percent. Its note begins with `copying` and names the file. A restore renames files and
-        /// sends ``restored`` alone. If it has to copy to another file system, it sends this event too, with
-        /// notes that begin with `restoring`.
+        /// A restore usually renames files and sends only ``restored``. If it has to copy to another file
+        /// system, it also sends this event, with notes that begin with `restoring`.
         public static var progressed: Kind { Kind("progressed") }
 
-        /// A closure returned and its version is recorded.
+        /// A closure returned and its migration is recorded.
         public static var finished: Kind { Kind("finished") }
 
-        /// A closure threw, or its record could not be saved.
+        /// A closure threw, or the library could not record that it had returned.
         public static var failed: Kind { Kind("failed") }
 
-        /// The protected files of a migration that didn't finish were restored to what they were before it.
+        /// The protected files of a migration that didn't finish are again as they were before the migration.
         public static var restored: Kind { Kind("restored") }
 
         /// Copies of protected files still exist: they could not be removed, or were moved aside.
         ///
-        /// Copies that are no longer needed are removed by the next process that takes the lock. If a first
-        /// run finds copies, their state was lost. The library then moves them to a folder next to the state,
-        /// or marks them as kept if it can't move them. It never restores or removes them.
-        /// ``MigrationError/path`` names the folder.
+        /// Copies that could not be removed are removed by the next process that takes the lock. If a first
+        /// run finds copies, the state that they belonged to was lost. The library moves these copies to a
+        /// folder next to the state, or marks them as kept if it can't move them, and never restores or
+        /// removes them. ``MigrationError/path`` of the event's error is the folder.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

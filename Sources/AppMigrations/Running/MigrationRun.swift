@@ -1,8 +1,8 @@
-/// The run of one declaration, step by step.
+/// The run of one declaration: waits for the lock, decides again, and makes a ``MigrationAttempt``.
 ///
 /// The synchronous and the asynchronous call differ only in how they wait for the lock (they block the
 /// thread, or suspend the task) and in how they call the closure. ``MigrationAttempt`` has the order of the
-/// writes: copies, intent, closure, sync, record.
+/// writes around the closure.
 struct MigrationRun: ~Copyable {
     private let declaration: Declarations.Declaration
     private let paths: [String]
@@ -10,7 +10,7 @@ struct MigrationRun: ~Copyable {
     private let reporter: Reporter
     private var wait: LockWait
 
-    /// The attempt whose closure is to be called; `nil` if there is nothing to run any more.
+    /// The attempt whose closure has to be called; `nil` before the lock is taken, and if nothing has to run.
     private(set) var attempt: MigrationAttempt?
 
     init(
@@ -28,18 +28,19 @@ struct MigrationRun: ~Copyable {
         wait = LockWait(reporter, version: declaration.version, timeout: lockTimeout, caller: caller)
     }
 
-    /// Tries to take the lock, and then decides whether there is an ``attempt``.
+    /// Tries to take the lock, and if it has the lock, decides whether to begin an ``attempt``.
     ///
-    /// - Returns: How long to wait before the next step; `nil` after the last one.
+    /// - Returns: How long to wait before the next step; `nil` if the lock was taken, so that no step is
+    ///   left.
     mutating func step(in declarations: borrowing Guarded<Declarations>) throws(MigrationError) -> Duration? {
         guard let lock = try wait.step() else { return wait.pause }
         try begin(under: LockedState(lock, reporter: reporter), in: declarations)
         return nil
     }
 
-    /// With the lock held, reads the state and decides again.
+    /// Decides again whether the closure has to run, with the state that was read while the lock is held.
     ///
-    /// Begins an attempt if the version is pending.
+    /// If it has to run, begins an attempt. Otherwise saves what the declaration changes in the state.
     private mutating func begin(
         under locked: LockedState,
         in declarations: borrowing Guarded<Declarations>
@@ -57,7 +58,7 @@ struct MigrationRun: ~Copyable {
         defer { Self.update(declarations, from: locked) }
         guard case .run(let attempted) = decision else {
             let next = declarations.withLock {
-                $0.stateWithoutRun(of: declaration, by: decision, from: state)
+                $0.stateToSaveIfNotRun(declaration, by: decision, from: state)
             }
             guard let next else { return }
             try locked.save(
@@ -80,7 +81,7 @@ struct MigrationRun: ~Copyable {
         self.attempt = attempt
     }
 
-    /// Records a closure that returned, or restores the protected files of one that threw.
+    /// Records the migration if the closure returned, or restores the protected files if it threw.
     func finish(
         _ attempt: MigrationAttempt,
         closureError: (any Error)?,
@@ -92,18 +93,18 @@ struct MigrationRun: ~Copyable {
         attempt.locked.send(attempt.event(.finished))
     }
 
-    /// Closes the manager, and sends an event if the closure was called.
+    /// Closes the manager, and sends the event `failed` if an attempt had begun.
     ///
-    /// Releases the lock before sending the event. The event handler may wait for another thread that creates
-    /// a manager, and that manager needs the lock to restore protected files. With the lock still held, they
-    /// would deadlock.
+    /// The lock is released before the event is sent. The event handler may wait for another thread that
+    /// creates a manager, and that manager needs the lock to restore protected files. If the lock were still
+    /// held, the two threads would deadlock.
     ///
     /// - Returns: The error to throw.
     mutating func fail(
         _ failure: MigrationError,
         in declarations: borrowing Guarded<Declarations>
     ) -> MigrationError {
-        // If the closure was called, the error already says what happened to the migration.
+        // If an attempt had begun, the error already says what happened to the migration.
         let error = attempt == nil ? failure.completed(declaring: declaration.version) : failure
         declarations.withLock { $0.close(error) }
         guard let event = attempt?.event(.failed, error: error) else { return error }

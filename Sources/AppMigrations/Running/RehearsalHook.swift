@@ -1,31 +1,32 @@
-/// Watches a manager during a rehearsal, which tests what a crash at each point would leave behind.
+/// Watches a manager during a rehearsal: a test that checks what a crash at each point would leave behind.
 package protocol RehearsalHook: AnyObject, Sendable {
-    /// Called for each declaration, before anything is decided.
-    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict
+    /// Called for each declaration, before the manager decides anything about it.
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalAnswer
 
-    /// Called under the lock at each moment at which the process could die. At that moment, the files on disk
-    /// are as a crash would leave them.
+    /// Called while the lock is held, before and after each step that changes files. At that moment, the
+    /// files on disk are as a crash would leave them.
     func reached(_ moment: RehearsalMoment)
 
-    /// Called when a closure has returned and isn't recorded yet.
+    /// Called after a closure has returned, before its migration is recorded.
     ///
-    /// An error that it returns is treated as if the closure had thrown it.
+    /// If this function returns an error, the manager treats it as if the closure had thrown it.
     func returned(_ version: AppVersion) -> (any Error)?
 }
 
 /// The answer of a rehearsal to a declaration.
-package enum RehearsalVerdict: Sendable {
+package enum RehearsalAnswer: Sendable {
     case `continue`
 
     /// The declaration is skipped: nothing is decided and nothing runs.
-    case passOver
+    case skip
 
-    /// The rehearsal plays an older release, which didn't have this declaration. So the declaration throws,
-    /// as for a version above the app's.
+    /// The declaration throws, because the rehearsal simulates an older release that didn't have it.
+    ///
+    /// The error is the same as for a version above the app's version.
     case stop
 }
 
-/// A moment at which the process could die: a save of the state, or a point at which the closure made its
+/// A moment at which the process could crash: a save of the state, or a point at which the closure made its
 /// work durable.
 package struct RehearsalMoment: Sendable, Equatable {
     package enum Place: Sendable {

@@ -1,6 +1,4 @@
-/// Sends a manager's events to the app.
-///
-/// Also keeps the rehearsal hook, if there is one.
+/// Sends a manager's events to the app, and keeps the hook of a rehearsal, if there is one.
 final class Reporter: Sendable {
     let location: StateLocation
     let rehearsal: (any RehearsalHook)?
@@ -16,12 +14,12 @@ final class Reporter: Sendable {
         self.onEvent = onEvent
     }
 
-    /// Calls the handler of the app.
+    /// Calls the app's event handler.
     ///
-    /// A handler that declares a migration of the same state would deadlock. So that call throws the error
-    /// `nested`.
+    /// If the handler declared a migration of this state, the declaration would deadlock. So such a
+    /// declaration throws `nested`.
     func send(_ event: MigrationEvent) {
         guard let onEvent else { return }
-        RunToken.marking(location) { onEvent(event) }
+        RunToken.withToken(of: location) { onEvent(event) }
     }
 }

@@ -10,10 +10,10 @@ enum DefaultLocation {
         throw MigrationError(.unknownCurrentVersion, manager: manager, text, advice: "Pass currentVersion:.")
     }
 
-    /// The location of a manager's state.
+    /// Makes the location of a manager's state, and refuses a relative path.
     ///
-    /// Its path is absolute. A relative path would name a different folder if the working directory changed.
-    /// The missing state would then look like a fresh install.
+    /// A relative path would name a different folder if the working directory changed. No state would be
+    /// found there, so the start would look like a fresh install.
     static func of(
         _ manager: String,
         in directory: String?,
@@ -25,13 +25,11 @@ enum DefaultLocation {
         return StateLocation(name: manager, directory: directory, isReadOnly: isReadOnly)
     }
 
-    /// The default directory, which is used if the app doesn't pass one.
+    /// The directory that is used if the app doesn't pass one.
     ///
-    /// A program has a default directory only if it has a bundle with an identifier.
-    ///
-    /// The identifier of a bundle is the same in every release, but the name of an executable can change. If
-    /// a new release looked for its state in another folder, it would treat itself as a fresh install. It
-    /// would then skip all pending migrations.
+    /// Only a program with a bundle identifier has a default directory: the identifier is the same in every
+    /// release, but the name of an executable can change. If a new release looked for its state in another
+    /// folder, it would treat itself as a fresh install and skip all pending migrations.
     private static func defaultDirectory(for manager: String) throws(MigrationError) -> String {
         #if canImport(Darwin)
         if let directory = AppBundle.stateDirectory { return directory }
@@ -62,13 +60,11 @@ enum DefaultLocation {
         }
     }
 
-    /// Refuses a path that still contains percent escapes such as `%20`, because the app took it from a
-    /// `URL`.
+    /// Refuses a path that contains percent escapes such as `%20`: the app probably took it from a `URL`.
     ///
-    /// Otherwise, folders with escapes in their names would be created. A later start with the correct path
-    /// would then look like a fresh install.
-    ///
-    /// This is checked only if there is no state yet. A start that finds its state uses the right folder.
+    /// Otherwise, folders with escapes in their names would be created, and a later start with the correct
+    /// path would look like a fresh install. This is checked only if there is no state yet, because a start
+    /// that finds its state uses the right folder.
     static func requireNoEscapes(_ location: StateLocation) throws(MigrationError) {
         let reason: Message?
         do throws(SystemCallError) {

@@ -1,8 +1,8 @@
 /// The steps that a manager performs when it is created.
 ///
-/// First, the state is read, or created on the first run. If an earlier process died in a migration, its
-/// protected files are restored. If this version of the app was never started before, the state is saved with
-/// the note that it was started.
+/// First, the state is read, or created on the first run. If a process crashed in a migration, the files that
+/// the migration protects are restored. If this version of the app was never started before, that is saved in
+/// the state.
 struct Start: ~Copyable {
     let rules: UpgradeRules
     let timeout: Duration?
@@ -19,8 +19,8 @@ struct Start: ~Copyable {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         guard let versions = try file.readVersions() else { return try makeState(firstRun) }
-        // Restore the files before checking whether the data is too old. Even if the data is refused, the app
-        // may write to the files, and a later restore would undo that.
+        // Restore the files before checking whether the data is too old. If it is too old, this start throws,
+        // but the app may still write to the files. A later restore would undo what it writes.
         if versions.awaitsRestore { return try restoreAndSaveLaunch(versions) }
         let found = try StartOutcome(found: versions, by: rules)
         return versions.launched >= rules.appVersion ? found : try restoreAndSaveLaunch(versions)
@@ -28,28 +28,28 @@ struct Start: ~Copyable {
 }
 
 extension Start {
-    /// Takes the lock to restore the files of a process that died, and to save which version of the app was
-    /// started.
+    /// Takes the lock to restore the files of a migration in which a process crashed, and to save that this
+    /// version of the app was started.
     ///
-    /// If another process holds the lock and runs a closure, this start doesn't wait and changes nothing. The
-    /// next start saves the version. If the other process is restoring files, this start waits until it has
-    /// finished.
+    /// If another process holds the lock and runs a closure, this start doesn't wait and changes nothing. A
+    /// later start saves the version. If the other process is restoring files, this start waits until that
+    /// process has finished.
     ///
-    /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken,
-    /// and calls ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each protected
+    /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken.
+    /// It calls ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each protected
     /// path.
     private func restoreAndSaveLaunch(_ found: StateVersions) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
         var versions = found
         do throws(MigrationError) {
-            let locked = try LockedState.take(ifFree: reporter, timeout: timeout) {
+            let locked = try LockedState.takeIfFree(reporter, timeout: timeout) {
                 () throws(MigrationError) in try awaitsRestore(rereading: &versions)
             }
             if let locked { return try saveLaunch(under: locked) }
         } catch {
             // If files have to be restored, the error is thrown, because the app must not write to them.
-            // Otherwise a save that failed is ignored: the next start saves which version was started.
+            // Otherwise an error of the save is ignored: a later start saves which version was started.
             if versions.awaitsRestore { throw forbiddingWrites(error, given: versions) }
             if error.code != .stateNotSaved { throw error }
         }
@@ -58,27 +58,28 @@ extension Start {
 
     /// Saves that this version was started, and returns the outcome of this start.
     ///
-    /// Whether this is an upgrade or a downgrade is decided by the state that was read under the lock. A
-    /// newer version may have been started since the first read.
+    /// Whether this is an upgrade or a downgrade is decided by the state that was read while the lock is
+    /// held: a newer version may have been started since the first read.
     private func saveLaunch(under locked: LockedState) throws(MigrationError) -> StartOutcome {
         let state = try locked.existing()
-        // Check this before saving. If this app can't upgrade the data, the check throws, and the state must
-        // not say that the app was started.
+        // Check before saving whether this app can upgrade the data. If it can't, this throws, and the state
+        // must not say that the app was started.
         var found = try StartOutcome(found: state.versions, by: rules)
         if state.versions.launched >= rules.appVersion { return found }
-        // Ignore a failure. The next start saves the version, and nothing else depends on it.
+        // An error of this save is ignored: a later start saves the version, and nothing depends on it
+        // before.
         _ = locked.saveBestEffort(state.recordingLaunch(of: rules.appVersion))
         found.versions = try locked.existing().versions
         return found
     }
 
-    /// True if there are files to restore, and the closure that they were copied for is no longer running.
+    /// True if files have to be restored, and the closure for which they were copied isn't running any more.
     ///
     /// If that closure isn't running, this also reads `versions` again.
     private func awaitsRestore(rereading versions: inout StateVersions) throws(MigrationError) -> Bool {
         guard versions.awaitsRestore else { return false }
         do throws(SystemCallError) {
-            // While the closure runs, its process holds a lock on the list of the copies.
+            // While the closure runs, its process keeps the list of protected files locked.
             if let snapshot = try location.existingSnapshot(), try Platform.isLocked(snapshot + "/list") {
                 return false
             }
@@ -89,10 +90,10 @@ extension Start {
         return versions.awaitsRestore
     }
 
-    /// Turns `error` into one that tells the app not to write to the protected files.
+    /// Adds to an error that the app must not write to the protected files.
     ///
-    /// The files can't be restored now, because the lock or the state isn't available. A later restore would
-    /// undo what the app writes to them.
+    /// The files can't be restored now, because the lock or the state isn't available. A later start restores
+    /// them, which would undo what the app writes to them before.
     private func forbiddingWrites(_ error: MigrationError, given versions: StateVersions) -> MigrationError {
         let version = versions.interruption?.version
         switch error.code {
@@ -123,21 +124,21 @@ extension Start {
         do throws(MigrationError) {
             locked = try LockedState.take(reporter, timeout: timeout)
         } catch {
-            // This start found no state, but another task of this process has since created it and is now
-            // migrating. Don't wait for that task.
+            // This start found no state, but since then another task of this process has created the state
+            // and is migrating. This thread must not wait for that task, because the task may need this
+            // thread.
             if error.code == .nested, let versions = try file.readVersions() {
                 return try StartOutcome(found: versions, by: rules)
             }
             throw error
         }
-        // Another process created the state while this one waited for the lock. That process may even have
-        // died in a migration.
+        // Another process created the state while this one waited for the lock.
         if locked.state != nil { return try saveLaunch(under: locked) }
         let outcome = try StartOutcome(first: answer(of: firstRun), by: rules)
-        // Check that the lock file still exists: the app's `firstRun:` may have removed the folder that
-        // contains it.
+        // Check that the lock file still exists: the app's `firstRun:` expression may have removed the folder
+        // that contains the file.
         try locked.confirmLock()
-        locked.keepUnlistedCopies()
+        locked.keepCopiesOfLostState()
         do throws(MigrationError) {
             try locked.save(MigrationState(name: location.name, versions: outcome.versions))
         } catch {
@@ -150,7 +151,7 @@ extension Start {
         of firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> MigrationManager.FirstRun {
         do {
-            return try RunToken.marking(location, firstRun)
+            return try RunToken.withToken(of: location, firstRun)
         } catch {
             throw .firstRunFailed(error, location)
         }

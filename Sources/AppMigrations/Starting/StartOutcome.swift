@@ -1,7 +1,6 @@
-/// The result of a start: the part of the state that a start needs (its versions), and how this start compares
-/// with earlier ones.
+/// The result of a start: the versions of the state, and whether the start is an upgrade or a downgrade.
 ///
-/// This is the only source of a manager's versions. The initializers check them, so data that is too old for the
+/// A manager gets its versions only from here. The initializers check them, so data that is too old for the
 /// app is always refused.
 package struct StartOutcome {
     package internal(set) var versions: StateVersions

@@ -3,32 +3,30 @@ public struct AppliedMigration: Sendable, Equatable {
     /// The migration's version.
     public let version: AppVersion
 
-    /// The version of the newest migration that had been applied before this one ran.
+    /// The last-run version before this migration ran.
     public let previousVersion: AppVersion
 
-    /// The version of the app that ran it.
+    /// The version of the app that ran the migration.
     public let appVersion: AppVersion
 
-    /// When it finished, in seconds since 1970, UTC.
+    /// When the migration finished, in seconds since 1970, UTC.
     public let finishedAt: Int64
 
-    /// How long its closure took in the attempt that succeeded.
+    /// How long the closure took in the attempt that succeeded.
     public let duration: Duration
 
-    /// How many times it was attempted, including the attempt that succeeded.
+    /// The number of attempts, including the attempt that succeeded.
     public let attempts: Int
 
-    /// Creates a row.
-    ///
-    /// Use it for a preview or a test of a screen that shows the history.
+    /// Makes a row for previews and tests of a screen that shows the history.
     ///
     /// - Parameters:
     ///   - version: The migration's version.
-    ///   - previousVersion: The last-run version before it ran.
-    ///   - appVersion: The version of the app that ran it.
-    ///   - finishedAt: When it finished, in seconds since 1970, UTC.
-    ///   - duration: How long its closure took in the attempt that succeeded.
-    ///   - attempts: How many times it was attempted, including the attempt that succeeded.
+    ///   - previousVersion: The last-run version before the migration ran.
+    ///   - appVersion: The version of the app that ran the migration.
+    ///   - finishedAt: When the migration finished, in seconds since 1970, UTC.
+    ///   - duration: How long the closure took in the attempt that succeeded.
+    ///   - attempts: The number of attempts, including the attempt that succeeded.
     public init(
         version: AppVersion,
         previousVersion: AppVersion,
@@ -47,7 +45,7 @@ public struct AppliedMigration: Sendable, Equatable {
 }
 
 extension AppliedMigration {
-    /// The row for an attempt that succeeded.
+    /// Makes the row for an attempt that succeeded.
     package init(
         _ attempt: AttemptedMigration,
         after previousVersion: AppVersion,

@@ -5,9 +5,10 @@ package final class AttemptedMigration: Sendable {
     /// The number of attempts.
     package let attempts: Int
 
-    /// How many processes of version `appVersion` died during an attempt.
+    /// How many processes of version `appVersion` of the app crashed during an attempt.
     ///
-    /// The count restarts at zero when an attempt saves a checkpoint that differs from the one it began with.
+    /// The count is set to zero when an attempt saves a checkpoint that differs from the checkpoint with
+    /// which the attempt began.
     package let deaths: Int
 
     /// The version of the app that made the latest attempt.
@@ -16,9 +17,10 @@ package final class AttemptedMigration: Sendable {
     /// The most recent checkpoint that any of the attempts saved.
     package let checkpoint: Checkpoint?
 
-    /// True if every attempt so far ended while it copied the protected files, or is still copying them.
+    /// True if no attempt so far has called the closure: each ended while it copied the protected files, or
+    /// is still copying them.
     ///
-    /// In that case the closure was never called, so the data is unchanged.
+    /// In that case, the migration hasn't changed the data.
     package let isCopying: Bool
 
     package init(
@@ -39,13 +41,13 @@ package final class AttemptedMigration: Sendable {
 
     /// True if the migration's closure was called in any attempt.
     ///
-    /// If so, the closure may have changed the data. An older release of the app then refuses to run its
+    /// In that case, the closure may have changed the data. So an older release of the app refuses to run its
     /// pending migrations.
     package var hasBegun: Bool { !isCopying }
 
     /// Returns the record with one more attempt, made by version `newAppVersion` of the app.
     ///
-    /// If that is a different version from the last attempt's, the death count is reset to zero.
+    /// If the last attempt was made by another version of the app, the count of crashes is set to zero.
     func nextAttempt(by newAppVersion: AppVersion) -> AttemptedMigration {
         AttemptedMigration(
             version,
@@ -56,9 +58,9 @@ package final class AttemptedMigration: Sendable {
         )
     }
 
-    /// Returns the record with `deaths` as its death count.
+    /// Returns the record with `deaths` as its count of crashes.
     ///
-    /// If `checkpoint` is `nil`, the current one is kept.
+    /// If `checkpoint` is `nil`, the current checkpoint is kept.
     func with(deaths: Int, checkpoint: Checkpoint? = nil) -> AttemptedMigration {
         AttemptedMigration(
             version,
@@ -73,7 +75,7 @@ package final class AttemptedMigration: Sendable {
     /// Returns the record to save before this attempt copies the protected files.
     ///
     /// Its ``isCopying`` is true, unless one of the `earlier` attempts already called the closure.
-    func copying(after earlier: AttemptedMigration?) -> AttemptedMigration {
+    func markedAsCopying(after earlier: AttemptedMigration?) -> AttemptedMigration {
         AttemptedMigration(
             version,
             attempts: attempts,

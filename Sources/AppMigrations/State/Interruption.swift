@@ -1,36 +1,37 @@
 /// The latest attempt at a migration that hasn't been recorded as applied yet.
 ///
-/// It is saved before the closure is called. So the attempt may still be running.
+/// It is saved in the state before the closure is called. So the attempt may still be running, or it has
+/// failed, or its process has crashed.
 package final class Interruption: Sendable {
     /// The text that is saved as the failure of an attempt whose task was cancelled.
     ///
     /// The manager's status doesn't report this text as a failure.
     static var cancellation: String { "The task was cancelled." }
 
-    /// The text that `resetAttempts()` saves as the failure of an attempt whose process died.
+    /// The text that `resetAttempts()` saves as the failure of an attempt whose process crashed.
     static var resetAfterCrash: String {
-        "The process died during this attempt. Later, resetAttempts() was called."
+        "The process crashed in this attempt. Later, resetAttempts() was called."
     }
 
     /// All attempts at the migration, including the latest one.
     ///
-    /// Its `deaths` don't include the latest attempt, even if the process of that attempt died.
+    /// Its `deaths` (the count of crashes) doesn't include the latest attempt, even if its process crashed.
     package let attempt: AttemptedMigration
 
-    /// True if a snapshot may hold files that have to be restored.
+    /// True if protected files may have to be restored.
     ///
-    /// The list in the snapshot names these files.
+    /// The snapshot contains their copies, and a list of their paths.
     let isProtecting: Bool
 
     let startedAt: Int64
 
-    /// The error that ended the attempt; `nil` while the closure runs, or if its process died.
+    /// The text of the error that ended the attempt; `nil` while the closure runs, or if its process crashed.
     package let failure: String?
 
     /// The lease of the host that runs the attempt, if the hosts of a fleet share this state.
     ///
-    /// It is `nil` if no host runs the attempt. In a state file it is always `nil`, because there the lock
-    /// shows whether a process runs the attempt.
+    /// It is `nil` if no host runs the attempt. In a state file it is always `nil`: for a state file, the
+    /// lock shows whether a process runs the attempt.
     package let lease: Lease?
 
     package init(
@@ -49,16 +50,16 @@ package final class Interruption: Sendable {
 
     package var version: AppVersion { attempt.version }
 
-    /// True if the process died after the latest attempt had called the closure.
+    /// True if the process crashed after the latest attempt had called the closure.
     ///
-    /// The attempt must have ended: a running attempt looks the same.
+    /// Use it only if the attempt isn't running any more: for a running attempt, it is true too.
     var closureCrashed: Bool {
         attempt.hasBegun && (failure == nil || failure == Self.resetAfterCrash)
     }
 
     /// Returns this interruption with the given failure and lease.
     ///
-    /// `nil` removes a failure or a lease. If `attempt` is `nil`, the current one is kept.
+    /// If `failure` or `lease` is `nil`, it is removed. If `attempt` is `nil`, the current attempt is kept.
     func with(
         attempt: AttemptedMigration? = nil,
         failure: String?,
@@ -73,9 +74,9 @@ package final class Interruption: Sendable {
         )
     }
 
-    /// The record of all attempts, once the latest one has ended.
+    /// The record of all attempts, if the latest attempt isn't running any more.
     ///
-    /// If the latest attempt has no failure, its process must have died, so it is counted as a death.
+    /// If the latest attempt has no failure, its process must have crashed, so the crash is counted.
     var outcome: AttemptedMigration {
         failure == nil ? attempt.with(deaths: attempt.deaths + 1) : attempt
     }

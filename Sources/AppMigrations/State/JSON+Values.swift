@@ -40,10 +40,10 @@ extension JSON {
 
     /// The text of all members whose keys aren't in `keys`.
     ///
-    /// The bytes of each member are unchanged. Each one is indented, and followed by a comma and a line
-    /// break, so that the next save can insert them as they are.
+    /// The bytes of each member are unchanged. Each member is indented, and followed by a comma and a line
+    /// break, so that the next save can insert this text as it is.
     ///
-    /// `text` is the text that this object was read from.
+    /// `text` is the text from which this object was read.
     func members(except keys: [String], in text: [UInt8]) throws(JSONError) -> [UInt8] {
         try members().filter { !keys.contains($0.key) }.flatMap { member in
             Array("  ".utf8) + Array(text[member.bytes]) + Array(",\n".utf8)
@@ -106,8 +106,8 @@ extension JSON {
 
     /// The longest duration that can be read or written, in seconds.
     ///
-    /// An `Int64` of seconds could hold far more. But at this size, neighboring values of a `Double` are
-    /// already 0.12 ms apart.
+    /// A longer duration would be inexact: at this size, neighboring values of a `Double` are already 0.12 ms
+    /// apart.
     private static var longestDuration: Double { 999_999_999_999 }
 
     func version() throws(JSONError) -> AppVersion {
@@ -124,9 +124,7 @@ extension JSON {
 
 // Writing.
 extension JSON {
-    /// Writes an object.
-    ///
-    /// The values of its members are already encoded as JSON.
+    /// Writes an object from the names of its members and their values, which are already JSON.
     ///
     /// A member whose value is `nil` is left out.
     static func object(_ members: [(String, String?)]) -> String {
@@ -147,7 +145,7 @@ extension JSON {
 
     /// Writes a duration in seconds, clamped to the range that ``duration()`` can read.
     ///
-    /// A duration is negative if the clock was set back.
+    /// A duration can be negative if the clock was set back.
     static func seconds(_ duration: Duration) -> String {
         min(max(duration / .seconds(1), 0), longestDuration).description
     }

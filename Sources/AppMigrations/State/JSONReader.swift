@@ -17,15 +17,12 @@ struct JSONReader {
         JSONError(expected: expectation, at: offset ?? index)
     }
 
-    /// The byte to read next.
+    /// The byte to read next, or zero at the end of the text.
     ///
-    /// At the end of the text it is zero. JSON doesn't allow a zero byte anywhere, so zero can
-    /// stand for the end.
+    /// JSON doesn't allow a zero byte anywhere, so zero always means the end or an error.
     private var next: UInt8 { index < bytes.count ? bytes[index] : 0 }
 
-    /// Skips the next byte if it is `character`.
-    ///
-    /// Otherwise returns false.
+    /// Skips the next byte if it is `character`; otherwise returns false.
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         index += 1
@@ -84,16 +81,14 @@ struct JSONReader {
 
     /// Skips the opening bracket of an array or object.
     ///
-    /// If it is empty, this also skips the closing bracket and returns true.
+    /// If the array or object is empty, also skips the closing bracket and returns true.
     private mutating func skipStart(closedBy closingBracket: Unicode.Scalar) -> Bool {
         index += 1
         skipWhitespace()
         return skip(closingBracket)
     }
 
-    /// Skips the comma after an element, or the closing bracket.
-    ///
-    /// Returns true if another element follows.
+    /// Skips the comma after an element and returns true, or skips the closing bracket and returns false.
     private mutating func skipComma(orEnd closingBracket: Unicode.Scalar) throws(JSONError) -> Bool {
         skipWhitespace()
         if skip(closingBracket) { return false }

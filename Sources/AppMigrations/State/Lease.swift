@@ -1,6 +1,6 @@
-/// The part of a state that says which host of a fleet runs a migration.
+/// The right of one host to run a migration, if several hosts share the data (a fleet).
 ///
-/// Renewing it shows that the host is still alive.
+/// It is a part of the state. The host renews it to show that it is still alive.
 package struct Lease: Sendable {
     /// Identifies the lease's holder by its host, its process and a random number.
     ///
@@ -12,7 +12,7 @@ package struct Lease: Sendable {
 
     /// The fencing token.
     ///
-    /// Each new lease of this state gets a higher one, no matter which host takes it.
+    /// Each new lease of this state gets a higher number, no matter which host takes it.
     package let fence: Int
 
     /// How long the state must stay unchanged before another host may take over.

@@ -1,4 +1,4 @@
-// Errors about a state. Each of them is thrown in several places.
+// The errors about a state that several places throw.
 
 extension MigrationError {
     static func unreadable(_ cause: SystemCallError, at location: StateLocation) -> MigrationError {
@@ -15,27 +15,27 @@ extension MigrationError {
         )
     }
 
-    /// The state existed when the manager was created, but it no longer exists.
+    /// Makes the error for a state that existed when the manager was created and no longer exists.
     package static func gone(_ location: StateLocation, isOfFleet: Bool = false) -> MigrationError {
         let fence: Message = """
-             The new state counts its fences from 1 again. If another system rejects fences below the highest one that it has seen, \
-            reset that fence there.
+             The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that it \
+            has seen, reset the token there.
             """
         return location.error(
             .stateUnreadable,
             "The state of \(location) existed when the manager was created, but it no longer exists.",
-            advice: "Create a new manager. For it, this is a first run.\(isOfFleet ? fence : "")"
+            advice: "Create a new manager, which begins with a first run.\(isOfFleet ? fence : "")"
         )
     }
 
     static func notRegular(_ location: StateLocation) -> MigrationError {
         location.error(
             .stateCorrupted,
-            "The state of \(location) is not a regular file, or is larger than 1 MiB. It was left unchanged.",
+            "The state of \(location) is not a regular file, or is larger than 1 MiB. The state was left unchanged.",
             advice: """
                 Put the state file itself at this path. A symbolic link isn't followed, because the next save would replace it. \
-                If the state is lost, call \(forgetState), which moves aside whatever is at this path: the next manager is then a \
-                first run.\(adviceAboutCopies(at: location))
+                If the state is lost, call \(forgetState), which moves aside whatever is at this path. The next manager then \
+                begins with a first run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -44,12 +44,12 @@ extension MigrationError {
         location.error(
             .stateCorrupted,
             """
-            The state of \(location) is damaged, or is not a state of this manager: \(error.message). It was left unchanged.
+            The state of \(location) is damaged, or is not a state of this manager: \(error.message). The state was left unchanged.
             """,
             advice: """
-                Repair \(location.path == nil ? "it" : "the file"), or restore it from a backup. If you can't, \
-                \(location.path == nil ? "remove the document" : "call \(forgetState), which moves it aside"): the next manager is \
-                then a first run.\(adviceAboutCopies(at: location))
+                Repair the \(location.path == nil ? "document" : "file"), or restore it from a backup. If you can't, \
+                \(location.path == nil ? "remove the document" : "call \(forgetState), which moves the file aside"). The next manager \
+                then begins with a first run.\(adviceAboutCopies(at: location))
                 """
         )
     }
@@ -68,7 +68,7 @@ extension MigrationError {
     private static let forgetState: Message =
         "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
 
-    /// The advice about the copies of protected files, for someone who lost the state or repairs it.
+    /// The advice about the copies of protected files, for a person who has lost the state or repairs it.
     private static func adviceAboutCopies(at location: StateLocation) -> Message {
         if location.path == nil { return "" }
         return """
@@ -78,7 +78,7 @@ extension MigrationError {
     }
 }
 
-// Errors of a manager that is closed or read-only.
+// The errors of a manager that is closed or read-only.
 
 extension MigrationError {
     package static func managerClosed(
@@ -98,9 +98,9 @@ extension MigrationError {
         return location.error(.managerClosed, version: version, because: firstFailure, "\(subject)\(reason)")
     }
 
-    /// The error of a read-only manager.
+    /// Makes the error of a read-only manager.
     ///
-    /// If `version` is given, the error says that this pending migration was not run. If it is `nil`, the
+    /// If `version` isn't `nil`, the error says that this pending migration was not run. If it is `nil`, the
     /// error says that a call was refused because it would change the state.
     package static func readOnly(_ location: StateLocation, version: AppVersion? = nil) -> MigrationError {
         guard let version else {

@@ -1,8 +1,8 @@
 /// The persistent state of one manager: everything that it keeps from one start of the app to the next.
 ///
-/// Only the functions in this file derive a new state from the previous one. This applies to a state in a
-/// file and to a state that the hosts of a fleet keep in a shared store. `StateCoding.swift` reads and writes
-/// a state as JSON.
+/// Only the functions in this file make a new state from the previous one. `StateCoding.swift` reads and
+/// writes a state as JSON. If several hosts share the data (a fleet), the same state is in a shared store and
+/// not in a file.
 package final class MigrationState: Sendable {
     static var format: Int { 1 }
 
@@ -24,9 +24,9 @@ package final class MigrationState: Sendable {
     /// Every save writes them back unchanged, because a newer release of the library relies on them.
     package let unknownMembers: [UInt8]
 
-    /// The fence (fencing token) of the latest lease that any host of a fleet has taken.
+    /// The fencing token of the latest lease that a host has taken, if several hosts share the data.
     ///
-    /// A state file has no leases, so the fence is always zero there.
+    /// A state file has no leases, so the number is always zero there.
     package let fence: Int
 
     package init(
@@ -80,15 +80,15 @@ extension MigrationState {
 
     /// Returns the state with `version` as the newest version of the app that was started.
     ///
-    /// The caller has checked that no newer version was started before.
+    /// The caller has to check that no newer version was started before.
     package func recordingLaunch(of version: AppVersion) -> MigrationState {
         with(versions.with(launched: version))
     }
 
-    /// Returns the state without its fresh-install marker.
+    /// Returns the state without ``StateVersions/freshInstall``.
     ///
-    /// The returned state is saved after a first start in which the app has declared its migrations and none
-    /// of them failed.
+    /// This state is saved after a first start in which the app has declared its migrations and none of them
+    /// failed.
     func endingFreshInstall() -> MigrationState { with(versions.endingFreshInstall()) }
 
     func raisingMinimumAppVersion(to minimumAppVersion: AppVersion) -> MigrationState {
@@ -97,7 +97,7 @@ extension MigrationState {
 
     /// Returns the state with the baseline of a fresh install raised to `version`.
     ///
-    /// The version then counts as applied, although its closure wasn't called.
+    /// In the returned state, `version` counts as applied, although its closure wasn't called.
     func raisingBaseline(to version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
         let raised = versions.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
         return with(raised.with(baseline: version))
@@ -108,8 +108,8 @@ extension MigrationState {
     /// - The minimum app version is never lowered.
     /// - The history keeps only the rows up to the new last-run version. Versions above it are pending again,
     ///   so no row may say that they have run.
-    /// - The dropped version is cleared. It isn't needed any longer, because all versions below the last-run
-    ///   version belong to the new baseline.
+    /// - The dropped version is cleared. It isn't needed any longer, because all versions up to the last-run
+    ///   version are part of the new baseline.
     func resetting(to newVersions: StateVersions) -> MigrationState {
         with(
             newVersions.raisingMinimumAppVersion(to: versions.minimumAppVersion),
@@ -118,9 +118,8 @@ extension MigrationState {
         )
     }
 
-    /// Returns the state with `row` added to the history, after that migration was applied.
-    ///
-    /// Other functions raise the last-run version too, but only this one does so after a migration ran.
+    /// Returns the state after a migration was applied: with the last-run version raised, and with `row`
+    /// added to the history.
     package func recording(_ row: AppliedMigration) -> MigrationState {
         let launched = max(versions.launched, row.appVersion)
         let recorded = with(
@@ -162,7 +161,8 @@ extension MigrationState {
 extension MigrationState {
     /// Returns the state with `interruption`, which says that an attempt has begun.
     ///
-    /// This state is saved before the closure runs. If the process crashes, the next start finds the interruption.
+    /// This state is saved before the closure runs. So if the process crashes, the next start finds the
+    /// interruption.
     package func beginningAttempt(
         _ interruption: Interruption,
         minimumAppVersion: AppVersion
@@ -174,20 +174,18 @@ extension MigrationState {
 
     /// Returns the state with a new checkpoint of the running attempt.
     ///
-    /// `initial` is that attempt as it was when it began.
+    /// `initial` is the attempt as it was when it began. If the new checkpoint differs from the checkpoint of
+    /// `initial`, the closure has made progress, so its count of crashes is set to zero.
     ///
-    /// If the checkpoint differs from the one in `initial`, the closure has made progress. The death count is
-    /// then reset to zero.
-    ///
-    /// Don't compare it with the previous checkpoint instead. A closure that starts over in each attempt,
-    /// saves the same checkpoints and then crashes is in a crash loop, so its deaths must still be
-    /// counted.
+    /// The new checkpoint isn't compared with the previous checkpoint of the same attempt. A closure may
+    /// start over in each attempt, save the same checkpoints, and crash. That is a crash loop, so its crashes
+    /// must still be counted.
     ///
     /// If `progress` is `nil`, the progress of the previous checkpoint is kept.
     package func withCheckpoint(
         _ text: String,
         progress: Double?,
-        since initial: AttemptedMigration
+        comparedWith initial: AttemptedMigration
     ) -> MigrationState {
         guard let current = versions.interruption else { return self }
         let checkpoint = Checkpoint(
@@ -212,10 +210,9 @@ extension MigrationState {
         return with(versions.interruption?.with(failure: text))
     }
 
-    /// Returns the state without its `isProtecting` flag, after the protected files were restored or the
-    /// restore was abandoned.
+    /// Returns the state after the protected files were restored or the restore was abandoned.
     ///
-    /// After this is saved, later starts don't search for copies of the files.
+    /// Its interruption isn't `isProtecting` any more, so later starts don't restore the files again.
     func endingRestore() -> MigrationState {
         let ended = versions.interruption.map { interruption in
             Interruption(
@@ -228,7 +225,7 @@ extension MigrationState {
         return with(ended)
     }
 
-    /// Returns the state with its lease renewed, which sets the lease's heartbeat counter to `beat`.
+    /// Returns the state with its lease renewed, which sets ``Lease/beat`` (the lease's heartbeat counter).
     package func renewingLease(beat: Int) -> MigrationState {
         guard let current = versions.interruption else { return self }
         var lease = current.lease
@@ -238,19 +235,19 @@ extension MigrationState {
 
     /// Returns the state after its lease has ended.
     ///
-    /// The state keeps the lease's fence as the highest one so far, so that the next lease gets a higher one.
+    /// The state keeps `fence`, the fencing token of the lease, so that the next lease gets a higher token.
     package func endingLease(fence: Int) -> MigrationState {
         with(versions.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
     }
 
-    /// Returns the state with the number of deaths set to zero for every pending migration.
+    /// Returns the state with the count of crashes set to zero for every pending migration.
     ///
-    /// The limit of attempts counts only deaths, so every pending migration may be attempted again. The total
-    /// numbers of attempts are kept.
+    /// The limit of attempts counts only crashes, so every pending migration may run again. The numbers of
+    /// attempts are kept.
     package func resettingAttempts() -> MigrationState {
         let interruption = versions.interruption.map { current in
-            // An attempt without a stored failure counts as one whose process died (see
-            // `Interruption.outcome`). Storing a failure keeps it from being counted again.
+            // Setting the count to zero isn't enough: the next start counts an attempt without a stored
+            // failure as a crash (see `Interruption.outcome`). So store a failure.
             let failure = current.failure ?? Interruption.resetAfterCrash
             return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
         }

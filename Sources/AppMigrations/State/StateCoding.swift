@@ -1,4 +1,5 @@
-// The text of a state: the names of its members, and how they are read and written.
+// The JSON text of a state, as it is in the state file: the names of its members, and how they are read and
+// written.
 
 extension MigrationState {
     private static var knownKeys: [String] {
@@ -56,9 +57,8 @@ extension MigrationState {
 
     /// The text to save.
     ///
-    /// If it would exceed the size limit of a state, the oldest history rows are left out.
-    ///
-    /// It is `nil` if the text would be too large even without any rows.
+    /// If it would exceed the size limit of a state, the oldest rows of the history are left out. It is `nil`
+    /// if the text would be too large even without any rows.
     package var documentToSave: [UInt8]? {
         let document = document
         var excess = document.count - StateFile.sizeLimit
@@ -68,16 +68,16 @@ extension MigrationState {
             excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
             count += 1
         }
-        // The shorter state also stores the highest version among the dropped rows. That can make the text
-        // too long again, so this property calls itself and may drop more rows.
+        // The state without these rows stores the highest version among them, which can make its text too
+        // long again. So this property calls itself for that state and may drop more rows.
         return count > 0 ? withoutOldestRows(count).documentToSave : nil
     }
 
     private static var betweenRows: String { ",\n    " }
 
-    /// The text, in the one form that this library writes.
+    /// The text of the state, in the one form that this library writes.
     ///
-    /// ``StateHead`` depends on the order and the formatting of the first members. Change both together.
+    /// ``StateHead`` reads the first members in exactly this order and form. Change both together.
     var document: [UInt8] {
         let minimum = versions.minimumAppVersion
         let members: [(String, String?)] = [
@@ -93,8 +93,8 @@ extension MigrationState {
         ]
         let rows = history.map(\.json).joined(separator: Self.betweenRows)
         let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // The unknown members come before these. At this place, `StateHead` expects one of these members. If
-        // it finds an unknown one instead, the text is read in full.
+        // The unknown members are written before `lastMembers`. If `StateHead` finds an unknown member there,
+        // it returns nothing, so that the text is read in full.
         let lastMembers: [(String, String?)] = [
             ("fence", fence > 0 ? JSON.count(fence) : nil),
             ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),
@@ -106,8 +106,8 @@ extension MigrationState {
     }
 }
 
-// Swift synthesizes `==` only for structs and enums, and a handwritten `==` could miss a property. Comparing
-// the saved text covers every property that is saved.
+// These are classes, for which Swift doesn't synthesize `==`, and an `==` that is written by hand could miss
+// a property. Comparing the texts compares every property that is saved.
 
 extension MigrationState: Equatable {
     /// True if both would be saved as the same text.
@@ -150,7 +150,7 @@ extension Interruption {
 extension Checkpoint {
     /// Reads the checkpoint of an attempt; `nil` if the attempt has no checkpoint.
     ///
-    /// A checkpoint must also contain the version of the app that saved it.
+    /// If there is a checkpoint, the version of the app that saved it is required.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let progress = try json.member("progress")?.fraction()
         let appVersion = try json.versionIfPresent("checkpointAppVersion")
@@ -163,7 +163,7 @@ extension Checkpoint {
 extension Lease {
     /// Reads the lease of an attempt; `nil` if the attempt has no lease.
     ///
-    /// If there is an `owner`, there is a lease, and its other members are required.
+    /// If there is an `owner`, the other members of a lease are required.
     fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
         let beat = try json.member("beat")?.count()
         let fence = try json.member("fence")?.count()

@@ -1,9 +1,15 @@
 /// Reads and saves the state file of one manager.
 ///
-/// A save syncs the file. Its callers sync the rest:
-/// - ``LockedState`` syncs the folder. Before it saves the first state, it also syncs the folders above.
-/// - ``Snapshot`` syncs the copies of protected files before the state says that the closure is about to run.
-///   It syncs the protected files before the migration is recorded.
+/// The core syncs these files and folders to disk:
+/// - ``replace(with:)`` syncs the new state file before it renames the file to its path.
+/// - ``LockedState/save(_:)`` syncs the state directory after that. Before the first state is saved, it also
+///   syncs the folders above.
+/// - ``Snapshot`` syncs the list of protected files before anything is copied, and the copies before the
+///   state says that the closure is about to run.
+/// - ``MigrationAttempt`` syncs the protected files before it records the migration. A closure syncs its
+///   other files with ``MigrationContext/synchronize(_:)-([String])``.
+/// - ``SavedFiles`` and ``PathRestore`` sync the folders of each file that they restore, before the state
+///   says that the files have been restored.
 struct StateFile: Sendable {
     let location: StateLocation
 
@@ -17,8 +23,8 @@ struct StateFile: Sendable {
     ///
     /// - Returns: `nil` if there is no state.
     func readVersions() throws(MigrationError) -> StateVersions? {
-        // Swift allocates up to 1,024 bytes on the stack instead of the heap. They hold the path, followed by
-        // the first bytes of the file.
+        // The buffer holds the path, followed by the first bytes of the file. Swift allocates up to 1,024
+        // bytes on the stack and more on the heap, which would take longer.
         let versions = withUnsafeTemporaryAllocation(byteCount: 1_024, alignment: 16) { readHead(into: $0) }
         return if let versions { versions } else { try readState()?.versions }
     }
@@ -34,7 +40,7 @@ struct StateFile: Sendable {
             let bytes = UnsafeRawBufferPointer(rebasing: content[..<count])
             return StateHead.read(bytes.assumingMemoryBound(to: UInt8.self), name: location.name)
         } catch {
-            // The file is read again in full. If that fails too, its error is reported.
+            // This error is ignored: the caller reads the file again in full, and throws if that fails.
             return nil
         }
     }
@@ -54,7 +60,7 @@ struct StateFile: Sendable {
         return try MigrationState(document: content, at: location)
     }
 
-    /// The error for a state that could not be opened or read.
+    /// Makes the error for a state that could not be opened or read.
     ///
     /// `errno` alone doesn't show whether the entry is a regular file that can't be read at the moment, or
     /// something else. So the entry's kind is checked too:
@@ -65,7 +71,7 @@ struct StateFile: Sendable {
         do throws(SystemCallError) {
             if try FileStatus(ofEntry: location.state).kind != .file { return .notRegular(location) }
         } catch {
-            // Report the original error, not this one.
+            // This error is ignored: the error of reading the file is reported instead.
         }
         return .unreadable(error, at: location)
     }
@@ -77,7 +83,7 @@ struct StateFile: Sendable {
     /// The caller must hold the lock, which ``LockedState`` guarantees. The caller must sync the directory
     /// afterwards.
     func replace(with document: [UInt8]) throws(SystemCallError) {
-        // The file has been synced, so no data is lost if this `close` fails.
+        // The file has been synced already, so no data is lost if closing it fails.
         Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
     }
 

@@ -1,10 +1,10 @@
 /// Reads the beginning of a state's text, which is all that a start with nothing to run needs.
 ///
 /// It accepts only text in the exact form that this library writes, and only if the state contains no
-/// attempts. Any other text is read in full by ``JSON``, which reports what is wrong with it.
+/// attempts. ``JSON`` reads any other text in full, and reports an error if the text is damaged.
 ///
-/// So a start that has nothing to run doesn't notice damage after the head. The first start that has work to
-/// do reads the whole text and finds it.
+/// So a start that has nothing to run doesn't notice damage after the beginning of the text. The first start
+/// that has a migration to run reads the whole text and reports the damage.
 package struct StateHead {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -32,10 +32,10 @@ package struct StateHead {
         )
     }
 
-    /// Checks which member follows the head, and skips its beginning; false if the text has to be read in
-    /// full.
+    /// Skips the beginning of the next member; returns false if the text has to be read in full.
     ///
-    /// That is the case unless `history`, `fence`, or `droppedVersion` and then `history` follow.
+    /// The text has to be read in full unless the next member is `history` or `fence`, or the next two
+    /// members are `droppedVersion` and `history`.
     private mutating func skipStartOfTail() -> Bool {
         if skip("  \"history\" : [") || skip("  \"fence\" : ") { return true }
         return skip("  \"droppedVersion\" : \"") && version() != nil && skip("  \"history\" : [")

@@ -1,9 +1,7 @@
-/// The paths of a manager's files.
+/// The paths of a manager's files: the state, the lock and the snapshot, which are all in one directory.
 ///
-/// The state, the lock and the snapshot are all in one directory.
-///
-/// This is a class because nearly every function of the library takes one as a parameter. If it were a
-/// struct, copying it in all of these functions would make up a tenth of the library's code.
+/// This is a class because nearly every function of the library has it as a parameter. If it were a struct,
+/// the code that copies it in all of these functions would make up a tenth of the compiled library.
 package final class StateLocation: Sendable {
     package let name: String
 
@@ -13,7 +11,7 @@ package final class StateLocation: Sendable {
     /// store and not a path.
     package let directory: String
 
-    /// The name of the store in error messages, if the state isn't in a file.
+    /// The name of the store in error messages, if the state isn't in a file but in a store of several hosts.
     private let store: String?
 
     /// True if the manager is read-only.
@@ -26,9 +24,8 @@ package final class StateLocation: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// The path of the state file.
-    ///
-    /// If the state isn't in a file, a description of its place for error messages.
+    /// The path of the state file, or a description of the store for error messages if the state isn't in a
+    /// file.
     package var state: String {
         guard let store else { return file(".migrations.json") }
         return "document " + name.quoted + " in " + store
@@ -38,16 +35,16 @@ package final class StateLocation: Sendable {
     var path: String? { store == nil ? state : nil }
     var lock: String { file(".migrations.lock") }
 
-    /// The path of the snapshot, without a number.
+    /// The path of the folder for a snapshot (the copies of protected files), without a number.
     ///
-    /// If abandoned copies still occupy this path, ``snapshotFolder()`` returns a path with a number at its
-    /// end.
+    /// If a snapshot that is marked as kept is still at this path, ``snapshotFolder()`` returns a path with a
+    /// number at its end.
     var snapshot: String { file(Self.snapshotSuffix) }
 
     /// The path of the snapshot that is in use; `nil` if no snapshot is in use.
     ///
-    /// Most migrations don't protect any files. When they run, this check is the only access to the file
-    /// system that has to do with copies.
+    /// For a migration that protects no files, this check is the only access to the file system that has to
+    /// do with copies.
     func existingSnapshot() throws(SystemCallError) -> String? {
         let found = try snapshotInUseOrNext()
         return found.exists ? found.folder : nil
@@ -56,9 +53,10 @@ package final class StateLocation: Sendable {
     /// The path of the snapshot that is in use, or the path for a new one, where nothing exists.
     func snapshotFolder() throws(SystemCallError) -> String { try snapshotInUseOrNext().folder }
 
-    /// The snapshot that is in use, or the path for the next one.
+    /// The path of the snapshot that is in use, or the path for the next snapshot.
     ///
-    /// Snapshots that are marked as abandoned are skipped. Their copies couldn't be moved to another folder.
+    /// Snapshots that are marked as kept are skipped. A snapshot is marked if no restore needs its copies any
+    /// more, they have to be kept, and they couldn't be moved to another folder.
     private func snapshotInUseOrNext() throws(SystemCallError) -> (folder: String, exists: Bool) {
         var folder = snapshot
         var number = 2
@@ -69,15 +67,15 @@ package final class StateLocation: Sendable {
             } else if try !Platform.exists(at: next) {
                 return (folder, false)
             }
-            // Keep searching even if this folder is missing. Someone may have removed an abandoned snapshot
-            // while a later one is in use.
+            // Continue even if this folder doesn't exist. Someone may have removed a snapshot that was marked
+            // as kept, while a snapshot with a higher number is in use.
             folder = next
             number += 1
         }
     }
 
-    /// The name of the manager that a snapshot folder with this name belongs to; `nil` if no snapshot has
-    /// such a name.
+    /// The name of the manager to which a folder with this name belongs, if the folder is a snapshot;
+    /// otherwise `nil`.
     ///
     /// There may be a number at the end of the folder's name.
     static func managerName(ofSnapshot name: String) -> String? {
@@ -85,19 +83,18 @@ package final class StateLocation: Sendable {
         name.ranges(of: snapshotSuffix).last.map { String(name[..<$0.lowerBound]) }
     }
 
-    /// The name of the entry that marks a snapshot as abandoned.
-    ///
-    /// The copies in such a snapshot are never restored or removed.
+    /// The name of the entry that marks a snapshot as kept: this library never restores or removes its
+    /// copies.
     static var abandonedMark: String { "kept" }
 
-    /// The folder to which copies are moved if they were abandoned, or if the manager's state was lost.
+    /// The folder to which copies are moved if their restore was abandoned or the manager's state was lost.
     ///
     /// The number distinguishes folders that are created in the same second.
     func keptCopies(from time: Int64, number: Int) -> String {
         movedAside("kept", time: time, number: number)
     }
 
-    /// The path to which the state is moved by `forgetState`.
+    /// The path to which `forgetState` moves the state.
     func forgottenState(at time: Int64, number: Int) -> String {
         movedAside("forgotten", time: time, number: number)
     }
@@ -112,7 +109,8 @@ package final class StateLocation: Sendable {
 
     /// The maximum length of a manager's name, in bytes.
     ///
-    /// File systems allow names of up to 255 bytes. The longest suffix that this library adds has about 40.
+    /// File systems allow names of up to 255 bytes, and the longest suffix that this library adds has about
+    /// 40.
     package static var nameLimit: Int { 200 }
 
     private func file(_ suffix: String) -> String {
@@ -138,11 +136,11 @@ package final class StateLocation: Sendable {
         throw MigrationError(.invalidName, manager: name, text, advice: "Pass another name.")
     }
 
-    /// Returns an error about this manager.
+    /// Makes an error about this manager.
     ///
-    /// The error's path is that of the state, unless you pass another path. If `advice` is given, the
-    /// message isn't complete yet: the public function that throws the error calls
-    /// ``MigrationError/completed(by:)``. That adds a sentence about what this function left unchanged.
+    /// The error's path is the path of the state, unless you pass another path. If `advice` isn't `nil`, the
+    /// public function that throws the error has to call ``MigrationError/completed(by:)``, which adds the
+    /// sentence about what that function left unchanged.
     @inline(never)
     package func error(
         _ code: MigrationError.Code,
@@ -167,8 +165,8 @@ package final class StateLocation: Sendable {
 
     /// Writes the path of the state file and a NUL into `buffer`.
     ///
-    /// A start uses this instead of ``state``, because this doesn't allocate a `String`. A test checks that
-    /// both give the same path.
+    /// A start uses this function instead of ``state``, because this function doesn't allocate a `String`. A
+    /// test checks that both make the same path.
     ///
     /// - Returns: The length including the NUL, or 0 if `buffer` is too short.
     func writePath(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {

@@ -1,16 +1,17 @@
 /// Detects the state files of managers among a user's files.
 ///
-/// Checking the file name isn't enough, because one of the user's files may have the name of a state file.
+/// Checking the file name isn't enough, because a file of the user may have the name of a state file.
 enum StateRecognition {
     /// True if the item at `path` is a manager's state file, or a folder that contains one at any depth.
     static func containsState(at path: String) throws(SystemCallError) -> Bool {
         try containsState(at: Array(path.utf8CString), path: path)
     }
 
-    /// Does the same for a path that is given as a NUL-terminated C string, which need not be UTF-8.
+    /// True if the item at a path is a manager's state file, or a folder that contains one at any depth.
     ///
-    /// `path` is the text for that path in error messages. A restore calls this for items that it replaced
-    /// and is about to remove. That is why this may change the permissions of folders that can't be read.
+    /// `bytes` is the path as a NUL-terminated C string, which need not be UTF-8. `path` is the path in error
+    /// messages. Folders that can't be read are made readable: a restore calls this function for items that
+    /// it has replaced and is about to remove.
     static func containsState(at bytes: [CChar], path: String) throws(SystemCallError) -> Bool {
         var isFound = false
         try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
@@ -39,10 +40,10 @@ enum StateRecognition {
         return name.hasSuffix(suffix) ? String(name.dropLast(suffix.count)) : nil
     }
 
-    /// True if `text` is a manager's state: it has a format, and the manager's name in it is the one in the
+    /// True if `text` is a manager's state: it contains a format and the manager's name, which is also in the
     /// file's name.
     ///
-    /// A state that is damaged after these first two members counts too, because someone may want to repair
+    /// A state that is damaged after these first two members counts too, because a person may want to repair
     /// it.
     private static func isState(_ text: [UInt8], of name: String) -> Bool {
         do throws(JSONError) {

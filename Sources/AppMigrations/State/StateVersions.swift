@@ -1,10 +1,9 @@
-/// The part of a state that a start needs.
+/// The part of a state that a start needs: its versions, and the attempts at pending migrations.
 ///
-/// It leaves out the history, the highest version that the history has dropped, the members that a newer
-/// release has added, and the fence of a fleet's lease.
+/// The rest of a state, above all the history, is in ``MigrationState``.
 ///
 /// The parts of a state are classes with constant properties. If they were structs of this size, each
-/// function that takes one would copy it. Those copies would make up a fifth of the compiled library.
+/// function that takes one would copy it, and that code would make up a fifth of the compiled library.
 package final class StateVersions: Sendable {
     /// The last-run version: the version of the newest migration that was applied.
     ///
@@ -21,9 +20,9 @@ package final class StateVersions: Sendable {
 
     /// The version of the app that created this state as a fresh install.
     ///
-    /// While it is set, and an app of exactly this version declares a sub-migration of its own release, that
-    /// sub-migration is added to the baseline. Its closure doesn't run. This becomes `nil` after a first
-    /// start in which the app has declared its migrations and none of them failed.
+    /// While this isn't `nil`, a sub-migration that an app of exactly this version declares for its own
+    /// release is added to the baseline, and its closure doesn't run. This becomes `nil` after a first start
+    /// in which the app has declared its migrations and none of them failed.
     package let freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
@@ -32,7 +31,8 @@ package final class StateVersions: Sendable {
     /// The latest attempt, if its migration hasn't been recorded as applied yet.
     package let interruption: Interruption?
 
-    /// The attempts at other migrations that haven't been recorded as applied yet.
+    /// The attempts at migrations that haven't been recorded as applied yet, except the interrupted
+    /// migration.
     let attempted: [AttemptedMigration]
 
     /// Creates the versions of a state.
@@ -56,11 +56,12 @@ package final class StateVersions: Sendable {
         self.attempted = attempted
     }
 
-    /// True if protected files may have to be restored.
+    /// True if protected files may have to be restored, because a closure is running, has failed or has
+    /// crashed.
     var awaitsRestore: Bool { interruption?.isProtecting == true }
 }
 
-// Functions that compare the versions with version `current` of the app.
+// Functions that compare the versions with the version of the app, `current`.
 extension StateVersions {
     /// True if a release newer than `current` ran migrations on this data, was started, or set a minimum app
     /// version above `current`.
@@ -69,14 +70,14 @@ extension StateVersions {
     /// declaration fail: if the newer release was only started, it has changed nothing.
     ///
     /// The minimum app version is compared too, because it is saved before a closure runs. If the newer
-    /// release died in its first closure, it may have saved nothing else.
+    /// release crashed in its first closure, it may have saved nothing else.
     package func isDowngrade(to current: AppVersion) -> Bool {
         lastRun.exceeds(current) || launched.exceeds(current) || minimumAppVersion.exceeds(current)
     }
 
     /// The highest of the last-run version, the launched version and the minimum app version.
     ///
-    /// If it belongs to a release above `current`, only the release is returned, without the sub-number.
+    /// If it belongs to a release above `current`, only that release is returned, without the sub-number.
     package func newest(asSeenBy current: AppVersion) -> AppVersion {
         let release = max(lastRun.release, launched, minimumAppVersion.release)
         return release > current ? release : max(lastRun, minimumAppVersion)
@@ -84,8 +85,8 @@ extension StateVersions {
 
     /// The newest version above `current` whose migration a newer app has begun; `nil` if there is none.
     ///
-    /// This is the version of a migration whose closure was called, or the minimum app version that was saved
-    /// with the attempt.
+    /// It is the version of a migration whose closure was called, or the minimum app version, which is saved
+    /// before a closure is called.
     package func begun(above current: AppVersion) -> AppVersion? {
         var attempts = attempted
         if let interruption { attempts.append(interruption.attempt) }
@@ -117,13 +118,13 @@ extension StateVersions {
 
     /// True if version `current` of the app created this state as a fresh install.
     ///
-    /// In that case, the sub-migrations of that release are added to the baseline.
+    /// In that case, the sub-migrations of that release are added to the baseline and don't run.
     package func isFreshInstall(of current: AppVersion) -> Bool { freshInstall == current }
 
-    /// The record of the attempts to run the migration of a pending version.
+    /// The attempts to run the migration of a pending version; `nil` if there was none.
     ///
-    /// If its latest attempt is the interruption and has no failure, the process is assumed to have died.
-    /// That death is counted.
+    /// If the latest attempt has no failure, it counts as a crash. That is right only for a caller that holds
+    /// the lock, because in that case the attempt can't be running.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
         if let interruption, interruption.version == version { return interruption.outcome }
         return attempted.first { $0.version == version }
@@ -134,10 +135,8 @@ extension StateVersions {
 extension StateVersions {
     /// Returns a copy with the given versions.
     ///
-    /// If a version is `nil`, the current one is kept.
-    ///
-    /// If `launched` changes, the fresh-install marker is cleared: a fresh install ends when another version
-    /// of the app is started.
+    /// If a version is `nil`, the current one is kept. If `launched` changes, ``freshInstall`` becomes `nil`,
+    /// because a fresh install ends when another version of the app is started.
     func with(
         lastRun: AppVersion? = nil,
         baseline: AppVersion? = nil,
@@ -168,8 +167,8 @@ extension StateVersions {
         )
     }
 
-    /// Returns the versions without the fresh-install marker, once a first start has processed all of its
-    /// declarations.
+    /// Returns the versions without ``freshInstall``, after a first start in which the app has declared its
+    /// migrations.
     func endingFreshInstall() -> StateVersions {
         StateVersions(
             lastRun: lastRun,
@@ -187,8 +186,8 @@ extension StateVersions {
 
     /// Returns the versions with a new attempt as the interruption.
     ///
-    /// If the previous interruption belongs to another version, its counts are moved to ``attempted``,
-    /// because that version is still pending.
+    /// If the previous interruption is an attempt at another version, it is moved to ``attempted``, because
+    /// that version is still pending.
     func addingAttempt(_ attempt: Interruption) -> StateVersions {
         var others = attempted.filter { $0.version != interruption?.version }
         if let interruption { others.append(interruption.outcome) }

@@ -7,7 +7,8 @@ package enum Timestamp {
 
     /// The number of days from 1 March of the year -400 to 1 January 1970.
     ///
-    /// Day numbers that are counted from that date are never negative in the range ``supportedSeconds``.
+    /// Days are counted from that date, so that no day in the range ``supportedSeconds`` has a negative
+    /// number.
     private static let daysTo1970 = 719_468 + daysIn400Years
 
     /// The range of seconds in the years 0000 to 9999, which are the years that four digits can hold.
@@ -41,13 +42,13 @@ package enum Timestamp {
             dayOfMonth: number(at: 8)
         )
         let seconds = Int64(day - daysTo1970) * 86_400 + Int64(time)
-        // The text hasn't been validated yet. If it isn't a valid time, writing the result produces a
-        // different text.
+        // The text hasn't been checked yet. If it isn't a valid time, writing `seconds` makes a different
+        // text.
         return Self.text(seconds) == text ? seconds : nil
     }
 
-    // In the next two functions a year begins on 1 March. This puts the leap day at the end of the year, so
-    // each month begins on a fixed day of the year.
+    // In the next two functions, a year begins on 1 March. Then the leap day is the last day of the year, so
+    // each month begins on the same day of every year.
     private static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
         let dayOfEra = day % daysIn400Years
         let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -1,4 +1,5 @@
-/// A version such as `1.4`, or the version of a sub-migration, such as `1.4-2`, which belongs to `1.4`.
+/// A version such as `1.4`, or the version of a sub-migration such as `1.4-2`, which belongs to version
+/// `1.4`.
 ///
 /// **This is not SemVer**, where a hyphen means *before*: here `1.1-1` comes after `1.1` and before the next
 /// version, `1.1 < 1.1-0 < 1.1-1 < 1.1-10 < 1.1.1`.
@@ -7,7 +8,7 @@
 /// sub-number. Examples are `2`, `1.4`, `2024.01`, `2.0.3.9.6` and `1.1-2`.
 ///
 /// Components are numbers up to `UInt64.max`. Leading zeros are ignored, and missing components count as
-/// zero. So `1.0 == 1.0.0`, and both have the same hash.
+/// zero. So `1.0 == 1.0.0`, and the two have the same hash.
 public struct AppVersion: Sendable {
     /// The first eight bytes of the key by which versions are compared, with the first byte as the most
     /// significant one.
@@ -20,8 +21,8 @@ public struct AppVersion: Sendable {
 
     /// ``trailingZeros`` and ``hasSubNumber``, packed into one word.
     ///
-    /// If they were two stored properties, the compiler would pack and unpack them wherever a version is
-    /// passed to a function.
+    /// With two stored properties, the compiler would pack and unpack them wherever a version is passed to a
+    /// function.
     private let details: UInt32
 
     init(head: UInt64, rest: [UInt8], trailingZeros: Int, hasSubNumber: Bool) {
@@ -52,7 +53,7 @@ public struct AppVersion: Sendable {
         return reader.version()
     }
 
-    /// True if an app at version `current` is too old for this version.
+    /// True if an app at version `current` is too old to run the migration of this version.
     ///
     /// A sub-migration belongs to its release: an app at `1.1` runs `1.1-3`. But if the app's own version has
     /// a sub-number, that version is a hard limit: an app at `1.1-2` doesn't run `1.1-3`.
@@ -61,7 +62,8 @@ public struct AppVersion: Sendable {
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }
 
-    /// The numbers in the key: the components of the release without its trailing zeros, then the sub-number.
+    /// The numbers that the key (``head`` and ``rest``) contains: the components of the release without its
+    /// trailing zeros, then the sub-number.
     private var numbers: [UInt64] {
         let bytes = (0..<8).map { UInt8(truncatingIfNeeded: head >> UInt64(56 - 8 * $0)) } + rest
         var numbers: [UInt64] = []
@@ -99,7 +101,7 @@ extension AppVersion {
 
     /// Reads a version that was passed to a manager.
     ///
-    /// `source` is the parameter's name with its colon, for the error message.
+    /// `source` is the name of the parameter with a colon, for the error message.
     package init(_ text: String, of source: Message, manager: String) throws(MigrationError) {
         try self.init(text) { problem in
             MigrationError(
@@ -125,8 +127,7 @@ extension AppVersion {
 extension AppVersion: Comparable {
     public static func < (left: AppVersion, right: AppVersion) -> Bool {
         if left.head != right.head { return left.head < right.head }
-        // Don't compare the arrays if it can be avoided, because that is an expensive generic call. Hardly
-        // any version needs it.
+        // Comparing the arrays is an expensive generic call, which is needed only if both versions are long.
         if left.rest.isEmpty || right.rest.isEmpty { return left.rest.isEmpty && !right.rest.isEmpty }
         return left.rest.lexicographicallyPrecedes(right.rest)
     }

@@ -10,15 +10,15 @@
 struct VersionReader {
     static var subNumberMark: UInt64 { 1 }
 
-    /// What is added to a component below ``firstLong`` to get its byte.
+    /// The number that is added to a component below ``firstLong`` to get its byte.
     static var shortOffset: UInt64 { 2 }
 
-    /// The smallest component that doesn't fit in one byte of the key.
+    /// The smallest component that is written with a length byte.
+    ///
+    /// Smaller components are one byte each, from 2 to 241.
     static var firstLong: UInt64 { 240 }
 
-    /// A component that doesn't fit in one byte is written as a length byte, followed by its own bytes.
-    ///
-    /// The length byte is the number of those bytes plus this value.
+    /// The number that is added to the number of a long component's bytes to get its length byte, 242 to 249.
     static var lengthOffset: UInt64 { 241 }
 
     private var head: UInt64 = 0
@@ -28,11 +28,11 @@ struct VersionReader {
 
     /// The number of zero components since the last component that isn't zero.
     ///
-    /// They are written to the key only when a number other than zero follows.
+    /// They are written to the key only when a component follows that isn't zero.
     var zeros = 0
 
-    // `version()` consumes the reader, and `read(_:)` consumes its text. Copies would cost a start with ten
-    // declared versions 970 instructions.
+    // `version()` consumes the reader, and `read(_:)` consumes its text. Copying them would cost a start with
+    // ten declared versions 970 instructions.
     consuming func version() -> AppVersion {
         AppVersion(head: head, rest: rest, trailingZeros: zeros, hasSubNumber: hasSubNumber)
     }
@@ -44,8 +44,8 @@ struct VersionReader {
 
     /// Reads the text of a version.
     ///
-    /// - Returns: `nil` if the text is valid, so that ``version()`` returns its version. Otherwise a message
-    ///   that describes the mistake.
+    /// - Returns: A message that describes the mistake; `nil` if the text is valid, so that ``version()``
+    ///   returns its version.
     mutating func read(_ text: consuming String) -> Message? {
         guard let reason = text.withUTF8({ read($0) }) else { return nil }
         return "The version \(text.quoted) can't be read: \(reason)."

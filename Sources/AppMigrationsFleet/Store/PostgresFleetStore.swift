@@ -99,6 +99,8 @@ extension PostgresFleetStore: PostgresStore {
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         try await lending { try await $0.query(sql, arguments) }
     }
+
+    func serverError(from error: any Error) -> ServerError? { Connection.serverError(from: error) }
 }
 
 /// A store that can write a document in the transaction of a closure.
@@ -106,4 +108,7 @@ protocol PostgresStore: FleetStore {
     var table: FleetTable { get }
 
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
+
+    /// What the server said, for an error of the store's client that a closure threw.
+    func serverError(from error: any Error) -> ServerError?
 }

@@ -33,9 +33,10 @@ public protocol AsyncSQLConnection {
 
     /// Closes the connection.
     ///
-    /// The library only calls it for a connection that it had opened by a closure of the app. It may call it
-    /// after an error, more than once, and while a statement waits for its answer: then this method must end
-    /// that statement. By default it does nothing.
+    /// The library calls it for a connection that it had opened by a closure of the app. It may call it after
+    /// an error, more than once, and while a statement waits for its answer: then this method must end that
+    /// statement. In a fleet it is also called for a connection that a migrator was given, if a closure's
+    /// statement on it can't be answered any more. By default it does nothing.
     nonisolated(nonsending) func close() async
 }
 

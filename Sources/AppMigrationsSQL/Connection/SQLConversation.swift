@@ -205,11 +205,15 @@ package final class SQLConversation {
                 try await watch.call(at: place, closing: db, call)
                 return []
             }
+            var isUndo = false
+            if case .undo = request { isUndo = true }
             if let silence {
                 // The server rolls back when the connection ends.
-                if case .undo = request { return [] }
+                if isUndo { return [] }
                 throw silence
             }
+            // A rollback waits for no lock, so nobody has to ask whether it still runs.
+            let place = isUndo && place != nil ? .outside : place
             return try await watch.answer(at: place, of: type(of: db)) {
                 try await request.answer(awaiting: db) {}
             }

@@ -9,6 +9,9 @@ public struct ServerError: Sendable {
     /// The SQLSTATE: five characters by which a program knows the reason ("PostgreSQL Error Codes").
     ///
     /// For example, it is `55P03` if a lock wasn't available in time.
+    ///
+    /// `nil` says that no server answered: the connection was lost, or was never made. The same work may
+    /// succeed on another connection.
     public var sqlState: String?
 
     /// Facts that the message doesn't contain, for example the values of a key.

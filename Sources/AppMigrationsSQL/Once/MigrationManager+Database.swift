@@ -147,7 +147,7 @@ extension MigrationManager {
             in: Connection.dialect.session(SQLConversation(db)),
             lockTimeout: lockTimeout
         )
-        try table.removeInTransaction(after: resetVersion(version))
+        try table.removeInTransaction(after: versionToReset(to: version))
         try reset(to: version)
     }
 
@@ -165,7 +165,7 @@ extension MigrationManager {
             from: db,
             ledger: ledger,
             of: name,
-            after: resetVersion(version),
+            after: versionToReset(to: version),
             lockTimeout: lockTimeout
         )
         try reset(to: version)

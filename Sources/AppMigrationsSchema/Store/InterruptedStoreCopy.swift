@@ -88,7 +88,7 @@ public struct InterruptedStoreCopy: Sendable {
     ///
     /// - Parameters:
     ///   - check: How thoroughly the store is read. With `off`, damage is found only in the schema, and a log
-    ///     with a wrong name is never clear. A check needs every collation of the schema.
+    ///     at the store's name is never clear. A check needs every collation of the schema.
     ///   - lockTimeout: How long to wait for others.
     /// - Returns: The state.
     /// - Throws: `SQLError`, as ``recover(choosing:log:check:lockTimeout:)`` does.
@@ -113,7 +113,7 @@ public struct InterruptedStoreCopy: Sendable {
     ///   - log: The file to which a log or a journal belongs, if it can belong to either. It doesn't matter
     ///     if the log is clear.
     ///   - check: How thoroughly both files are read. With `off`, damage is found only in the schema, and a
-    ///     log with a wrong name is never clear. A check needs every collation of the schema.
+    ///     log at the store's name is never clear. A check needs every collation of the schema.
     ///   - lockTimeout: How long to wait for others.
     /// - Returns: The state that was found, and the path of the file that was kept.
     /// - Throws: `SQLError`: `SQLError.Code.undecidedCopy` if both exist and `choice` is `nil`;
@@ -131,6 +131,8 @@ public struct InterruptedStoreCopy: Sendable {
         lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> Recovery {
         guard let files = try StoreAndBackup(path: path, backupPath: backupPath) else {
+            // A process may have died right after its last step.
+            try SQLiteStore(path: path).removeLeftovers()
             return Recovery(state: .none, keptPath: nil)
         }
         return try files.store.holdingLock(
@@ -145,12 +147,12 @@ public struct InterruptedStoreCopy: Sendable {
                 guard let choice else { throw files.undecidedCopyError(traces.state) }
                 return Recovery(
                     state: traces.state,
-                    keptPath: try files.recover(choice, traces, lockTimeout: lockTimeout)
+                    keptPath: try files.recover(choice, traces, check: check, lockTimeout: lockTimeout)
                 )
             case .backupOnly:
                 return Recovery(
                     state: traces.state,
-                    keptPath: try files.recover(.backup, traces, lockTimeout: lockTimeout)
+                    keptPath: try files.recover(.backup, traces, check: check, lockTimeout: lockTimeout)
                 )
             }
         }

@@ -9,14 +9,17 @@ extension StoreAndBackup {
     func recover(
         _ choice: InterruptedStoreCopy.Choice,
         _ traces: Traces,
+        check: SQLiteStore.Check,
         lockTimeout: Duration
     ) throws(SQLError) -> String? {
         if choice == .backup {
-            try checkBackup(traces, lockTimeout: lockTimeout)
+            try checkBackup(traces, check: check, lockTimeout: lockTimeout)
             if traces.state == .both, !traces.hasLogOf(store) {
                 try refuseUsed(store, lockTimeout: lockTimeout)
             }
         }
+        // The copies that were examined take space.
+        try store.removeLeftovers()
         for (ending, path) in traces.strays {
             try move(path, to: backup.store + ending)
         }
@@ -36,17 +39,21 @@ extension StoreAndBackup {
     }
 
     /// Throws if the backup, with its log, can't be the store.
-    private func checkBackup(_ traces: Traces, lockTimeout: Duration) throws(SQLError) {
+    private func checkBackup(
+        _ traces: Traces,
+        check: SQLiteStore.Check,
+        lockTimeout: Duration
+    ) throws(SQLError) {
         try refuseUsed(backup, lockTimeout: lockTimeout)
         var files = backup
         if let (ending, path) = traces.strays.first { files = try scratch(of: backup, with: path, ending) }
         do throws(SQLError) {
-            _ = try StoreLook(files: files, busyTimeout: lockTimeout).isUsable(.quick)
+            _ = try StoreLook(files: files, busyTimeout: lockTimeout).isUsable(check)
         } catch {
             throw error.with {
                 $0.path = backup.store
                 $0.message = "The backup can't become the store: \($0.message)"
-                $0.outcome = "Neither file was changed"
+                if $0.code == .damaged { $0.outcome = "Neither file was changed" }
             }
         }
     }

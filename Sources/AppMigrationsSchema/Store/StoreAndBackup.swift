@@ -101,8 +101,7 @@ struct StoreAndBackup {
             try db.query("BEGIN EXCLUSIVE")
             try db.query("ROLLBACK")
         } catch {
-            if error.code == .damaged { return }
-            throw error.with { $0.outcome = "Neither file was changed" }
+            if error.code != .damaged { throw error }
         }
     }
 }

@@ -49,7 +49,7 @@ import Testing
         answer { _ in .hangs }
     }
 
-    /// Answers what SQLite has no words for; `answer` has the answer to the statement under test.
+    /// Answers statements that SQLite doesn't know; `answer` has the answer to the statement under test.
     private func answer(_ answer: @escaping @Sendable (String) throws -> PostgresStandIn.Answer) {
         let log = log
         db.onStatement { sql in
@@ -57,15 +57,18 @@ import Testing
                 log.add("sent")
                 return try answer(sql)
             }
-            if sql.contains("advisory_xact_lock") { return .gives([[1]]) }
-            guard sql.contains("format_type") else { return .works }
-            let isOfFiles = sql.contains("'schema_migrations'")
-            let columns =
-                isOfFiles
-                ? ["version", "name", "checksum", "applied_at"] : ["manager", "version", "cursor"]
-            let name = SQLValue.text(isOfFiles ? "schema_migrations" : "app_migrations")
-            return .gives(columns.map { [.text($0), "text", name, .null] })
+            return Self.answer(to: sql)
         }
+    }
+
+    private static func answer(to sql: String) -> PostgresStandIn.Answer {
+        if sql.contains("advisory_xact_lock") { return .gives([[1]]) }
+        guard sql.contains("format_type") else { return .works }
+        let isOfFiles = sql.contains("'schema_migrations'")
+        let columns =
+            isOfFiles ? ["version", "name", "checksum", "applied_at"] : ["manager", "version", "cursor"]
+        let name = SQLValue.text(isOfFiles ? "schema_migrations" : "app_migrations")
+        return .gives(columns.map { [.text($0), "bigint", name, .null] })
     }
 
     private func manager(_ host: String = "a") async throws -> FleetMigrationManager {
@@ -129,10 +132,14 @@ import Testing
         #expect(error?.code == .migrationFailed)
         #expect(error?.isTransient == true)
         let text = error?.description ?? ""
-        let reason = """
-            The connection went silent: the process 7 of the server at 127.0.0.1:5432, which ran its statements, has ended
-            """
+        let process = "process 7 of the server at 127.0.0.1:5432"
+        let reason =
+            form == .file
+            ? "The connection went silent: its statements ran in \(process), which has ended."
+            : "The closure's statements ran in \(process), which has ended: the server or the network failed, or the"
+                + " closure sent no statement for longer than a transaction may wait for one."
         #expect(text.contains(reason), "\(text)")
+        #expect(!text.contains("leaseDuration"), "\(text)")
         if form == .file { #expect(text.contains("Statement: SELECT 'work';"), "\(text)") }
         // Nothing more is sent to it.
         #expect(db.statements.last?.hasPrefix("SELECT 'work'") == true)
@@ -144,7 +151,7 @@ import Testing
         let call = try await begin(.file)
         try await clock.pass(.seconds(31), waiting: 0, timers: 2) { call.hasEnded }
         let error = try await call.value
-        let reason = "the process 7 of the server at 127.0.0.1:5432 does not run the statement"
+        let reason = "process 7 of the server at 127.0.0.1:5432 does not run the statement"
         #expect(error?.description.contains(reason) == true, "\(error)")
         #expect(error?.isTransient == true)
         await db.close()
@@ -187,6 +194,25 @@ import Testing
         let retry = Call { try await migrate(form, next) }
         try await clock.pass(.seconds(1)) { retry.hasEnded }
         #expect(try await retry.value)
+    }
+
+    @Test func `a transaction is rolled back in a cancelled task, whose store takes no calls`() async throws {
+        let call = Guarded<Call<MigrationError?>?>(nil)
+        db.onStatement { sql in
+            if sql.hasPrefix("SELECT pg_backend_pid()") { call.withLock { $0 }?.cancel() }
+            return Self.answer(to: sql)
+        }
+        let manager = try await manager()
+        let began = Door()
+        let work = Call { () -> MigrationError? in
+            await began.pass()
+            do { _ = try await migrate(.file, manager) } catch { return error as? MigrationError }
+            return nil
+        }
+        call.withLock { $0 = work }
+        began.open()
+        #expect(try await work.value?.code == .cancelled)
+        #expect(db.statements.last == "ROLLBACK")
     }
 
     /// Its client ignores the cancellation, and that the connection is closed.

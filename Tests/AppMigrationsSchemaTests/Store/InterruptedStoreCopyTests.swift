@@ -426,6 +426,17 @@ import Testing
         #expect(try sqlError { try folder.recover() }.code == .unreachable)
     }
 
+    @Test func `the copies of a recovery that died after its last step are removed`() throws {
+        try Self.makeOld(Self.store)
+        for ending in [".migrating", ".migrating-wal", ".migrating-lock"] {
+            try write("", to: Self.store + ending)
+        }
+        try copy.recover()
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: TemporaryDirectory.current.path) == ["store"]
+        )
+    }
+
     @Test func `a backup with a name of its own becomes the store`() throws {
         try Self.makeBackup(log: Self.store + "-wal")
         let old = TemporaryDirectory.current.file("old.sqlite")

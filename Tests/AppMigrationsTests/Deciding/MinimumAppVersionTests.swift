@@ -152,7 +152,7 @@ import Testing
         #expect(
             second.description.hasSuffix(
                 "The minimumAppVersion: of migration 1.1 was not saved. The next start saves it. Make room on the disk, or make "
-                    + "the folder writable, and start again."
+                    + "the folder writable, and start the app again."
             )
         )
     }
@@ -163,17 +163,23 @@ import Testing
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         let above = """
             The minimumAppVersion: 1.4-1 of migration 1.4 in manager "Library" (\(folder.stateFile)) is above the migration's \
-            own version: the app that runs the migration could not use the data. Migration 1.4 was not run. Pass at most 1.4.
+            own version: the app that runs the migration could not use the data. Migration 1.4 was not run. Pass at most 1.4 as minimumAppVersion:.
             """
         for (toVersion, floor, code, text) in [
             ("1.4", "1.4-1", MigrationError.Code.declaredOutOfOrder, above),
-            ("1.1", "1.1.1", .declaredOutOfOrder, "Migration 1.1 was not run. Pass at most 1.1."),
+            (
+                "1.1", "1.1.1", .declaredOutOfOrder,
+                "Migration 1.1 was not run. Pass at most 1.1 as minimumAppVersion:."
+            ),
             (
                 "1.4", "1.x", .invalidVersion,
                 "It is the minimumAppVersion: of migration 1.4 in manager \"Library\""
             ),
             ("1.1", "", .invalidVersion, "Migration 1.1 was not run."),
-            ("1.0", "1.1", .declaredOutOfOrder, "Migration 1.0 was not run. Pass at most 1.0."),
+            (
+                "1.0", "1.1", .declaredOutOfOrder,
+                "Migration 1.0 was not run. Pass at most 1.0 as minimumAppVersion:."
+            ),
         ] {
             let manager = try folder.manager("1.4")
             let error = try #require(throws: MigrationError.self) {
@@ -222,7 +228,7 @@ import Testing
         #expect(
             error.description == """
                 Only version 1.4 of the app or a later one may use the data of manager "Library" (\(folder.stateFile)), and this \
-                app is 1.3. lastRunVersion was not changed. Start version 1.4 or a later one. If older data was put in its place, \
+                app is 1.3. lastRunVersion was not changed. Start version 1.4 or a later one. If the data was replaced with older data, \
                 call forgetState, and answer firstRun: with existingData(at:) and the version of that data.
                 """
         )

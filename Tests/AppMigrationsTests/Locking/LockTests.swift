@@ -67,7 +67,7 @@ import Testing
             #expect(
                 error.description
                     == "The manager \"Library\" (\(folder.stateFile)) waited 0.005 seconds for the lock "
-                    + "\(folder.lockFile), which process \(getpid()) holds. Migration 1.2 was not run. Let that process finish, and start again."
+                    + "\(folder.lockFile), which process \(getpid()) holds. Migration 1.2 was not run. Wait until that process has finished, and try again with a new manager."
             )
             #expect(try manager.refusal(of: "1.2").code == .managerClosed)
         }
@@ -165,7 +165,7 @@ import Testing
         let log = Log()
         let reporter = Reporter(file.location, onEvent: { event in log.add("\(event.kind)") })
         let locked = try #require(
-            try LockedState.take(ifFree: reporter, timeout: nil) { () throws(MigrationError) in false }
+            try LockedState.takeIfFree(reporter, timeout: nil) { () throws(MigrationError) in false }
         )
         let state = try locked.existing()
         // With the lock this restore would remove the file.
@@ -231,8 +231,8 @@ import Testing
         #expect(
             error.description
                 == "The lock \(folder.lockFile) of manager \"Library\" (\(folder.stateFile)) could not be taken: Is a directory "
-                + "(open, errno 21). Migration 1.2 was not run. Make the folder and the files in it writable for this process, and "
-                + "start again."
+                + "(open, errno 21). Migration 1.2 was not run. Make the folder and the files in it "
+                + "writable for this process, and start the app again."
         )
     }
 

@@ -28,14 +28,15 @@ import Testing
         #expect(error?.path == scratch.state.lockFile)
         let kept =
             isProtecting
-            ? " The files that it protects were left as they are. The next start restores them if the state asks for it. Don't write "
-                + "to those files before that start has succeeded." : ""
+            ? " The files that it protects were left as they are. If the state still says that they have to be "
+                + "restored, the next start restores them. Don't write to those files before that start has succeeded."
+            : ""
         #expect(
             error?.description
-                == "The lock of manager \"Library\" (\(scratch.state.stateFile)) is lost: its file was removed or replaced. Nothing "
-                + "was written to the state without the lock. Migration 1.1 "
-                + "\(end == "ran" ? "ran, but" : "failed, and that") was not recorded.\(kept)"
-                + "\(end == "failed" ? " The migration itself had failed: Refusal()." : "") Never remove or replace "
+                == "The lock of manager \"Library\" (\(scratch.state.stateFile)) is lost: its file was removed or replaced. Since "
+                + "then, nothing was written to the state. Migration 1.1 "
+                + "\(end == "ran" ? "ran, but" : "failed, and its failure") was not recorded.\(kept)"
+                + "\(end == "failed" ? " The error of the migration: Refusal()." : "") Never remove or replace "
                 + "\(scratch.state.lockFile). Create a new manager, which reads the state again."
         )
     }

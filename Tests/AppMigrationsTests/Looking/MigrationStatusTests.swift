@@ -47,7 +47,7 @@ import Testing
             status.description == """
                 Migrations of "Library" in app version 1.4
                 State: \(folder.stateFile)
-                There is no state yet: no app version has made one here.
+                There is no state yet: no version of the app has created one here.
                 """
         )
         let manager = try folder.manager("1.4")
@@ -77,7 +77,7 @@ import Testing
             #expect(interruption.isUnderWay == true)
             #expect(interruption.deaths == 3)
             #expect(interruption.attempts == 4)
-            #expect(try manager.status.description.contains("Under way: 1.2, attempts: 4, deaths: 3, "))
+            #expect(try manager.status.description.contains("Under way: 1.2, attempts: 4, crashes: 3, "))
         }
         #expect(try manager.status.interruption == nil)
     }
@@ -132,13 +132,13 @@ import Testing
         #expect(older.requiredAppVersion == version("1.5"))
         #expect(
             older.description.contains(
-                "\nOnly app version 1.5 or a later one may use the data. This one must not touch it.\n"
+                "\nOnly app version 1.5 or a later one may use the data. App version 1.4 must not use it.\n"
             )
         )
         let later = try folder.look("1.5").status
         #expect(later.minimumAppVersion == version("1.5"))
         #expect(later.requiredAppVersion == nil)
-        #expect(later.description.contains("use the data. This one may.\n"))
+        #expect(later.description.contains("use the data. App version 1.5 may use it.\n"))
     }
 
     @Test func `the text for a support mail is told word for word`() throws {
@@ -147,15 +147,15 @@ import Testing
             try folder.look("1.4").status.description == """
                 Migrations of "Library" in app version 1.4
                 State: \(folder.stateFile)
-                Last run: 1.1-1. Baseline: 1.0. Newest app version started: 1.4.
-                Only app version 1.2 or a later one may use the data. This one may.
-                Failed: 1.2, attempts: 3, deaths: 1, last by app version 1.4, begun 2026-11-21T03:54:28Z
-                  A checkpoint was saved at 45 % by app version 1.3.
+                Last-run version: 1.1-1. Baseline: 1.0. Newest app version started: 1.4.
+                Only app version 1.2 or a later one may use the data. App version 1.4 may use it.
+                Failed: 1.2, attempts: 3, crashes: 1, last attempt by app version 1.4, begun 2026-11-21T03:54:28Z
+                  A checkpoint at 45 % was saved by app version 1.3.
                   Error: The disk is full.
-                Waiting: 1.3, tried before, attempts: 2, deaths: 2, last by app version 1.4
-                History: 2 ran here
-                  1.1 from 1.0, finished 2026-11-20T03:54:28Z by app version 1.3 in 0.0123 s, attempts: 1
-                  1.1-1 from 1.1, finished 2026-11-20T03:54:29Z by app version 1.3 in 2.0 s, attempts: 4
+                Pending: 1.3, tried before, attempts: 2, crashes: 2, last attempt by app version 1.4
+                Migrations that have run: 2
+                  1.1 (data was at 1.0), finished 2026-11-20T03:54:28Z by app version 1.3 in 0.0123 s, attempts: 1
+                  1.1-1 (data was at 1.1), finished 2026-11-20T03:54:29Z by app version 1.3 in 2.0 s, attempts: 4
                 """
         )
     }

@@ -133,7 +133,7 @@ import Testing
         let look = try folder.look("1.4")
         let changes: [(() throws -> Void, String)] = [
             ({ try look.reset(to: "1.0") }, "lastRunVersion was not changed."),
-            ({ try look.resetAttempts() }, "The counts of deaths were not changed."),
+            ({ try look.resetAttempts() }, "The counts of crashes were not changed."),
         ]
         for (change, unchanged) in changes {
             let error = try #require(throws: MigrationError.self, performing: change)

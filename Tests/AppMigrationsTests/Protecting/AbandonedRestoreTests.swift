@@ -73,8 +73,8 @@ import Testing
             error?.description
                 == "The files that migration 1.1 protects could not be restored in manager \"Library\" "
                 + "(\(scratch.state.stateFile)): the state says that files are to be restored, and the copy of "
-                + "\(try scratch.resolved("data")) is not in \(scratch.state.snapshot)/0. No file was restored. Put the copies back in "
-                + "their place and start again. To abandon the restore, call "
+                + "\(try scratch.resolved("data")) is not in \(scratch.state.snapshot)/0. No file was restored. Put "
+                + "the copies back in their place and start the app again. To abandon the restore, call "
                 + "MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are."
         )
         #expect(try scratch.read("data") == "old\nchanged\n")
@@ -195,7 +195,7 @@ import Testing
                 == "The files that migration 1.1 protects could not be restored in manager \"Library\" "
                 + "(\(new)/Library.migrations.json): the state was moved or copied from \(scratch.state.path) to \(new) without "
                 + "\(scratch.file("data")), which would be restored to \(scratch.file("new/data")); move the state back, or move the files "
-                + "too. The copies are kept, and the next start tries again. Don't write to those files before it has succeeded. To abandon "
+                + "too. The copies are kept, and the next start tries again to restore the files. Don't write to those files before a start has succeeded. To abandon "
                 + "the restore, call MigrationManager.abandonRestore(named:stateDirectory:lockTimeout:): the files stay as they are, "
                 + "and the copies are moved to a folder next to the state."
         )

@@ -50,7 +50,7 @@ import Testing
         for path in ["data", "data/in/Inner.migrations.json"] {
             let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file(path))
             let reason =
-                "the state of a manager is in it, \(try scratch.resolved("data/in/Inner.migrations.json"))"
+                "it contains the state of a manager, \(try scratch.resolved("data/in/Inner.migrations.json"))"
             #expect(error.description.contains(reason), "\(error)")
         }
         try scratch.expectNoCopies()
@@ -135,7 +135,7 @@ import Testing
         try scratch.write(text, to: "data/db.migrations.json")
         let error = try scratch.manager(upgradingTo: "1.1").refusal(protecting: scratch.file("data"))
         let path = try scratch.resolved("data/db.migrations.json")
-        #expect(error.description.contains("the state of a manager is in it, \(path)"), "\(error)")
+        #expect(error.description.contains("it contains the state of a manager, \(path)"), "\(error)")
     }
 
     #if os(Linux)

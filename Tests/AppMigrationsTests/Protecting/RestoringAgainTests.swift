@@ -137,7 +137,7 @@ import Testing
             let error = try #require(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
             #expect(error.code == .protectionFailed)
             let reason =
-                "protects are as they were before it, but the state that says so could not be saved in manager"
+                "protects are the same as before the migration, but this could not be saved in the state in manager"
             #expect(error.description.contains(reason), "\(error)")
             #expect(try scratch.read("data") == (round == 0 ? "old\n" : "app"))
             #expect(scratch.exists("made") == (round == 1))

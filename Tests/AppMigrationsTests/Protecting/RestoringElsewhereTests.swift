@@ -150,9 +150,11 @@ import Testing
                 list.paths[0].mountDistance += 1
                 try Data(list.text).write(to: URL(filePath: scratch.state.snapshot + "/list"))
             }
-            let reason = "a file system was mounted or unmounted there since the copies were made; undo that"
+            let place = try folder.resolved("data")
+            let reason =
+                "a file system was mounted or unmounted at \(place) since the copies were made; undo that"
             #expect(error.code == .protectionFailed)
-            #expect(try error.path == folder.resolved("data"))
+            #expect(error.path == place)
             #expect(error.description.contains(": \(reason). The copies are kept, and "), "\(error)")
             #expect(try folder.read("data") == "new")
         }

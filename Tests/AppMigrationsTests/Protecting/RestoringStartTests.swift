@@ -163,7 +163,7 @@ import Testing
         #expect(
             error?.description.hasSuffix(
                 "Nothing was run. The files that migration 1.1 protects are being restored. Don't write to them before a "
-                    + "start has succeeded. Let that process finish, and start again."
+                    + "start has succeeded. Wait until that process has finished, and try again with a new manager."
             ) == true
         )
         #expect(try scratch.read("data") == "old\nchanged\n")

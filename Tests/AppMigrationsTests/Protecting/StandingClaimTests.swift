@@ -91,7 +91,7 @@ import Testing
             error?.description
                 == "The lock \(scratch.state.lockFile) of manager \"Library\" (\(scratch.state.stateFile)) could not be taken: "
                 + "\(scratch.state.snapshot)/kept: \(String(cString: strerror(ELOOP))) (lstat, errno \(ELOOP)). Migration 1.1 was "
-                + "not run. Make the folder and the files in it writable for this process, and start again."
+                + "not run. Make the folder and the files in it writable for this process, and start the app again."
         )
     }
 }

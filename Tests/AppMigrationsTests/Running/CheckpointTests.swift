@@ -112,8 +112,8 @@ import Testing
         #expect(underlying.code == .checkpointNotSaved)
         #expect(
             underlying.description == """
-                The checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) can't be read as Int: version 1.4 of the \
-                app saved "row \\"12\\"". The checkpoint stays. Read it as the type that this version saved.
+                The checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) can't be read as Int: app version 1.4 saved \
+                "row \\"12\\"". The checkpoint was kept. Read it as the type that app version 1.4 saved.
                 """
         )
         try folder.manager("1.4").whenMigrating(toVersion: "1.2") {
@@ -133,8 +133,8 @@ import Testing
         #expect(underlying.code == .checkpointNotSaved)
         #expect(
             underlying.description == """
-                A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: it takes 4097 bytes \
-                as UTF-8, and at most 4096 are allowed. The previous checkpoint is unchanged. Save how far the \
+                A checkpoint of migration 1.2 of manager "Library" (\(folder.stateFile)) was not saved: its \
+                text has 4097 bytes in UTF-8, and at most 4096 are allowed. The previous checkpoint is unchanged. Save how far the \
                 migration has come, such as the key of the last row, and not the data itself.
                 """
         )
@@ -154,9 +154,10 @@ import Testing
             #expect(underlying.code == .checkpointNotSaved)
             #expect(
                 underlying.description == """
-                    A checkpoint of migration 1.2 of manager "Library" (\(scratch.state.stateFile)) was not saved: the migration has \
-                    protecting:, and a restore would undo the work that the checkpoint says is done. The previous checkpoint is unchanged. Do \
-                    without one of them.
+                    A checkpoint of migration 1.2 of manager "Library" (\(scratch.state.stateFile)) was not saved: the \
+                    migration uses protecting:, and a restore would undo work that the checkpoint \
+                    reports as done. The previous checkpoint is unchanged. Use either protecting: or \
+                    checkpoints, not both.
                     """
             )
         }

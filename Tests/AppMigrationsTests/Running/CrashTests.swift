@@ -144,7 +144,7 @@ import Testing
         let before = try scratch.stateText()
         let error = try scratch.manager("1.4", options: options).refusal(of: "1.2")
         #expect(error.code == .attemptLimitReached)
-        #expect(error.description.contains("2 processes of this app version died in it"))
+        #expect(error.description.contains("2 processes of this app version crashed in it"))
         #expect(try scratch.stateText() == before)
         let newer = try scratch.manager("1.5", options: options)
         try newer.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 3) }

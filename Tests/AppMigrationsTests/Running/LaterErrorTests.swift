@@ -56,7 +56,7 @@ import Testing
         Row(
             .invalidVersion,
             "The version \"1.3x\" can't be read: character 4 is not allowed there. "
-                + "It is declared in M. It was not run. \(grammar)"
+                + "It is declared in M. The migration was not run. \(grammar)"
         ) { manager, _ in try declare("1.3x", in: manager) },
         Row(
             .invalidVersion,
@@ -68,7 +68,7 @@ import Testing
         Row(
             .declaredOutOfOrder,
             "The minimumAppVersion: 1.4 of migration 1.3 in M is above the migration's own version: the app that runs the "
-                + "migration could not use the data. Migration 1.3 was not run. Pass at most 1.3."
+                + "migration could not use the data. Migration 1.3 was not run. Pass at most 1.3 as minimumAppVersion:."
         ) { manager, _ in
             try manager.whenMigrating(toVersion: "1.3", minimumAppVersion: "1.4") {}
         },
@@ -93,8 +93,8 @@ import Testing
         },
         Row(
             .nested,
-            "This call would wait for itself: a closure, a plan or a declaration of M is under way, and the call was made inside "
-                + "it or next to it. Migration 1.4 was not run. In a plan, use the manager that its closure gets. Elsewhere, "
+            "This call would wait for itself. A closure, a plan or a declaration of M is running, and "
+                + "the call was made inside it or at the same time. Migration 1.4 was not run. In a plan, use the manager that its closure gets. Elsewhere, "
                 + "declare this version after the other declaration has returned, not inside its closure. In asynchronous code, "
                 + "await each declaration."
         ) { manager, folder in
@@ -119,7 +119,7 @@ import Testing
         Row(
             .stateUnreadable,
             "The state of M existed when the manager was created, but it no longer exists. Migration 1.3 was not run. Create "
-                + "a new manager. For it, this is a first run."
+                + "a new manager, which begins with a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try declare("1.3", in: manager)
@@ -127,17 +127,17 @@ import Testing
         Row(
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
-                + "byte 0. It was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
-                + "backup. If you can't, call \(forgetState), which moves it aside: the next manager is then a first run. "
+                + "byte 0. The state was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
+                + "backup. If you can't, call \(forgetState), which moves the file aside. The next manager then begins with a first run. "
                 + copies,
             replacing("{}")
         ),
         Row(
             .stateCorrupted,
-            "The state of M is not a regular file, or is larger than 1 MiB. It was left unchanged. Migration 1.3 was not "
+            "The state of M is not a regular file, or is larger than 1 MiB. The state was left unchanged. Migration 1.3 was not "
                 + "run. Put the state file itself at this path. A symbolic link isn't followed, because the next save would "
-                + "replace it. If the state is lost, call \(forgetState), which moves aside whatever is at this path: the next "
-                + "manager is then a first run. \(copies)"
+                + "replace it. If the state is lost, call \(forgetState), which moves aside whatever "
+                + "is at this path. The next manager then begins with a first run. \(copies)"
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try FileManager.default.createDirectory(
@@ -155,27 +155,27 @@ import Testing
         Row(
             .usedByNewerApp,
             "Migration 1.3 of M was not run: version 1.5 of the app has begun to change the data, and this app is version 1.4. "
-                + "Start version 1.5 or a later one. If the data is still as version 1.2 left it, call reset(to: \"1.2\"), and "
-                + "everything after it is pending again.",
+                + "Start version 1.5 or a later one. If the data is still as version 1.2 left it, call reset(to: \"1.2\"). "
+                + "Every later version is then pending again.",
             replacing(state(died(in: "1.5", app: "1.5")))
         ),
         Row(
             .managerClosed,
-            "Migration 1.3 was not run: the state of M was reset after this manager was made, so versions that were declared "
-                + "before may be pending again. Create a new manager and declare every migration again.",
+            "Migration 1.3 was not run: the state of M was reset after this manager was created, so "
+                + "versions that it declared before may be pending again. Create a new manager and declare every migration again.",
             replacing(state("").replacing("1.2", with: "1.1"))
         ),
         Row(
             .attemptLimitReached,
-            "Migration 1.3 of M was not run: 1 process of this app version died in it, as many as attemptLimit allows. Offer a way "
+            "Migration 1.3 of M was not run: 1 process of this app version crashed in it, as many as attemptLimit allows. Offer a way "
                 + "to recover: resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a "
                 + "higher limit.",
             replacing(state(died(in: "1.3")))
         ),
         Row(
             .tooOld,
-            "The data of M is at version 0.9, and version 1.4 of the app upgrades from 1.0 at the earliest. Migration 1.3 was not "
-                + "run. Start a release first that upgrades from 0.9.",
+            "The data of M is at version 0.9, and version 1.4 of the app only upgrades data from version 1.0 on. Migration 1.3 was not "
+                + "run. First start an older release of the app that upgrades data from version 0.9.",
             replacing(state("").replacing("1.2", with: "0.9"))
         ),
     ]
@@ -183,8 +183,8 @@ import Testing
     static let lockAndDisk: [Row] = [
         Row(
             .lockTimeout,
-            "The M waited 0.005 seconds for the lock L, which process P holds. Migration 1.3 was not run. Let that process finish, "
-                + "and start again."
+            "The M waited 0.005 seconds for the lock L, which process P holds. Migration 1.3 was not run. Wait "
+                + "until that process has finished, and try again with a new manager."
         ) { manager, folder in
             let lock = try #require(
                 try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
@@ -195,7 +195,7 @@ import Testing
         Row(
             .stateNotSaved,
             "The lock L of M could not be taken: E. Migration 1.3 was not run. Make the "
-                + "folder and the files in it writable for this process, and start again."
+                + "folder and the files in it writable for this process, and start the app again."
         ) { manager, folder in
             try folder.remove("Library.migrations.lock")
             try FileManager.default.createDirectory(
@@ -207,7 +207,7 @@ import Testing
         Row(
             .stateNotSaved,
             "The state of M could not be saved: E. The file has the old state. Migration 1.3 was "
-                + "not run. Make room on the disk, or make the folder writable, and start again."
+                + "not run. Make room on the disk, or make the folder writable, and start the app again."
         ) { manager, folder in
             try FileManager.default.createDirectory(
                 atPath: folder.obstacle,
@@ -218,8 +218,8 @@ import Testing
         Row(
             .stateNotSaved,
             "The state of M could not be saved: it would be larger than 1 MiB, even without the rows of its history. The file "
-                + "has the old state. Migration 1.3 was not run. Remove the members that this library didn't write from the file. "
-                + "If there are none, call \(forgetState), and answer firstRun: with existingData(at:) and the version of the "
+                + "has the old state. Migration 1.3 was not run. If the file has JSON members that "
+                + "this library didn't write, remove them. Otherwise call \(forgetState), and answer firstRun: with existingData(at:) and the version of the "
                 + "data."
         ) { manager, folder in
             let others = #""others": "\#(String(repeating: "x", count: StateFile.sizeLimit - 150))","#
@@ -228,8 +228,8 @@ import Testing
         Row(
             .stateNotSaved,
             "The state of M could not be saved: E. The file has the old state. Migration 1.3 ran "
-                + "and will run again. The failure could not be saved either, so the next start counts this attempt as a crash. Make room on the "
-                + "disk, or make the folder writable, and start again."
+                + "and will run again. The failed attempt could not be recorded in the state, so the next start counts it as a crash. Make room on the "
+                + "disk, or make the folder writable, and start the app again."
         ) { manager, folder in
             try manager.whenMigrating(toVersion: "1.3") { () throws in
                 try FileManager.default.createDirectory(
@@ -240,7 +240,7 @@ import Testing
         },
         Row(
             .stateNotSaved,
-            "The lock of M is lost: its file was removed or replaced. Nothing was written to the state without the lock. "
+            "The lock of M is lost: its file was removed or replaced. Since then, nothing was written to the state. "
                 + "Migration 1.3 ran, but was not recorded. Never remove or replace L. Create a new manager, which reads the state "
                 + "again."
         ) { manager, folder in
@@ -254,7 +254,7 @@ import Testing
         Row(
             .newerThanCurrentVersion,
             "Version 1.5, the version of reset(to:) in M, is newer than the app (1.4). lastRunVersion was not changed. Pass the "
-                + "version that the data is at. If a newer app changed the data, start that one."
+                + "version that the data is at. If a newer app changed the data, start that app."
         ) { manager, _ in try manager.reset(to: "1.5") },
         Row(
             .invalidVersion,
@@ -263,13 +263,13 @@ import Testing
         ) { manager, _ in try manager.reset(to: "") },
         Row(
             .tooOld,
-            "The data of M is at version 0.9, and version 1.4 of the app upgrades from 1.0 at the earliest. lastRunVersion was not "
-                + "changed. Start a release first that upgrades from 0.9."
+            "The data of M is at version 0.9, and version 1.4 of the app only upgrades data from version 1.0 on. lastRunVersion was not "
+                + "changed. First start an older release of the app that upgrades data from version 0.9."
         ) { manager, _ in try manager.reset(to: "0.9") },
         Row(
             .usedByNewerApp,
             "Only version 1.5 of the app or a later one may use the data of M, and this app is 1.4. lastRunVersion was not changed. "
-                + "Start version 1.5 or a later one. If older data was put in its place, call forgetState, and answer firstRun: "
+                + "Start version 1.5 or a later one. If the data was replaced with older data, call forgetState, and answer firstRun: "
                 + "with existingData(at:) and the version of that data."
         ) { manager, folder in
             try folder.write(state(#""minimumAppVersion": "1.5","#))
@@ -277,15 +277,15 @@ import Testing
         },
         Row(
             .stateUnreadable,
-            "The state of M existed when the manager was created, but it no longer exists. The counts of deaths were not "
-                + "changed. Create a new manager. For it, this is a first run."
+            "The state of M existed when the manager was created, but it no longer exists. The counts of crashes were not "
+                + "changed. Create a new manager, which begins with a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try manager.resetAttempts()
         },
         Row(
             .readOnly,
-            "The M was created with isReadOnly, so it can't change the state. The counts of deaths were not changed. Create "
+            "The M was created with isReadOnly, so it can't change the state. The counts of crashes were not changed. Create "
                 + "a manager without isReadOnly for this call."
         ) { _, folder in try folder.manager("1.4", options: .init(isReadOnly: true)).resetAttempts() },
         Row(

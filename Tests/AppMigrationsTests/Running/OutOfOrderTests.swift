@@ -281,7 +281,7 @@ import Testing
         #expect(begun?.code == .usedByNewerApp)
         #expect(begun?.description.contains("version 1.6 of the app has begun") == true)
         // A reset to the last-run version would pass it over.
-        let warning = #"reset(to: "1.4"), after which migration 1.3 counts as run."#
+        let warning = #"reset(to: "1.4"): after that, migration 1.3 would count as run."#
         #expect(begun?.description.hasSuffix(warning) == true)
         #expect(try folder.manager("1.6").declareLate("1.3"))
         #expect(try !folder.manager("1.5").declareLate("1.3"))

@@ -15,8 +15,8 @@ import Testing
         #expect(error.code == .managerClosed)
         #expect(
             error.description
-                == "Migration 1.2 was not run: the state of manager \"Library\" (\(folder.stateFile)) was reset after "
-                + "this manager was made, so versions that were declared before may be pending again. Create a new manager and "
+                == "Migration 1.2 was not run: the state of manager \"Library\" (\(folder.stateFile)) was "
+                + "reset after this manager was created, so versions that it declared before may be pending again. Create a new manager and "
                 + "declare every migration again."
         )
         #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.1", "1.2"])

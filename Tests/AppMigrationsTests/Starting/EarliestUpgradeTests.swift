@@ -18,8 +18,8 @@ import Testing
         #expect(error.version == version("1.9"))
         #expect(
             error.description == """
-                The data of manager "Library" (\(folder.stateFile)) is at version 1.9, and version 3.0 of the app upgrades \
-                from 2.0 at the earliest. Nothing was run. Start a release first that upgrades from 1.9.
+                The data of manager "Library" (\(folder.stateFile)) is at version 1.9, and version 3.0 of the app \
+                only upgrades data from version 2.0 on. Nothing was run. First start an older release of the app that upgrades data from version 1.9.
                 """
         )
         #expect(try folder.stateText() == before)
@@ -123,7 +123,7 @@ import Testing
         #expect(
             above.description == """
                 The upgradesFrom 3.0.1 of manager "Library" (\(folder.stateFile)) is newer than the app (3.0). Nothing was run. \
-                Pass the newest version whose migration is no longer declared.
+                Set upgradesFrom to the version of the newest migration that you removed.
                 """
         )
         options.upgradesFrom = "3.0-1"

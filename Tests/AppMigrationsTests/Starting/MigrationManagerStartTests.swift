@@ -101,7 +101,7 @@ import Testing
             error.description
                 == "The state of manager \"Library\" (\(folder.stateFile)) could not be saved: \(folder.stateFile).tmp: "
                 + "Is a directory (unlink, errno 21). "
-                + "The file has the old state. Nothing was run. Make room on the disk, or make the folder writable, and start again."
+                + "The file has the old state. Nothing was run. Make room on the disk, or make the folder writable, and start the app again."
         )
     }
 
@@ -174,8 +174,9 @@ import Testing
         #expect(unreadable.code == .invalidVersion)
         let unchanged = "No state was written. Nothing was run."
         let advice =
-            "Each start asks again. Let firstRun: answer with the release that the data is of, or with the oldest that it "
-            + "can be of."
+            "The answer of firstRun: must be the version of the app that wrote the data. If it isn't "
+            + "known, answer with the oldest version that can have written it. The next start "
+            + "evaluates firstRun: again."
         let place = "the answer of firstRun: in manager \"Library\" (\(folder.stateFile))"
         #expect(unreadable.description.contains(" It is \(place). \(unchanged) A version consists "))
         #expect(unreadable.description.hasSuffix(advice))
@@ -184,7 +185,7 @@ import Testing
         }
         #expect(newer.code == .newerThanCurrentVersion)
         let text = "Version 9.0, \(place), is newer than the app (1.4). \(unchanged) \(advice)"
-        #expect(newer.description == text + " If a newer app changed the data, start that one.")
+        #expect(newer.description == text + " If a newer app changed the data, start that app.")
         #expect(try folder.names() == ["Library.migrations.lock"])
     }
 

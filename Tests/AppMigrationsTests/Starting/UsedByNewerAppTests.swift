@@ -77,7 +77,7 @@ import Testing
         #expect(
             error.description == """
                 Migration 1.4 of manager "Library" (\(folder.stateFile)) was not run: version 1.5 of the app has begun to \
-                change the data, and this app is version 1.4. Start version 1.5 or a later one. If the data is still as version 1.3 left it, call reset(to: "1.3"), and everything after it is pending again.
+                change the data, and this app is version 1.4. Start version 1.5 or a later one. If the data is still as version 1.3 left it, call reset(to: "1.3"). Every later version is then pending again.
                 """
         )
         let manager = try folder.manager("1.4")
@@ -96,7 +96,7 @@ import Testing
         #expect(
             error.description == """
                 Migration 1.4 of manager "Library" (\(folder.stateFile)) was not run: version 1.5 of the app has begun to \
-                change the data, and this app is version 1.4. Start version 1.5 or a later one. If older data was put in its place, call forgetState, and answer firstRun: with existingData(at:) and the \
+                change the data, and this app is version 1.4. Start version 1.5 or a later one. If the data was replaced with older data, call forgetState, and answer firstRun: with existingData(at:) and the \
                 version of that data.
                 """
         )

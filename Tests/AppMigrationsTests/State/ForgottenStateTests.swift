@@ -125,7 +125,7 @@ import Testing
             )
             #expect(
                 error.description.hasSuffix(
-                    "It is where it was. Make the folder writable for this process and try again."
+                    "The state is unchanged. Make the folder writable for this process and try again."
                 )
             )
             #expect(try folder.stateText() == before)

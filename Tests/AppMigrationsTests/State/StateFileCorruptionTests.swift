@@ -50,9 +50,9 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(
             error.description
                 == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or is not a state of this manager: "
-                + "\(reason). It was left unchanged. Nothing was run. Repair the file, or restore it from a "
-                + "backup. If you can't, call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which moves it "
-                + "aside: the next manager is then a first run. Copies of protected files may be in "
+                + "\(reason). The state was left unchanged. Nothing was run. Repair the file, or restore it from a "
+                + "backup. If you can't, call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which "
+                + "moves the file aside. The next manager then begins with a first run. Copies of protected files may be in "
                 + "\(folder.snapshot). A first run moves them to another folder and keeps them. If you repair the file by "
                 + "hand, keep its \"interruption\" member: without it, the next start deletes the copies."
         )

@@ -106,7 +106,7 @@ final class Rehearsal: RehearsalHook {
         steps = (reached, returned)
     }
 
-    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalVerdict { .continue }
+    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalAnswer { .continue }
     func reached(_ moment: RehearsalMoment) { steps.reached(moment) }
     func returned(_ version: AppVersion) -> (any Error)? { steps.returned() }
 }

@@ -23,11 +23,13 @@ import Glibc
 /// - `recover [<extension of the backup>]`: opens a damaged store, and says where it was set aside; puts its backup there.
 /// - `recovered <path> [<extension>]`: recovers, and finds anything that was lost on the way of the store of which `path` is a
 ///   copy.
+/// - `make-copied <kind>`: an old store as a copy by hand has left it: see StoreCommands+Copied.swift.
+/// - `recover-copy <kind> <choice>`: recovers it, and `copied` with the same arguments does it again and finds what was lost.
 /// - `die-at-change <number> <command> ...`: runs a command, and dies with that change of the names in the store's folder.
 struct StoreCommands {
     let path: String
 
-    private struct Unexpected: Error { let what: String }
+    struct Unexpected: Error { let what: String }
 
     func run(_ command: String, _ arguments: [String]) throws {
         switch (command, arguments.count) {
@@ -74,11 +76,16 @@ struct StoreCommands {
         case ("status", 0): try tellStatus()
         case ("recover", 0...1): try recover(arguments.first)
         case ("recovered", 1...2): try checkRecovery(of: arguments[0], arguments.dropFirst().first)
+        case ("make-copied", 1): try makeCopied(arguments[0])
+        case ("recover-copy", 2):
+            try recoverCopy(arguments[0], arguments[1])
+            say("recovered")
+        case ("copied", 2): try checkCopied(arguments[0], arguments[1])
         default: throw Unexpected(what: "command \(command)")
         }
     }
 
-    private func make(journal: String) throws {
+    func make(journal: String) throws {
         let db = try SQLiteConnection(path: path)
         try db.query("PRAGMA journal_mode = \(journal)")
         try db.query("PRAGMA page_size = 512")
@@ -133,7 +140,7 @@ struct StoreCommands {
     private static let new: [[SQLValue]] = [[1, "one", 3], [2, "three", 5], [3, "", 0]]
 
     /// The age of the database at `path`, as `old` or `new`.
-    private func age(of path: String) throws -> String {
+    func age(of path: String) throws -> String {
         let db = try SQLiteConnection(path: path)
         defer { db.close() }
         if try db.query("PRAGMA integrity_check") != [["ok"]] { throw Unexpected(what: "damage of \(path)") }
@@ -167,7 +174,7 @@ struct StoreCommands {
     }
 
     /// How the names in the folder go on that begin with the store's.
-    private func endings() throws -> [String] {
+    func endings() throws -> [String] {
         guard let slash = path.lastIndex(of: "/"), let folder = opendir(String(path[..<slash])) else {
             throw Unexpected(what: "no folder")
         }
@@ -269,7 +276,7 @@ struct StoreCommands {
     }
 
     /// What a file holds; `nil` where there is none.
-    private func bytes(of path: String) -> [UInt8]? {
+    func bytes(of path: String) -> [UInt8]? {
         guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }
         var bytes = [UInt8]()

@@ -8,6 +8,7 @@
 // verify-once: the same check for these.
 // batches <database> <count> <state directory>: a closure of a runner in so many batches; verify-batches: the check.
 // make-old <database> 0, rebuild and verify-rebuild: a table rebuilt with all that depends on it.
+// make-interrupted <database> 0, recover-table and verify-recover-table: a table of which a copy by hand was interrupted.
 // hold <database> <count>: takes the write lock, says so, and keeps it until its input ends.
 //
 // It prints a line at every point where a kill may be interesting.
@@ -80,6 +81,15 @@ do {
         try checkRebuild(of: db)
         try runRebuild(of: db)
         try checkRebuild(of: db)
+        say("whole")
+    case ("make-interrupted", _):
+        try makeInterruptedCopy(in: db)
+    case ("recover-table", _):
+        try recoverTable(in: db)
+    case ("verify-recover-table", _):
+        try checkRecovery(in: db)
+        try recoverTable(in: db)
+        try checkRecovery(in: db, isDone: true)
         say("whole")
     case ("hold", _):
         try db.transaction {

@@ -17,6 +17,10 @@ let package = Package(
             name: "migrator",
             dependencies: [.product(name: "AppMigrationsSQLite", package: root)]
         ),
+        .executableTarget(
+            name: "legacy",
+            dependencies: [.product(name: "AppMigrationsLegacy", package: root)]
+        ),
         .executableTarget(name: "fleet", dependencies: [.product(name: "AppMigrationsFleet", package: root)]),
     ],
     swiftLanguageModes: [.v6]

@@ -56,6 +56,7 @@ let package = Package(
                 "AppStart", "Pasted", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsLegacy", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),

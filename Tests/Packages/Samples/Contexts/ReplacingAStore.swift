@@ -17,6 +17,23 @@ import Testing
         // Sample 1 of SQLiteStore.md
     }
 
+    // Sample 2 of SQLiteStore.md
+
+    @Test func `a lost store comes back from the backup, and a copied one stays`() async throws {
+        try await withStore { path in
+            try FileManager.default.moveItem(atPath: path, toPath: path + "_bak")
+            try Data().write(to: URL(filePath: path))
+            try recoverNotes(at: path, wasCopied: true)
+            let db = try SQLiteConnection(path: path)
+            #expect(try db.query("SELECT count(*) FROM note") != [[0]])
+            db.close()
+            try FileManager.default.copyItem(atPath: path, toPath: path + "_bak")
+            try recoverNotes(at: path, wasCopied: true)
+            #expect(!FileManager.default.fileExists(atPath: path + "_bak"))
+            #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
     func showing(
         _ store: SQLiteStore,
         _ migrator: SQLiteMigrator,

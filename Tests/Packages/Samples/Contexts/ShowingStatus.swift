@@ -46,13 +46,13 @@ import Testing
             #expect(
                 message(for: error).text == MigrationAdvice.tryAgain.description && message(for: error).retry
             )
-            let died1 = "\nInterrupted: 1.1, attempts: 1, deaths: 1,"
+            let died1 = "\nInterrupted: 1.1, attempts: 1, crashes: 1,"
             let mail = { supportMail(about: error, version: "1.4", stateDirectory: folder) }
             #expect(mail().contains(died1))
             try tryAgain(closed, open)
             #expect(try closed.status.lastRunVersion?.description == "1.1")
             try write("{", to: state)
-            #expect(mail().contains("the next manager is then a first run."))
+            #expect(mail().contains("The next manager then begins with a first run."))
             let damaged = try #require(throws: MigrationError.self) { _ = try open() }
             #expect(supportMail(about: damaged, version: "1.4", stateDirectory: folder) == "\(damaged)")
         }
@@ -61,7 +61,8 @@ import Testing
     @Test func `a screen can be previewed`() throws {
         let details = try previewedDetails()
         #expect(details.hasPrefix("attemptLimitReached\n\nMigrations of \"Library\" in app version 1.4\n"))
-        #expect(details.contains("\nInterrupted: 1.4, attempts: 3, deaths: 3, last by app version 1.4\n"))
+        let interrupted = "\nInterrupted: 1.4, attempts: 3, crashes: 3, last attempt by app version 1.4\n"
+        #expect(details.contains(interrupted))
     }
 
     @Test func `each code of an error has an advice for users`() throws {

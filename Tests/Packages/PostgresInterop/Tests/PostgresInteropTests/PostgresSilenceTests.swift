@@ -101,7 +101,7 @@ import Testing
             } else {
                 #expect(error?.code == .migrationFailed, "\(text)")
                 #expect(error?.isTransient == true, "\(text)")
-                #expect(text.contains(/the process \d+ of the server at 127\.0\.0\.1:\d+/), "\(text)")
+                #expect(text.contains(/process \d+ of the server at 127\.0\.0\.1:\d+/), "\(text)")
             }
             let next = try await manager(info)
             #expect(try await next.status.interruption?.deaths == 0)

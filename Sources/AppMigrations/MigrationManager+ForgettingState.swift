@@ -1,0 +1,45 @@
+extension MigrationManager {
+    /// Moves the state file to another name.
+    ///
+    /// The next manager that is created finds no state, so it begins with a first run.
+    ///
+    /// Use it in a recovery screen or a command-line tool if the state is damaged, has a newer format, or
+    /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
+    /// Nothing is deleted.
+    ///
+    /// If a process crashed in a migration, the files that the migration protects are restored first. If the
+    /// state can't be read, it isn't known which files these are. In that case, their copies are moved to
+    /// `<name>.migrations.kept-<time>` next to the state, and this library doesn't touch them again.
+    ///
+    /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
+    /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
+    /// it has to run a migration. So create a new manager, and say with `firstRun:` which data already
+    /// exists. Migrations that are recorded in a database stay recorded there.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the manager.
+    ///   - stateDirectory: The absolute path of the folder for the state, as for the manager.
+    ///   - lockTimeout: How long to wait for the lock; `nil` if there is no limit.
+    /// - Returns: The path to which the state was moved, `<name>.migrations.forgotten-<time>` in the same
+    ///   folder; `nil` if there was no state.
+    /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
+    ///   `lockTimeout`, `cancelled`, `stateUnreadable` (the folder can't be read, or the device hasn't been
+    ///   unlocked yet), `protectionFailed` (files can't be restored: first call
+    ///   ``abandonRestore(named:stateDirectory:lockTimeout:)``), or `stateNotSaved`. If it throws, the state
+    ///   wasn't moved, unless the error's description says otherwise.
+    public static func forgetState(
+        named name: String = "default",
+        stateDirectory: String? = nil,
+        lockTimeout: Duration? = nil
+    ) throws(MigrationError) -> String? {
+        do throws(MigrationError) {
+            let location = try DefaultLocation.of(name, in: stateDirectory)
+            // Check first without the lock. Taking the lock creates the state directory, even if there is no
+            // state.
+            guard try StateFile(location: location).exists() else { return nil }
+            return try LockedState.takeToForget(Reporter(location), timeout: lockTimeout).moveStateAside()
+        } catch {
+            throw error.completed(by: "The state was not moved.")
+        }
+    }
+}

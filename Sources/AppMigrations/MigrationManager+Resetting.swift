@@ -1,0 +1,80 @@
+extension MigrationManager {
+    /// Sets the version of the data, for recovery and for tests.
+    ///
+    /// Every version after `version` is pending again. The state forgets its unfinished migrations. So a
+    /// migration that has reached the limit of attempts can run again. `version` becomes the baseline. The
+    /// app's version is stored as the newest launched version. Migrations above `version` are removed from
+    /// the history. The minimum app version stays, because it is only ever raised.
+    ///
+    /// If this manager was closed, this call opens it again. Then declare the migrations again, beginning
+    /// with the first. If you have other managers for this state, replace them with new ones. This call waits
+    /// for the lock.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
+    ///   `tooOld`, `usedByNewerApp` (in an app that has a ``requiredAppVersion``), `managerClosed` (if this
+    ///   is the manager of a plan that is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
+    public func reset(to version: String) throws(MigrationError) {
+        let unchanged: Message = "lastRunVersion was not changed."
+        do throws(MigrationError) {
+            let versions = try rules.versions(resetTo: version)
+            let locked = try takeLock()
+            let state = try rules.resetting(locked.existing(), to: versions)
+            try locked.save(state, version: versions.lastRun, consequenceOfFailure: unchanged)
+            declarations.withLock { $0.reopen(at: state.versions) }
+        } catch {
+            throw error.completed(by: unchanged)
+        }
+    }
+
+    /// Checks whether ``reset(to:)`` accepts a version, for a caller that has to reset a database first.
+    ///
+    /// - Throws: The errors that ``reset(to:)`` can throw before it reads the state.
+    package func versionToReset(to text: String) throws(MigrationError) -> AppVersion {
+        do throws(MigrationError) {
+            try requireWritable()
+            return try rules.versions(resetTo: text).lastRun
+        } catch {
+            throw error.completed(by: "Nothing was reset.")
+        }
+    }
+
+    /// Lets migrations that have reached the limit of attempts run again.
+    ///
+    /// Call it for a "Try Again" button on a recovery screen, after `attemptLimitReached`. For every pending
+    /// migration, it sets the number of processes that crashed while they ran it to 0. The last-run version,
+    /// the baseline, checkpoints, the minimum app version, the history and the numbers of attempts stay.
+    ///
+    /// A closed manager stays closed, so create a new one and declare the migrations again. This call waits
+    /// for the lock. If a process crashed in a migration, this call restores the files that the migration
+    /// protects.
+    ///
+    /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
+    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
+    ///   `stateNotSaved`. If it throws, nothing was changed.
+    public func resetAttempts() throws(MigrationError) {
+        let unchanged: Message = "The counts of crashes were not changed."
+        do throws(MigrationError) {
+            let locked = try takeLock()
+            let before = try locked.existing()
+            let state = before.resettingAttempts()
+            // This manager keeps its old counts: a later declaration reads them again while it holds the
+            // lock.
+            if state != before {
+                try locked.save(state, version: nil, consequenceOfFailure: unchanged)
+            }
+        } catch {
+            throw error.completed(by: unchanged)
+        }
+    }
+
+    private func requireWritable() throws(MigrationError) {
+        if let error = declarations.withLock({ $0.endOfPlanError }) { throw error }
+        if location.isReadOnly { throw .readOnly(location) }
+    }
+
+    private func takeLock() throws(MigrationError) -> LockedState {
+        try requireWritable()
+        return try LockedState.take(reporter, timeout: options.lockTimeout)
+    }
+}

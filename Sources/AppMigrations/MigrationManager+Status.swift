@@ -1,0 +1,39 @@
+extension MigrationManager {
+    /// The status of this manager, read from the state file now.
+    ///
+    /// Each use of this property reads the file again and changes nothing. It works even if the manager is
+    /// closed, inside a closure, and after a newer app has used the data. If there is no state, the status
+    /// says so.
+    ///
+    /// The status also says whether a migration is running or its process has crashed. To find that out, this
+    /// property takes the lock for a moment if the lock is free. During that moment, no other process can
+    /// take the lock.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted` or
+    ///   `stateFromNewerFormat`.
+    public var status: MigrationStatus {
+        get throws(MigrationError) {
+            var state = try file.readState()
+            var isUnderWay: Bool? = false
+            while let interrupted = state?.versions.interruption, interrupted.failure == nil {
+                do throws(SystemCallError) {
+                    isUnderWay = try Platform.isLocked(location.lock)
+                } catch {
+                    isUnderWay = nil
+                }
+                if isUnderWay == true { break }
+                // The lock is free. Either the process has crashed, or it recorded its migration after this
+                // loop had read the state. Read again: if the state hasn't changed, the process has crashed.
+                let again = try file.readState()
+                if again == state { break }
+                state = again
+            }
+            return MigrationStatus(
+                state,
+                of: location,
+                appVersion: currentVersion,
+                isUnderWay: isUnderWay
+            )
+        }
+    }
+}

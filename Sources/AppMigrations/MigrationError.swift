@@ -200,6 +200,9 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 }
 
 extension MigrationError {
+    // For a new code, also choose what `MigrationAdvice` says to users. An error about a manager is made by
+    // `StateLocation.error(_:version:…)`, which adds the manager's name and its path.
+
     /// The kind of a ``MigrationError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, as it is written in Swift.

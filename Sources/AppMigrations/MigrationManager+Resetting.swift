@@ -41,17 +41,17 @@ extension MigrationManager {
 
     /// Lets migrations that have reached the limit of attempts run again.
     ///
-    /// Call it for a "Try Again" button on a recovery screen, after `attemptLimitReached`. For every pending
-    /// migration, it sets the number of processes that crashed while they ran it to 0. The last-run version,
-    /// the baseline, checkpoints, the minimum app version, the history and the numbers of attempts stay.
+    /// Call it for a "Try Again" button on a recovery screen, after `attemptLimitReached`. The limit counts
+    /// the processes that crashed in a migration. This call sets that count to 0 for every pending migration.
+    /// Everything else in the state stays, including the number of attempts.
     ///
     /// A closed manager stays closed, so create a new one and declare the migrations again. This call waits
-    /// for the lock. If a process crashed in a migration, this call restores the files that the migration
-    /// protects.
+    /// for the lock. If a process crashed in a migration, this call first restores the files that the
+    /// migration protects, as every start does.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
     ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
-    ///   `stateNotSaved`. If it throws, nothing was changed.
+    ///   `stateNotSaved`. If it throws, the counts were not changed.
     public func resetAttempts() throws(MigrationError) {
         let unchanged: Message = "The counts of crashes were not changed."
         do throws(MigrationError) {

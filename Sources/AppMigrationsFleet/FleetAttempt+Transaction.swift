@@ -103,8 +103,8 @@ extension FleetAttempt {
 
     /// Finds out what became of a commit that wasn't answered: the server may still be at it.
     ///
-    /// The note of the failure settles it. It waits for the document's row, and either finds the record there or takes the lease's
-    /// revision, on which the record depended.
+    /// The note of the failure settles it. It waits for the document's row, and either finds the record there
+    /// or takes the lease's revision, on which the record depended.
     private func settle(_ row: AppliedMigration, after cause: any Error) async throws(MigrationError) {
         do throws(MigrationError) {
             // The state before the record, which was written in the transaction only.
@@ -119,7 +119,8 @@ extension FleetAttempt {
         if !holder.state.history.contains(row) { throw failed(cause) }
     }
 
-    /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length of a lease.
+    /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length
+    /// of a lease.
     ///
     /// Not every client hands over why the server ended a connection.
     private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {

@@ -1,7 +1,8 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// One attempt of this host at one migration, under a lease: the closure, then the record or the note that it failed.
+/// One attempt of this host at one migration, under a lease: the closure, then the record or the note that it
+/// failed.
 final class FleetAttempt: Sendable {
     let context: FleetMigrationContext
     /// Ends the statements of the closure that are never answered.
@@ -50,8 +51,8 @@ final class FleetAttempt: Sendable {
 
     /// The error of a closure, with the reason that the server has given.
     ///
-    /// A closure may ask the database itself. The description of a client's error may hide the reason, and only the
-    /// SQLSTATE tells whether it may pass.
+    /// A closure may ask the database itself. The description of a client's error may hide the reason, and
+    /// only the SQLSTATE tells whether it may pass.
     private func inWordsOfServer(_ failure: any Error) -> any Error {
         guard let server = holder.stored.postgres?.serverError(from: failure) else { return failure }
         return SQLError.wrapped(failure, as: .migrationFailed, server: server)
@@ -108,7 +109,8 @@ final class FleetAttempt: Sendable {
         )
     }
 
-    /// True if the error is that of a database, a store or a connection, and another try may succeed by itself.
+    /// True if the error is that of a database, a store or a connection, and another try may succeed by
+    /// itself.
     ///
     /// Only the app knows about its own errors. Those of the store's client are told by the server's report.
     static func isTransient(_ failure: any Error) -> Bool {

@@ -1,27 +1,30 @@
 public import AppMigrations
 
-/// The facts of a closure that one host of a fleet runs, and ways to say how far it is and to go on there.
+/// What a closure knows about its attempt, and how it reports progress and saves checkpoints.
 public struct FleetMigrationContext: Sendable {
     /// The version of this migration.
     public var version: AppVersion { holder.version }
 
-    /// The last-run version, which the data is at now.
+    /// The last-run version: the version of the data before this migration.
     public let previousVersion: AppVersion
 
-    /// How many times this closure was begun on any host, this time included: 1, unless a host died in it or it threw.
+    /// How many times this closure was called on any host, including this time.
+    ///
+    /// It is 1 unless an earlier attempt threw, or its host crashed.
     public var attempt: Int { began.attempts }
 
-    /// A number that rises with each attempt at any migration of this manager, for writes that must refuse a predecessor.
+    /// A number that rises with each attempt at any migration of this manager, for writes that must refuse a
+    /// predecessor.
     ///
-    /// A host that stalls for longer than its lease may go on for a moment while its successor is at work. Where that must not
-    /// write any more, keep the highest number that was seen beside the data, and refuse lower ones:
+    /// A host that stalls for longer than its lease may go on for a moment while its successor is already
+    /// running. If it must not write any more, store the highest number with the data and refuse lower ones:
     /// `UPDATE … SET fence = $1 WHERE fence <= $1`.
     public var fence: Int { holder.lease.fence }
 
-    /// True if an earlier attempt may have done a part already.
+    /// True if an earlier attempt may have done a part of the work already.
     public var isRetry: Bool { attempt > 1 }
 
-    /// The attempt as it began, with what an earlier one saved.
+    /// The attempt when it began, with the checkpoint of an earlier attempt.
     let began: AttemptedMigration
     let holder: LeaseHolder
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
@@ -31,47 +34,51 @@ public struct FleetMigrationContext: Sendable {
     /// Sends an event of the kind `progressed`.
     ///
     /// - Parameters:
-    ///   - fraction: How much is done, from 0 to 1. A value outside is taken for the nearer end, one that is not a
-    ///     number for 0.
-    ///   - note: The work that is being done, for a display.
+    ///   - fraction: How much is done, from 0 to 1. A value outside this range counts as the nearer end, and
+    ///     a value that is not a number counts as 0.
+    ///   - note: A description of the current work, for a display.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
         var event = event(.progressed)
-        (event.fraction, event.note) = (MigrationContext.fraction(fraction), note)
+        event.fraction = MigrationContext.fraction(fraction)
+        event.note = note
         onEvent?(event)
     }
 
-    /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``, on any host; `nil` where none did.
+    /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)`` on any host; `nil` if no
+    /// attempt did.
     ///
-    /// It stays what it was when this attempt began.
+    /// It doesn't change during this attempt.
     public var checkpoint: String? { began.checkpoint?.text }
 
-    /// The version of the app that saved ``checkpoint``: an older one may have counted differently.
+    /// The version of the app that saved ``checkpoint``, because an older app may have counted differently.
     public var checkpointAppVersion: AppVersion? { began.checkpoint?.appVersion }
 
-    /// The value that an earlier attempt saved, in the type in which it was saved; `nil` where none did.
+    /// The checkpoint as a value of the given type; `nil` if no attempt saved one.
     ///
-    /// - Throws: `MigrationError` with the code `checkpointNotSaved` where no value of that type was saved: another version
-    ///   of the app, ``checkpointAppVersion``, may have saved another one.
+    /// - Throws: `MigrationError` with the code `checkpointNotSaved` if the saved text isn't a value of that
+    ///   type. The app version ``checkpointAppVersion`` may have saved a value of another type.
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
         try began.checkpoint?.value(as: type, of: version, in: location)
     }
 
-    /// Saves in the store how far the closure came: the next attempt goes on there, on whichever host.
+    /// Saves in the store how far the closure has come, so that the next attempt continues there, on any
+    /// host.
     ///
-    /// Save after the work up to that place is durable itself, and let the error end the closure. In a cancelled task the
-    /// checkpoint is saved, and then the code `cancelled` thrown; once the lease is lost nothing is saved. A host that
-    /// dies after a checkpoint which says something else than the last one left off with has come further, so
-    /// `attemptLimit` counts deaths from there. Each call costs one write to the store, which also renews the lease. It
-    /// may be called from several tasks of the closure.
+    /// Call it after the work up to that place is durable, and let its error end the closure. In a cancelled
+    /// task it saves the checkpoint and then throws the code `cancelled`. After the lease was lost it saves
+    /// nothing. A checkpoint that differs from the last one is progress: `attemptLimit` counts crashes only
+    /// since then. Each call costs one write to the store, which also renews the lease. It may be called from
+    /// several tasks of the closure.
     ///
     /// - Parameters:
-    ///   - value: A place in the data, of at most 4,096 bytes as UTF-8.
-    ///   - progress: How much is done, from 0 to 1, as in ``reportProgress(_:note:)``, which it also does; kept with the
-    ///     checkpoint. `nil` keeps the last one.
+    ///   - value: A place in the data. Its text has at most 4,096 bytes in UTF-8.
+    ///   - progress: How much is done, from 0 to 1. It is reported, as by ``reportProgress(_:note:)``, and
+    ///     saved with the checkpoint. `nil` keeps the last value.
     /// - Throws: `MigrationError` with the code `cancelled`, `leaseLost`, `stateNotSaved`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, or `checkpointNotSaved`: the text is too long, or the closure has ended.
+    ///   `stateCorrupted`, `stateFromNewerFormat`, or `checkpointNotSaved`: the text is too long, or the
+    ///   closure has ended.
     public func saveCheckpoint(
         _ value: some LosslessStringConvertible,
         progress: Double? = nil
@@ -88,7 +95,8 @@ public struct FleetMigrationContext: Sendable {
 
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         var event = MigrationEvent(kind, managerName: location.name, version: version)
-        (event.previousVersion, event.attempt) = (previousVersion, attempt)
+        event.previousVersion = previousVersion
+        event.attempt = attempt
         return event
     }
 }

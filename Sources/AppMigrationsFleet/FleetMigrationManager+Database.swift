@@ -2,11 +2,12 @@ public import AppMigrations
 public import AppMigrationsSQL
 
 extension FleetMigrationManager {
-    /// Runs `run` in a transaction of the database that is also the store, exactly once in the life of the data.
+    /// Runs `run` in a transaction of the database that is also the store, exactly once in the life of the
+    /// data.
     ///
-    /// The transaction also writes the manager's document. So either the work is in the database and recorded, or neither is: a
-    /// host that dies, a lease that is lost and a commit that fails leave nothing behind. A commit whose answer was lost is
-    /// looked up by the next read.
+    /// The transaction also writes the manager's document. So the work and its record are committed together,
+    /// or not at all. If the host crashes, the lease is lost or the commit fails, nothing is left behind. If
+    /// the answer to the commit is lost, the next read of the store shows whether it succeeded.
     ///
     /// ```swift
     /// try await migrations.whenMigrating(
@@ -17,32 +18,35 @@ extension FleetMigrationManager {
     /// }
     /// ```
     ///
-    /// The connection is made when the host has the lease, within half of its length, and closed afterwards. It is another one
-    /// than the store's, by which the lease is renewed meanwhile; the database is asked whether it is. What the closure sets in
-    /// the session, such as `search_path`, is put back before the commit. The closure is called again, up to three times, where it
-    /// met a deadlock or a serialization failure (SQLSTATE 40P01, 40001). It sends a statement at least once in the length of a
-    /// lease: the server ends a transaction whose host is silent for longer, so that a host which stands still lets go of
-    /// its locks.
+    /// The connection is opened when the host has the lease, and closed afterwards. Opening it may take half
+    /// the length of the lease. It must not be the store's own connection, because that one renews the lease
+    /// while the closure runs. The library asks the database whether they differ. Settings that the closure
+    /// changes in the session, such as `search_path`, are restored before the commit. After a deadlock or a
+    /// serialization failure (SQLSTATE 40P01, 40001), the closure is called again, up to three times. The
+    /// closure must send a statement at least once in the length of a lease. Otherwise the server ends the
+    /// transaction, so that a stalled host doesn't keep its locks.
     ///
-    /// If the server ends the process of the connection, the connection is closed within a lease. If the task is
-    /// cancelled, the connection is closed half a lease later, unless the closure has ended before.
+    /// If the server ends the process of the connection, the connection is closed within a lease. If the task
+    /// is cancelled, the connection is closed half a lease later, unless the closure has ended before.
     ///
-    /// Put changes of the schema into numbered files, and not into this closure. Here, `ALTER TABLE` waits behind everyone
-    /// who reads the table, for up to `lockTimeout`, and everyone who comes after it waits too. An `SQLMigrator` waits for
-    /// a second at a time, and lets the others through between its tries.
+    /// Put changes of the schema into numbered files, and not into this closure. Here, `ALTER TABLE` waits
+    /// behind everyone who reads the table, for up to `lockTimeout`, and everyone who comes after it waits
+    /// too. An `SQLMigrator` waits for a second at a time, and lets the others through between its tries.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
     ///   - outOfOrder: True if the version also runs below the last-run version, once, as there.
     ///   - minimumAppVersion: The oldest app that can still use the data, as there.
-    ///   - connect: Makes a connection to the store's database, which is in no transaction. A pool lends one for the whole call.
-    ///   - lockTimeout: How long each statement of the closure waits for a lock. A wait that is over throws an error whose
-    ///     `isTransient` is true.
+    ///   - connect: Opens a connection to the store's database, which must not be in a transaction. A pool
+    ///     must lend one connection for the whole call.
+    ///   - lockTimeout: How long each statement of the closure waits for a lock. After that time it throws an
+    ///     error whose `isTransient` is true.
     ///   - run: The work, with the connection and its context. It must not end the transaction.
-    /// - Returns: True if the closure ran here.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`, with the closure's error, or an
-    ///   `SQLError` of the database, as its `underlyingError`. `stateNotSaved` where a commit was not answered and the store
-    ///   can't be asked: the next manager finds out whether it happened.
+    /// - Returns: True if the closure ran on this host.
+    /// - Throws: `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`. Its
+    ///   `underlyingError` is the closure's error, or an `SQLError` of the database. The code is
+    ///   `stateNotSaved` if a commit was not answered and the store can't be read. The next manager finds out
+    ///   whether it was committed.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
@@ -62,22 +66,28 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Runs `batches` again and again on one host of the fleet, each time in a transaction of its own, until it says that it is
-    /// done: each batch exactly once in the life of the database.
+    /// Runs `batches` repeatedly on one host of the fleet, each time in a transaction of its own, until it
+    /// returns `.done`.
     ///
-    /// It is for a table that is too large for one transaction. The transaction of a batch also writes the cursor at which the
-    /// batch ended, into the table `app_migrations` of the connection's database, which needn't be the store's. A host that dies, or
-    /// loses its lease, loses the batch under way and no other: the next one goes on at the cursor. Between two batches others can write.
+    /// Each batch is committed exactly once in the life of the database. Use it for a table that is too large
+    /// for one transaction. The transaction of a batch also writes the cursor at which the batch ended, into
+    /// the table `app_migrations` of the connection's database. That needn't be the store's database. If a
+    /// host crashes or loses its lease, only the current batch is lost, and the next host continues at the
+    /// cursor. Between two batches others can write.
     ///
-    /// The connection is made when the host has the lease, which is renewed meanwhile, and closed afterwards. The store gets the
-    /// cursor as a checkpoint after the first batch of each attempt and after each tenth of the progress, so the closure saves
-    /// none. A batch that met a deadlock or a serialization failure runs again, up to three times. A cancelled task ends between
-    /// two batches with `cancelled`. ``reset(to:)`` leaves the cursors in the database; ``reset(to:in:ledger:lockTimeout:)`` removes them.
+    /// The connection is opened when the host has the lease, and closed afterwards. The lease is renewed
+    /// while the batches run. After the first batch of each attempt, and after each tenth of the progress,
+    /// the library saves the cursor as a checkpoint in the store. So the closure saves no checkpoints. After
+    /// a deadlock or a serialization failure, a batch runs again, up to three times. If the task is
+    /// cancelled, the call ends between two batches with `cancelled`. ``reset(to:)`` leaves the cursors in
+    /// the database, and ``reset(to:in:ledger:lockTimeout:)`` removes them.
     ///
-    /// Each statement waits for a lock for at most `lockTimeout`. PostgreSQL ends a batch that sends no statement for `lockTimeout`,
-    /// and for at least 60 seconds. A statement of this library that isn't answered for so long and half a lease ends with its
-    /// connection. `ledger` is for a database in which another program has a table of that name. The other parameters, the result and the errors are those of
-    /// `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:lockTimeout:run:)`; the batches before a failure stay.
+    /// Each statement waits for a lock for at most `lockTimeout`. If a batch sends no statement for that
+    /// time, and for at least 60 seconds, PostgreSQL ends its transaction. A statement of this library that
+    /// isn't answered for that time and half a lease is given up, with its connection. Pass `ledger` if
+    /// another program has a table of the default name. The other parameters, the result and the errors are
+    /// those of `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:lockTimeout:run:)`. The batches
+    /// before a failure stay committed.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
@@ -97,8 +107,8 @@ extension FleetMigrationManager {
         ) { attempt async throws(MigrationError) in
             let context = attempt.context
             let db = FleetConnection(attempt.deadline, waiting: lockTimeout) { try await connect() }
-            // It is the database that makes each batch run once: a host that has lost its lease and goes on for a moment begins where
-            // the other one ended.
+            // The database makes each batch run once: if a host has lost its lease and continues for a
+            // moment, it begins where the other host has ended.
             let failure = await attempt.call(closing: db) {
                 let connection = try await db.open()
                 _ = try await BatchRun.run(

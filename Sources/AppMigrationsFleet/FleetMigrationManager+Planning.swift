@@ -3,10 +3,11 @@ public import AppMigrations
 extension FleetMigrationManager {
     /// Plans the declarations without calling a closure: one row for each, in their order.
     ///
-    /// It reads the store once, changes nothing and never closes the manager. Use the manager that is handed in.
+    /// It reads the store once, changes nothing and never closes the manager. Use the manager that is handed
+    /// in.
     ///
-    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `cancelled` or
-    ///   `invalidVersion`, and what `declarations` throws itself.
+    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`,
+    ///   `cancelled` or `invalidVersion`, and what `declarations` throws itself.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
@@ -43,12 +44,14 @@ extension FleetMigrationManager {
 extension FleetMigrationManager {
     /// The status that the store has now: read again at each call.
     ///
-    /// It changes nothing, and works for a closed manager too. Of an attempt whose lease stands it can't be told at a glance
-    /// whether its host is alive: `MigrationStatus.Attempt.isUnderWay` is `nil` then, and the attempt no death. A manager
-    /// that is asked again and again, by a probe for instance, sees a lease that nobody renews for its whole length:
-    /// `isUnderWay` is `false` then, and `deaths` counts the attempt.
+    /// It changes nothing, and works for a closed manager too. Of an attempt whose lease stands it can't be
+    /// told at a glance whether its host is alive: `MigrationStatus.Attempt.isUnderWay` is `nil` then, and
+    /// the attempt no death. A manager that is asked again and again, by a probe for instance, sees a lease
+    /// that nobody renews for its whole length: `isUnderWay` is `false` then, and `deaths` counts the
+    /// attempt.
     ///
-    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`.
+    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
+    ///   or `cancelled`.
     nonisolated(nonsending) public var status: MigrationStatus {
         get async throws(MigrationError) {
             let found = try await stored.read()

@@ -31,7 +31,8 @@ extension FleetMigrationManager {
 
     /// A probe of a fleet's state.
     ///
-    /// It is asked again and again, by several tasks too. One probe for the life of a process sees a lease that nobody renews.
+    /// It is asked again and again, by several tasks too. One probe for the life of a process sees a lease
+    /// that nobody renews.
     public final class Readiness: Sendable {
         private let manager: Result<FleetMigrationManager, MigrationError>
 
@@ -39,8 +40,8 @@ extension FleetMigrationManager {
 
         /// True if the data is at every version that is declared, or ahead of it, and this app may use it.
         ///
-        /// - Throws: As ``FleetMigrationManager/isMigrated(_:)``; `tooOld`; `invalidName`, `invalidVersion` or `newerThanCurrentVersion` where
-        ///   no manager could be made.
+        /// - Throws: As ``FleetMigrationManager/isMigrated(_:)``; `tooOld`; `invalidName`, `invalidVersion`
+        ///   or `newerThanCurrentVersion` where no manager could be made.
         nonisolated(nonsending) public func isMigrated(
             _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
         ) async throws -> Bool {

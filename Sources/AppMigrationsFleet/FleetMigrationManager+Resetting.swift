@@ -2,17 +2,20 @@ public import AppMigrations
 public import AppMigrationsSQL
 
 extension FleetMigrationManager {
-    /// Sets the mark: the data is at `version`, whatever happened before.
+    /// Sets the last-run version: the data is at `version`, whatever happened before.
     ///
-    /// Everything after it is pending again, and an interruption is cleared. The version becomes the baseline, the app's version
-    /// the newest launched. This manager is opened again, and its declarations begin again; those of other hosts throw `managerClosed`.
-    /// The floor of ``requiredAppVersion`` stays. For recovery and for tests; waits for a host that is migrating.
+    /// Every later version is pending again, and an interruption is cleared. `version` becomes the baseline,
+    /// and the app's version becomes the newest that was started. This manager is opened again, and its
+    /// declarations begin again. Managers of other hosts throw `managerClosed`. ``requiredAppVersion`` stays.
+    /// It waits for a host that is migrating. Use it for recovery and for tests.
     ///
-    /// Call it once, as a command: a reset in each start lets every host run the migrations again. To undo without a
-    /// deploy, run the statement of <doc:RunningAFleet> in the store's database instead.
+    /// Call it once, as a command: a reset in each start lets every host run the migrations again. To undo
+    /// without a deploy, run the statement of <doc:RunningAFleet> in the store's database instead.
     ///
-    /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`, `tooOld`, `usedByNewerApp`,
-    ///   `managerClosed` (of a manager whose plan is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
+    ///   `tooOld`, `usedByNewerApp`, `managerClosed` (of a manager whose plan has ended), `nested`,
+    ///   `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
+    ///   `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
@@ -32,13 +35,14 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Sets the mark as ``reset(to:)`` does, and takes the rows above `version` out of the database, so that what
-    /// `whenMigrating(toVersion:in:batches:)` ran there runs again.
+    /// Sets the last-run version as ``reset(to:)`` does, and deletes the rows above `version` from the
+    /// database, so that `whenMigrating(toVersion:in:batches:)` runs there again.
     ///
-    /// The rows go first: after a death in between, or a `MigrationError`, make the call again. The connection is in no transaction, and isn't
-    /// closed. `lockTimeout` is how long to wait for another writer.
+    /// The rows are deleted first. After a crash between the two steps, or after a `MigrationError`, call it
+    /// again. The connection must not be in a transaction, and it isn't closed. `lockTimeout` is how long to
+    /// wait for another writer.
     ///
-    /// - Throws: `SQLError` of the database, and nothing was reset then; `MigrationError` as ``reset(to:)``.
+    /// - Throws: `SQLError` if the database fails; nothing was reset. Otherwise the errors of ``reset(to:)``.
     nonisolated(nonsending) public func reset<Connection: AsyncSQLConnection>(
         to version: String,
         in db: Connection,
@@ -62,13 +66,14 @@ extension FleetMigrationManager {
         try await reset(to: version)
     }
 
-    /// Forgets the hosts that died in pending migrations, so that the limit of attempts lets these run again.
+    /// Forgets the crashes in pending migrations, so that the limit of attempts lets them run again.
     ///
-    /// The mark, checkpoints, the floor and the history stay. A manager that was closed stays closed. Waits for a
-    /// host that is migrating.
+    /// The last-run version, checkpoints, ``requiredAppVersion`` and the history stay. A closed manager stays
+    /// closed. It waits for a host that is migrating.
     ///
-    /// - Throws: `MigrationError` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. Nothing was forgotten then.
+    /// - Throws: `MigrationError` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
+    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. In each
+    ///   case nothing was forgotten.
     public func resetAttempts() async throws(MigrationError) {
         let unchanged: Message = "The counts of deaths were not changed."
         do throws(MigrationError) {

@@ -39,7 +39,8 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Looks at the state until a step by what it says has ended; one that gives nothing waits for the holder of the lease.
+    /// Looks at the state until a step by what it says has ended; one that gives nothing waits for the holder
+    /// of the lease.
     func looking(
         for version: AppVersion? = nil,
         _ step: (StoredState.Found) async throws(MigrationError) -> StoredState.Outcome?

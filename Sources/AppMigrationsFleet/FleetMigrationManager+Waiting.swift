@@ -1,35 +1,38 @@
 internal import AppMigrations
 
 extension FleetMigrationManager {
-    /// True if the data is at every version that is declared, or ahead of it; reads the store once.
+    /// True if every declared version has run, or the data is newer.
     ///
-    /// It is for hosts that leave the migrations to another one, and for a probe such as `/readyz`. Hand in the
-    /// function that also declares the migrations where they run. `false` where there is no state yet, while a migration is
-    /// under way, and where a newer release has begun to go beyond what is declared here and has not run. `true` where the data
-    /// is ahead: whether this app may still use it then is for ``requiredAppVersion`` to say.
+    /// It reads the store once. Use it on hosts that leave the migrations to another host, and in a probe
+    /// such as `/readyz`. Pass the function that declares the migrations on the hosts that run them. It is
+    /// false if there is no state yet, while a migration is running, and if a newer release has begun a later
+    /// version while a version that is declared here has not run. It is true if the data is newer.
+    /// ``requiredAppVersion`` says whether this app may use newer data.
     ///
-    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `cancelled`,
-    ///   `attemptLimitReached` where no host goes on, that of a declaration which no data could satisfy, `declaredOutOfOrder` for
-    ///   instance, and what `declarations` throws itself.
+    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
+    ///   or `cancelled`; `attemptLimitReached` if no host will try again; the code of a wrong declaration,
+    ///   such as `declaredOutOfOrder`; and the errors of `declarations` itself.
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> Bool {
         try await pending(of: declarations, in: stored.read())?.isEmpty == true
     }
 
-    /// Waits until ``isMigrated(_:)``, without writing anything.
+    /// Waits until ``isMigrated(_:)`` is true, and writes nothing.
     ///
-    /// ``lastRunVersion`` is up to date then.
+    /// Afterwards ``lastRunVersion`` is up to date.
     ///
-    /// A store that can't be read meanwhile is asked again for the length of a lease, and what it threw last comes out then. After
-    /// a migration that failed the wait goes on, since another host may try again. Where as many hosts died in it as this
-    /// manager's `attemptLimit` allows, the wait ends with `attemptLimitReached`.
+    /// If the store can't be read during the wait, it is tried again for the length of a lease. After that
+    /// the call throws the store's last error. If a migration fails, the wait continues, because another host
+    /// may try again. If as many hosts have crashed in a migration as this manager's `attemptLimit` allows,
+    /// the wait ends with `attemptLimitReached`.
     ///
     /// - Parameters:
-    ///   - timeout: How long to wait; `nil` waits as long as it takes.
-    ///   - declarations: The function that also declares the migrations where they run.
-    /// - Throws: As ``isMigrated(_:)``, and `MigrationError` with the code `lockTimeout` or `cancelled`. The text of `lockTimeout`
-    ///   names the host at work, or how the last attempt ended.
+    ///   - timeout: How long to wait; `nil` means without a limit.
+    ///   - declarations: The function that declares the migrations on the hosts that run them.
+    /// - Throws: The errors of ``isMigrated(_:)``, and `MigrationError` with the code `lockTimeout` or
+    ///   `cancelled`. The text of `lockTimeout` names the host that is migrating, or says how the last
+    ///   attempt ended.
     nonisolated(nonsending) public func untilMigrated(
         timeout: Duration? = nil,
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
@@ -51,7 +54,7 @@ extension FleetMigrationManager {
         }
     }
 
-    /// The rows of what is declared by this release and has not run; `nil` where there is no state yet.
+    /// The rows of the declared versions that have not run; `nil` if there is no state yet.
     nonisolated(nonsending) func pending(
         of declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
         in found: StoredState.Found
@@ -60,7 +63,8 @@ extension FleetMigrationManager {
         let known = Declarations(state.versions, under: rules)
         let rows = try await plan(declarations, by: state, in: found, known)
         let refusal = rows.lazy.compactMap(\.error).first
-        // What a newer release has begun to go beyond is pending until that release has run it.
+        // If a newer release has begun a later version, this version is pending until that release has run
+        // it.
         if let refusal, refusal.code != .usedByNewerApp { throw refusal }
         return rows.filter { $0.kind == .willRun || $0.error?.code == .usedByNewerApp }
     }

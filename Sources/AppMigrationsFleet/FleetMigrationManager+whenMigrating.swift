@@ -1,33 +1,42 @@
 public import AppMigrations
 
 extension FleetMigrationManager {
-    /// Runs `run` on one host of the fleet, once in the life of the data, when the app moves past `toVersion`.
+    /// Runs `run` on one host of the fleet, once in the life of the data, when the app moves past
+    /// `toVersion`.
     ///
-    /// The closure runs before the call returns, on the caller's actor. Another host that is migrating is waited for, without
-    /// bound unless `lockTimeout` gives one, and cancelling the task ends the wait. A store that can't be read meanwhile is asked
-    /// again for the length of a lease. Where the version has run already, the call asks nothing of the store.
+    /// The closure runs before the call returns, on the caller's actor. If another host is migrating, the
+    /// call waits for it, up to `lockTimeout` if you set one. Cancelling the task ends the wait. If the store
+    /// can't be read during the wait, the call tries again for the length of a lease. If the version has run
+    /// already, the call doesn't use the store.
     ///
-    /// While the closure runs the lease is renewed. A host that can't renew it for half of its length is about to be taken for
-    /// dead: the closure's task is cancelled then, nothing is recorded, and the call throws `leaseLost`.
+    /// While the closure runs, the lease is renewed. If the host can't renew it for half of its length, other
+    /// hosts will soon treat this host as crashed. So the closure's task is cancelled, nothing is recorded,
+    /// and the call throws `leaseLost`.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, or the sub-migration of one (`1.1-2`); strictly after the one declared before it, and
-    ///     not after the app's. A sub-migration counts by its release.
-    ///   - outOfOrder: True if the version also runs below the last-run version, once, where it hasn't run: for one that a hotfix
-    ///     brought after a later version was released. If the version lies above the baseline, the store is read once more.
-    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is saved before the
-    ///     closure runs, and apps below it have a ``requiredAppVersion`` from then on. At most `toVersion`; `nil` says nothing about
-    ///     older apps. In a rolling deploy these go on running.
-    ///   - run: The work. It can be run again after a death, a throw or a lost lease, so make it repeatable.
-    /// - Returns: True if the closure ran here. `false` means that the version has run already, on whichever host, belongs to
-    ///   the baseline, or was missed: it lies below the last-run version, never ran, and isn't declared with `outOfOrder: true`.
-    ///   ``plan(_:)`` says which. A version that a newer release has begun to go beyond is the error `usedByNewerApp`.
-    /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`, `declaredOutOfOrder`, `managerClosed`, `nested`,
-    ///   `usedByNewerApp`, `tooOld`, `readOnly`, `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
-    ///   `underlyingError`. An error of the client that also connects the store is an `SQLError` there, with what the server
-    ///   said, and the client's error is the `underlyingError` of that one. The manager is closed then, unless the error is the `nested` of a plan, or of a second declaration while
-    ///   one of this manager is under way.
+    ///   - toVersion: A version, or a sub-migration of a version (`1.1-2`). It must be above the version that
+    ///     was declared before it, and must not be above the app's version. A sub-migration counts by its
+    ///     release.
+    ///   - outOfOrder: True if the version also runs, once, below the last-run version. Use it for a version
+    ///     that a hotfix added after a later version was released. If the version is above the baseline, the
+    ///     store is read once more.
+    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is
+    ///     saved before the closure runs, and older apps have a ``requiredAppVersion`` from then on. It can't
+    ///     be above `toVersion`. `nil` says nothing about older apps, which go on running during a rolling
+    ///     deploy.
+    ///   - run: The work. After an error, a crash or a lost lease it runs again, so make it repeatable.
+    /// - Returns: True if the closure ran on this host. False if the version has run already on any host,
+    ///   belongs to the baseline, or was missed. A missed version is below the last-run version, never ran,
+    ///   and isn't declared with `outOfOrder: true`. ``plan(_:)`` says which of these it is.
+    /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`,
+    ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
+    ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`, `stateCorrupted`,
+    ///   `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
+    ///   `underlyingError`. If the closure's error is one of the client that the store uses too, the
+    ///   `underlyingError` is an `SQLError` with what the server said, and the client's error is its
+    ///   `underlyingError`. The code `usedByNewerApp` means that a newer release has begun a version above
+    ///   this app. After an error the manager is closed, except after the code `nested` of a plan, or of a
+    ///   declaration that began before the previous one had ended.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -44,10 +53,11 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Runs `run` with its context on one host of the fleet, once in the life of the data, when the app moves past `toVersion`.
+    /// Runs `run` with its context on one host of the fleet, once in the life of the data, when the app moves
+    /// past `toVersion`.
     ///
-    /// Declares a migration for a closure that wants to know its attempt or its
-    /// ``FleetMigrationContext/fence``, to report progress or to save checkpoints.
+    /// Use it if the closure needs its attempt or its ``FleetMigrationContext/fence``, reports progress or
+    /// saves checkpoints.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -64,7 +74,8 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Decides about a declaration by what is known; `nil` when there is nothing to run.
+    /// Decides about a declaration by the versions that this manager has read; `nil` if there is nothing to
+    /// run.
     nonisolated(nonsending) func declare(
         _ text: String,
         outOfOrder: Bool,
@@ -74,7 +85,7 @@ extension FleetMigrationManager {
             try declarations.addRow(for: text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
         }
         if isPlanned { return nil }
-        // The manager that was asked for a plan is not the one that the plan hands out.
+        // A plan passes another manager to its closure. This manager must not be used there.
         if try RunToken.enclosing(place.token) != nil {
             let version = AppVersion(text)
             throw .nested(version, in: location).completed(declaring: version)
@@ -88,7 +99,8 @@ extension FleetMigrationManager {
         return nil
     }
 
-    /// Reads the state once more, if only its history says whether a version that is declared out of order has run.
+    /// Reads the state once more, if only its history says whether a version that is declared out of order
+    /// has run.
     nonisolated(nonsending) private func readWholeState(for text: String) async throws(MigrationError) {
         guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
         do throws(MigrationError) {
@@ -101,7 +113,7 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Ends a declaration of a manager that only looks.
+    /// Completes a declaration of a read-only manager, or throws if the closure would have to run.
     nonisolated(nonsending) private func look(
         at declaration: Declarations.Declaration
     ) async throws(MigrationError) {

@@ -3,11 +3,11 @@ public import AppMigrations  // `Declarations` says what the fleet takes of it.
 
 /// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
 ///
-/// **A migration runs at least once in the life of the data; it is recorded only after it returned; nothing is ever skipped
-/// because something else failed.** It is `MigrationManager` with another home for its state: a store that all hosts
-/// reach. One host runs a migration under a lease, and the others wait for it. A host that stalls for longer than its
-/// lease may overlap with its successor for a moment, and ``FleetMigrationContext/fence`` is for what has to refuse it
-/// then.
+/// **A migration runs at least once in the life of the data; it is recorded only after it returned; nothing
+/// is ever skipped because something else failed.** It works like `MigrationManager`, but it keeps its state
+/// in a store that all hosts reach. One host runs a migration under a lease, and the others wait for it. If a
+/// host stalls for longer than its lease, it and its successor may both run for a moment. Writes that must
+/// refuse the stalled host can compare ``FleetMigrationContext/fence``.
 ///
 /// ```swift
 /// let migrations = try await FleetMigrationManager(
@@ -21,9 +21,10 @@ public import AppMigrations  // `Declarations` says what the fleet takes of it.
 /// }
 /// ```
 ///
-/// After any throw the manager is closed: every later declaration throws the code `managerClosed` and runs nothing. A new manager
-/// starts again. A manager is one sequence of declarations: a second one while one is under way throws the code `nested` and closes
-/// nothing. Concurrent tasks make a manager each.
+/// After an error the manager is closed: every later declaration throws the code `managerClosed` and runs
+/// nothing. Create a new manager to try again. The declarations of a manager run one after the other. A
+/// declaration that begins before the previous one has ended throws the code `nested`, and the manager stays
+/// open. Concurrent tasks need a manager each.
 public final class FleetMigrationManager: Sendable {
     /// The name of the subsystem, which names its document in the store.
     public var name: String { location.name }
@@ -31,9 +32,10 @@ public final class FleetMigrationManager: Sendable {
     /// The app's version, the limit of what runs.
     public var currentVersion: AppVersion { rules.appVersion }
 
-    /// How this start relates to the last one of any host.
+    /// How this app's version compares with the newest version that any host has started.
     ///
-    /// After ``reset(to:)`` it is `.same`, since a reset makes this app's version the newest that was launched.
+    /// After ``reset(to:)`` it is `.same`, because a reset makes this app's version the newest that was
+    /// started.
     public var launch: MigrationManager.Launch { currentLaunch.withLock { $0 } }
 
     let currentLaunch: Guarded<MigrationManager.Launch>
@@ -46,26 +48,27 @@ public final class FleetMigrationManager: Sendable {
     var clock: FleetClock { stored.deadline.clock }
     var location: StateLocation { stored.location }
 
-    /// Reads the state of the subsystem `name`, and makes it on the first run of the fleet.
+    /// Reads the state of the subsystem `name`, and creates it on the first run of the fleet.
     ///
-    /// Where nothing is pending this is all that a start costs: the store is read once. On the first run, and in the
-    /// first start of a new version, it writes.
+    /// If nothing is pending, this one read of the store is all that a start costs. On the first run, and at
+    /// the first start of a new version, it also writes.
     ///
     /// - Parameters:
-    ///   - name: The name of one service's data, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a dot.
-    ///     Only the hosts of that service may use it: if two services use one name in one store, the migrations of
-    ///     one count as run by the other.
+    ///   - name: The name of one service's data, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a
+    ///     dot. Only the hosts of that service may use it: if two services use one name in one store, the
+    ///     migrations of one count as run by the other.
     ///   - currentVersion: The app's version.
-    ///   - firstRun: The data that is there when the store has no state; asked only then. It is about the data of the fleet: a host
-    ///     that is added later finds the state and asks nothing. Where migrations make the schema it is `.everything`. After
-    ///     `.freshInstall` the sub-migrations of that version belong to the baseline on every host, one that is added later
-    ///     as well: give that one the next version.
-    ///   - store: Where the state is kept, the same for all hosts.
-    ///   - options: Length of the lease, time-out, limit of attempts, the oldest version to upgrade from, whether only to look,
-    ///     events.
-    /// - Throws: `MigrationError` with the code `invalidName`, `invalidVersion`, `stateUnreadable` (the store could not be
-    ///   reached), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion`, `firstRunFailed`, `cancelled` or
-    ///   `stateNotSaved`. Nothing was run then.
+    ///   - firstRun: Which data exists already. It is evaluated only if the store has no state. It is about
+    ///     the data of the fleet: a host that is added later finds the state. If your migrations create the
+    ///     schema, pass `.everything`. After `.freshInstall`, the sub-migrations of that version count as run
+    ///     on every host, also those that you add later. So give a later change the next version.
+    ///   - store: The store of the state. It is the same for all hosts.
+    ///   - options: The length of the lease, timeouts, the limit of attempts, the oldest version to upgrade
+    ///     from, whether the manager is read-only, and the event handler.
+    /// - Throws: `MigrationError` with the code `invalidName`, `invalidVersion`, `stateUnreadable` (the store
+    ///   could not be reached), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`,
+    ///   `newerThanCurrentVersion`, `firstRunFailed`, `cancelled` or `stateNotSaved`. In each case nothing
+    ///   was run.
     public nonisolated(nonsending) convenience init(
         named name: String,
         currentVersion: String,
@@ -85,7 +88,7 @@ public final class FleetMigrationManager: Sendable {
         self.init(place, launch: start.launch, declarations)
     }
 
-    /// A manager that has read nothing yet, or of the same start, for a probe or a plan.
+    /// Creates a manager from a state that was read already, for a probe or a plan.
     init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
         self.place = place
         currentLaunch = Guarded(launch)
@@ -97,10 +100,11 @@ extension FleetMigrationManager {
     /// The version up to which everything has run, as far as this manager knows.
     public var lastRunVersion: AppVersion { declarations.withLock { $0.versions.lastRun } }
 
-    /// The oldest version of the app that may use the data, where that lies above this app; `nil` where this app may.
+    /// The oldest version of the app that may use the data, if this app is older; `nil` if this app may use
+    /// it.
     ///
-    /// It is what this manager has read. A server that goes on for days asks ``status`` for what the store says now: a newer
-    /// release may have raised it since, with `minimumAppVersion:`.
+    /// It is the value that this manager has read. A newer release can raise it later, with
+    /// `minimumAppVersion:`. So a server that runs for days should read ``status``.
     public var requiredAppVersion: AppVersion? {
         declarations.withLock { $0.versions.minimumAppVersion(above: currentVersion) }
     }
@@ -109,47 +113,53 @@ extension FleetMigrationManager {
 }
 
 extension FleetMigrationManager {
-    /// How long a lease is, how long to wait, how often to try, how old data may be, whether only to look, and the handler of
-    /// events.
+    /// The options of a manager.
     public struct Options: Sendable {
-        /// How long other hosts have to see no sign of the host that runs a migration before one of them takes over.
+        /// How long the host that runs a migration may give no sign of life before another host takes over.
         ///
-        /// The host renews its lease six times in it, and gives up where it could not for half of it. It bounds how long a fleet
-        /// stands still after a death, and not how long a migration may take. It is a second at least, and a day at
-        /// most. Hosts may differ: what counts is the length that the host at work has written.
+        /// The host renews its lease six times in this time. If it can't renew the lease for half of this
+        /// time, it gives up. So this limits how long a fleet waits after a crash, and not how long a
+        /// migration may take. It is at least a second and at most a day. Hosts may have different values:
+        /// the length that the migrating host has written counts.
         public var leaseDuration: Duration
 
-        /// How long to wait for another host that is migrating; `nil` waits as long as it takes.
+        /// How long to wait for another host that is migrating; `nil` means without a limit.
         ///
-        /// A bound that is shorter than the longest migration restarts healthy hosts again and again.
+        /// If the limit is shorter than your longest migration, healthy hosts are restarted again and again.
         public var lockTimeout: Duration?
 
-        /// How many hosts with one app version may die in one migration, since its last checkpoint, before the next start throws
-        /// `attemptLimitReached` instead of running it; `nil` is no limit, and less than 1 counts as 1.
+        /// How many hosts of one app version may crash in a migration, since its last checkpoint, before the
+        /// next start throws `attemptLimitReached` instead of running it again.
         ///
-        /// Give the hosts that only wait the same limit: ``FleetMigrationManager/untilMigrated(timeout:_:)`` ends there.
+        /// `nil` means no limit. Values below 1 count as 1. Give the hosts that only wait the same limit, so
+        /// that ``FleetMigrationManager/untilMigrated(timeout:_:)`` ends with the same error.
         public var attemptLimit: Int?
 
         /// The oldest version from which this app upgrades; `nil` upgrades from every version.
         ///
-        /// Data below it makes `init` throw `tooOld`, and what is no longer declared isn't skipped.
+        /// If the data is older, `init` throws `tooOld`. Otherwise migrations that you no longer declare
+        /// would be skipped.
         public var upgradesFrom: String?
 
-        /// True for a manager that only looks: it reads, and writes nothing to the store.
+        /// True for a read-only manager, which never writes to the store.
         ///
-        /// For the hosts that wait for a migration job. ``FleetMigrationManager/isMigrated(_:)`` and what else only tells work as
-        /// ever; a declaration that has something to run throws the code `readOnly`.
+        /// It is meant for hosts that wait for a migration job. ``FleetMigrationManager/isMigrated(_:)``,
+        /// plans and the status work. A declaration that has something to run throws the code `readOnly`.
         public var isReadOnly: Bool
 
-        /// Called for everything that a log or a progress display wants to know, on the thread of the caller.
+        /// The handler of events, for a log or a progress display.
+        ///
+        /// It is called on the thread of the caller.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)?
 
         package var clock = FleetClock()
         /// The name of this host; `nil` is the machine's.
         package var host: String?
 
-        /// Without arguments: a lease of 30 seconds, waits as long as it takes, tries without limit, upgrades from every version,
-        /// may write, and has no handler.
+        /// Creates options.
+        ///
+        /// By default a lease has 30 seconds, waits and attempts have no limit, data of every version is
+        /// upgraded, the manager may write, and there is no event handler.
         public init(
             leaseDuration: Duration = .seconds(30),
             lockTimeout: Duration? = nil,
@@ -158,9 +168,12 @@ extension FleetMigrationManager {
             isReadOnly: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
-            (self.leaseDuration, self.lockTimeout) = (leaseDuration, lockTimeout)
-            (self.attemptLimit, self.upgradesFrom) = (attemptLimit, upgradesFrom)
-            (self.isReadOnly, self.onEvent) = (isReadOnly, onEvent)
+            self.leaseDuration = leaseDuration
+            self.lockTimeout = lockTimeout
+            self.attemptLimit = attemptLimit
+            self.upgradesFrom = upgradesFrom
+            self.isReadOnly = isReadOnly
+            self.onEvent = onEvent
         }
 
         var leaseLength: Duration { min(max(leaseDuration, .seconds(1)), .seconds(86_400)) }

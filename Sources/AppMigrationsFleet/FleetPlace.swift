@@ -36,8 +36,8 @@ final class FleetPlace: Sendable {
 
     /// Reads the state, makes it on the fleet's first run, and saves that this version was launched.
     ///
-    /// Where nothing is pending this is one read of the store. Of several hosts that make the state at once one does, and the others
-    /// find it.
+    /// Where nothing is pending this is one read of the store. Of several hosts that make the state at once
+    /// one does, and the others find it.
     nonisolated(nonsending) func start(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
@@ -52,8 +52,9 @@ final class FleetPlace: Sendable {
             do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
             let made = try StartOutcome(first: answer, by: rules)
             if options.isReadOnly { return made }
-            // Several hosts start at once with the new data, and the one that made the state may die before it declares anything.
-            // So the mark of a fresh install stays until another version is launched: no host knows when all are through.
+            // Several hosts start at once with the new data, and the one that made the state may die before
+            // it declares anything. So the mark of a fresh install stays until another version is launched:
+            // no host knows when all are through.
             let state = MigrationState(name: stored.location.name, versions: made.versions)
             let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
             guard case .refused(let now) = outcome else { return made }

@@ -36,7 +36,8 @@ struct LeaseWait {
         return found
     }
 
-    /// Reads the state; a wait that has begun outlasts a store that can't be reached for a while, as when its server restarts.
+    /// Reads the state; a wait that has begun outlasts a store that can't be reached for a while, as when its
+    /// server restarts.
     mutating func read() async throws(MigrationError) -> StoredState.Found {
         while true {
             let asked = clock.awake()
@@ -62,7 +63,8 @@ struct LeaseWait {
         }
     }
 
-    /// Lets some time pass where the store refused a document that nobody has changed: somebody else is about to.
+    /// Lets some time pass where the store refused a document that nobody has changed: somebody else is about
+    /// to.
     ///
     /// A host takes less than a lease for it. A console whose transaction was left open is named after that.
     mutating func pauseIfUnchanged(
@@ -76,7 +78,8 @@ struct LeaseWait {
         try await pause(for: (isLong ? await stored.blocker() : nil) ?? now.holder)
     }
 
-    /// Lets some time pass; `holder` is for people to read, and `end` is the error of a time-out where nobody has the lease.
+    /// Lets some time pass; `holder` is for people to read, and `end` is the error of a time-out where nobody
+    /// has the lease.
     mutating func pause(
         for holder: String,
         orEndWith end: MigrationError? = nil

@@ -84,8 +84,8 @@ public struct LegacyManager: Sendable {
     ///     defaults look empty, and an old phone would count as a new one.
     ///   - withoutKeys: The answer if the old library never ran here. If your app had released data before it
     ///     used the old library, look for that data here. It is evaluated only then.
-    /// - Returns: `existingData(at:)` with the version that the old library recorded, so that everything after
-    ///   it runs. If MTMigration recorded only the version of the app, none of its migrations has ever
+    /// - Returns: `existingData(at:)` with the version that the old library recorded, so that everything
+    ///   after it runs. If MTMigration recorded only the version of the app, none of its migrations has ever
     ///   succeeded. Then it is `everything`, which is what MTMigration would run. Otherwise `withoutKeys`.
     /// - Throws: `MigrationGate.RequiresUnlock` if `isUnlocked` is false. The errors of ``lastRunVersion``
     ///   and of `withoutKeys`.

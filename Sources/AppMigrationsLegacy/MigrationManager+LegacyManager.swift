@@ -26,9 +26,9 @@ extension MigrationManager {
     ///     older release has run the migration after that: the restore has undone its work.
     ///   - run: The work.
     /// - Returns: True if the closure ran.
-    /// - Throws: The errors of `whenMigrating(toVersion:)`. A ``LegacyDefaultsError`` is the `underlyingError`
-    ///   of the code `migrationFailed` if the old version can't be read while the migration is pending. After
-    ///   that, it is thrown as it is, and the migration is recorded.
+    /// - Throws: The errors of `whenMigrating(toVersion:)`. A ``LegacyDefaultsError`` is the
+    ///   `underlyingError` of the code `migrationFailed` if the old version can't be read while the migration
+    ///   is pending. After that, it is thrown as it is, and the migration is recorded.
     @discardableResult
     public func whenMigrating(
         toVersion: String,

@@ -67,8 +67,8 @@ final class LaunchRecorder: RehearsalHook {
     func reached(_ moment: RehearsalMoment) {
         guard kind == .jump else { return }
         state.withLock { record in
-            // Before an intent there is something new on the disk only at first, when the state was made, and when files
-            // were copied for their protection.
+            // Before an intent there is something new on the disk only at first, when the state was made, and
+            // when files were copied for their protection.
             let isOld = moment.place == .beforeInterruption && !record.images.isEmpty
             guard record.problem == nil, !isOld else { return }
             let began = ContinuousClock.now

@@ -43,8 +43,8 @@ struct NotesApp: Sendable {
         }
         let options = start.options(.init { report.event($0) })
         let managers = try subsystems.map { ($0, try $0.manager(for: self, options)) }
-        // All are planned before one of them migrates: a folder that needs a newer release stays whole, and the bar
-        // begins with all of the work.
+        // All are planned before one of them migrates: a folder that needs a newer release stays whole, and
+        // the bar begins with all of the work.
         let plans = try managers.map { subsystem, manager in
             try start.plan(manager) { try declare(subsystem.steps, on: $0) }
         }

@@ -2,7 +2,8 @@ import Foundation
 
 /// The folder that holds an app's data, and the few ways in which the releases change it.
 ///
-/// Each file is written beside the one that it replaces, and reaches the disk before anything older is removed.
+/// Each file is written beside the one that it replaces, and reaches the disk before anything older is
+/// removed.
 struct NotesFolder: Sendable {
     let path: String
 

@@ -1,7 +1,7 @@
 /// Reads the notes of whatever release a folder is at, without changing it.
 ///
-/// A folder in which a step died holds the old and the new side by side. The older one counts then, since each
-/// step removes it last: as long as it is there, it is complete.
+/// A folder in which a step died holds the old and the new side by side. The older one counts then, since
+/// each step removes it last: as long as it is there, it is complete.
 struct NotesLibrary {
     /// How the notes are kept, named after the release that began it.
     enum Layout: String, Comparable {

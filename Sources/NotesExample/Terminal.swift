@@ -29,9 +29,11 @@ struct ProgressBar: Sendable {
         defer { draw?("") }
         for await state in gate.states {
             switch state {
-            // The gate would try again by itself, as it should in an app. A tool ends, and its caller tries again.
+            // The gate would try again by itself, as it should in an app. A tool ends, and its caller tries
+            // again.
             case .waitingForUnlock(let error): throw error
-            // `ready()` throws the start's error; the states go on, since a screen may have a button for another try.
+            // `ready()` throws the start's error; the states go on, since a screen may have a button for
+            // another try.
             case .failed, .cancelled, .requiresAppVersion: try await gate.ready()
             default: if let text = Self.text(for: state) { draw?(text) }
             }

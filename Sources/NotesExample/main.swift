@@ -1,7 +1,7 @@
 import Foundation
 
-// A notes app whose data has changed with every release. What an app copies is in `NotesApp.swift`: a start behind a gate.
-// `Releases` has what each release migrates.
+// A notes app whose data has changed with every release. What an app copies is in `NotesApp.swift`: a start
+// behind a gate. `Releases` has what each release migrates.
 exit(
     await EntryPoint.run(
         Array(CommandLine.arguments.dropFirst()),

@@ -193,7 +193,8 @@ extension Declarations {
     /// Keeps the whole state, for the versions that are declared with `outOfOrder: true`.
     package mutating func keepWholeState(_ state: MigrationState) { self.state = state }
 
-    /// Ends a declaration of a read-only manager, or throws if its closure would have to run.
+    /// Completes a declaration of a read-only manager without calling its closure, or throws if the closure
+    /// would have to run.
     ///
     /// `state` has just been read, because another process may have run the migration. The limit of attempts
     /// isn't checked: without the lock, a running attempt looks the same as an attempt whose process crashed.
@@ -322,9 +323,11 @@ extension Declarations {
 
     /// Ends a plan.
     ///
-    /// Call this for the manager that made the plan, which may take the shortcut again, and for the plan's
-    /// manager, which is closed. Otherwise, if the app had kept the plan's manager, declarations with it
-    /// would run nothing and throw no error.
+    /// Call this for two managers:
+    /// - The manager on which `plan` was called. Its declarations may take the shortcut again (see
+    ///   `refreshShortcut`).
+    /// - The manager that was passed to the plan's closure. It is closed. If it stayed open and the app had
+    ///   kept it, declarations with it would run nothing and throw no error.
     package mutating func endPlan() {
         guard plan != nil else { return refreshShortcut() }
         plan = nil

@@ -53,7 +53,8 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
 
         /// The migration has run.
         ///
-        /// Or it counts as having run: the history keeps only the newest rows, and may have dropped its row.
+        /// A migration without a row in the history can have this kind too. The history keeps only the newest
+        /// rows, so a missing row doesn't prove that the migration never ran.
         public static var alreadyRun: Kind { Kind("alreadyRun") }
 
         /// The data was already at this version or a higher one when the state was created or reset.

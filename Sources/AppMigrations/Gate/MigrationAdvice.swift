@@ -30,7 +30,8 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
         self.offersRetry = offersRetry
     }
 
-    /// Chooses the advice for an error that a manager, a gate or the app's own start threw.
+    /// Chooses the advice for an error from a manager, from a gate, or from the closure that the app passed
+    /// to the gate.
     ///
     /// A full disk is recognized in the errors of this package's modules and of Foundation, even if a
     /// migration's closure threw them. It isn't recognized in the errors of other libraries.

@@ -7,10 +7,10 @@ struct OverallFraction {
     /// The steps that were unfinished at that time share the remaining part, up to 1.
     private var base = 0.0
 
-    /// The total weight of the steps that share the remaining part.
+    /// The total weight of the steps that were unfinished when steps were last added.
     private var expectedWeight = 0.0
 
-    /// The total weight of the finished steps among these.
+    /// The total weight of the steps that have finished since then.
     private var finishedWeight = 0.0
 
     /// How much of the current step is done, from 0 to 1.

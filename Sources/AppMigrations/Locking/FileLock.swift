@@ -27,6 +27,9 @@ final class FileLock: Sendable {
     var hasFoundSnapshot: Bool { wasSnapshotFound.withLock { $0 } }
 
     /// The locks that asynchronous closures of this process hold, with the paths of the lock files.
+    ///
+    /// A synchronous call that waited for such a lock would block the thread that the closure may need to
+    /// continue. So it looks here, and throws an error instead.
     private static let heldAsynchronously =
         Guarded<[(holder: ObjectIdentifier, identity: FileIdentity, path: String)]>([])
 

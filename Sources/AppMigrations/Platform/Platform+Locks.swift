@@ -52,7 +52,7 @@ extension Platform {
     /// Writes the ID of this process into the lock file, so that people can see which process holds the lock.
     ///
     /// The line always has the same length, so it overwrites an older line completely. If writing it fails,
-    /// the file doesn't name the holder.
+    /// the file is empty or names an earlier holder.
     static func writeHolder(_ descriptor: Int32) {
         let number = String(process)
         let line = number + String(repeating: " ", count: 11 - number.utf8.count) + "\n"

@@ -67,8 +67,9 @@ extension Platform {
         // Before Linux 5.8, syncfs didn't report data that could not be written (syncfs(2)). Android's
         // kernels can be older, so it isn't used there.
         #if os(Linux)
-        // Network file systems, file systems in user space and overlays report errors only for each file, or
-        // not at all. So only ext2 to ext4, XFS and Btrfs are accepted. Their numbers are from statfs(2).
+        // On network file systems, file systems in user space and overlays, `syncfs` may succeed although
+        // data wasn't written: only `fsync` of each file reports the error, or nothing does. So it is used
+        // only on ext2 to ext4, XFS and Btrfs. Their numbers are from statfs(2).
         if ![0xEF53, 0x5846_5342, 0x9123_683E].contains(app_migrations_file_system(file)) { return false }
         // A sandbox refuses system calls that it doesn't know, with EPERM or ENOSYS.
         while syncfs(file) == -1 {

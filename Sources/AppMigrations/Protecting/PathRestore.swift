@@ -226,7 +226,7 @@ struct PathRestore {
             do {
                 try Platform.removeTree(copy)
             } catch {
-                // The incomplete copy is removed together with the snapshot.
+                // Leave the incomplete copy where it is. It is removed together with the snapshot.
             }
             var number = 1
             while try Platform.exists(at: "\(path).\(Self.replaced)\(number)") { number += 1 }

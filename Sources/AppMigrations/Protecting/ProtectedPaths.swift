@@ -81,11 +81,13 @@ final class ProtectedPaths {
 extension ProtectedPaths {
     /// The identities of the folders above a path, the nearest first.
     ///
-    /// The last element is the nearest folder that also contains the state directory. An element is `nil` if
-    /// that folder doesn't exist.
+    /// A restore compares them, to find out whether the path still leads to the same folders. The last
+    /// element is the nearest folder that also contains the state directory. An element is `nil` if that
+    /// folder doesn't exist.
     ///
     /// `relative` is the path relative to the state directory. There is one element for each of its
-    /// components that isn't `..`.
+    /// components that isn't `..`. For example, `../docs/x` has two: the folder `docs`, and the folder above
+    /// it.
     static func folders(above path: String, leadingTo relative: String) throws(SystemCallError)
         -> [FileIdentity?]
     {

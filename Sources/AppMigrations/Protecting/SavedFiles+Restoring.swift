@@ -177,11 +177,12 @@ extension SavedFiles {
         return try Platform.statusIfPresent(place)?.identity == identity
     }
 
-    /// True if the folder above the new path may be a copy: it exists, and its identity isn't the one in the
-    /// list.
+    /// True if the app's data may have been copied to this place after the list was written.
     ///
-    /// The folder that is compared is the nearest one above the path that existed when the list was written.
-    /// If it doesn't exist at the new place, not everything was copied, so this is false.
+    /// A copied folder has a new identity (device and inode). So this looks at the nearest folder above the
+    /// path that existed when the list was written. It is true if that folder exists at the new place with
+    /// another identity than in the list. If the folder is missing there, the data wasn't copied completely,
+    /// so it is false.
     private func mayBeCopy(of path: SnapshotList.Path, at place: String) throws -> Bool {
         let found = try ProtectedPaths.folders(above: place, leadingTo: path.relative)
         guard let level = path.folders.firstIndex(where: { $0 != nil }), let folder = found[level] else {

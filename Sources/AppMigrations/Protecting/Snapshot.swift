@@ -147,7 +147,8 @@ final class Snapshot {
         do {
             try Platform.removeTree(folder)
         } catch {
-            // This error is ignored: the caller throws the error because of which the snapshot is removed.
+            // Ignore this error. The snapshot is removed because of an earlier error, which the caller
+            // throws.
         }
         releaseListLock()
     }

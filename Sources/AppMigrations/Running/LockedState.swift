@@ -12,8 +12,8 @@ final class LockedState {
 
     /// The state as this process last read or saved it; `nil` if there is no state.
     ///
-    /// While a closure runs, this state contains the interruption, which says that an attempt has begun, and
-    /// its checkpoints. No other object in memory contains them.
+    /// While a closure runs, this state also contains the record of the running attempt (its `Interruption`)
+    /// with the checkpoint that was saved last. Only this object has the current one.
     private(set) var state: MigrationState?
 
     /// True if the lock was lost, so that another process may be using the state.

@@ -98,8 +98,8 @@ extension MigrationEvent {
         /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
         /// The event is sent once for each wait. If several hosts share one state (a fleet), it is sent every
-        /// ten seconds. A fleet also sends it while a statement of a running migration waits for a lock in the
-        /// database.
+        /// ten seconds. A fleet also sends it while a statement of a running migration waits for a lock in
+        /// the database.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.

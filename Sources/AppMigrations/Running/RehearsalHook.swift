@@ -13,16 +13,17 @@ package protocol RehearsalHook: AnyObject, Sendable {
     func returned(_ version: AppVersion) -> (any Error)?
 }
 
-/// The answer of a rehearsal to a declaration.
+/// What a rehearsal, which is a test that simulates older releases and crashes, does with a declaration.
 package enum RehearsalAnswer: Sendable {
     case `continue`
 
     /// The declaration is skipped: nothing is decided and nothing runs.
     case skip
 
-    /// The declaration throws, because the rehearsal simulates an older release that didn't have it.
+    /// The declaration throws, so that the declarations end here.
     ///
-    /// The error is the same as for a version above the app's version.
+    /// The rehearsal simulates an older release that didn't have this version. The error is the same as for a
+    /// version above the app's version.
     case stop
 }
 

@@ -55,8 +55,9 @@ package final class StateLocation: Sendable {
 
     /// The path of the snapshot that is in use, or the path for the next snapshot.
     ///
-    /// Snapshots that are marked as kept are skipped. A snapshot is marked if no restore needs its copies any
-    /// more, they have to be kept, and they couldn't be moved to another folder.
+    /// Snapshots that are marked as kept are skipped. Copies that no restore needs any more, but that must
+    /// not be deleted, are normally moved to another folder. If that move fails, the snapshot gets the mark
+    /// instead, and stays here.
     private func snapshotInUseOrNext() throws(SystemCallError) -> (folder: String, exists: Bool) {
         var folder = snapshot
         var number = 2

@@ -16,7 +16,9 @@ public struct AppVersion: Sendable {
     /// ``VersionReader`` writes the key and describes its format. Most versions fit in these eight bytes.
     let head: UInt64
 
-    /// The bytes of the key after the first eight.
+    /// The bytes of the key after the first eight, which are in ``head``.
+    ///
+    /// It is empty for most versions.
     let rest: [UInt8]
 
     /// ``trailingZeros`` and ``hasSubNumber``, packed into one word.

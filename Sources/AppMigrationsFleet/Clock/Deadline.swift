@@ -6,7 +6,8 @@ struct Deadline: Sendable {
     let lease: Duration
     var limit: Duration { lease / 2 }
 
-    /// Runs a call in a task of its own, and waits for it until the deadline, or until the caller's task is cancelled.
+    /// Runs a call in a task of its own, and waits for it until the deadline, or until the caller's task is
+    /// cancelled.
     ///
     /// A call that hangs is cancelled then, and left behind: nobody waits for it any more.
     nonisolated(nonsending) func bound<Value: Sendable>(
@@ -28,7 +29,8 @@ struct Deadline: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.withLock { $0 = continuation }
                 let task = Task { end(await Result(of: call)) }
-                // Dividing takes as long as all else that a start does before its call, which is under way by now.
+                // Dividing takes as long as all else that a start does before its call, which is under way by
+                // now.
                 let limit = limit ?? self.limit
                 let callOff = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
                 leave = {
@@ -50,7 +52,8 @@ struct Overdue: Error, CustomStringConvertible {
     var description: String { "there was no answer within \(limit.description)" }
 }
 
-/// Runs a body in a task of its own, which isn't cancelled with the caller's: many a store does nothing in a cancelled one.
+/// Runs a body in a task of its own, which isn't cancelled with the caller's: many a store does nothing in a
+/// cancelled one.
 func uncancelled<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {

@@ -12,8 +12,8 @@ package struct FleetClock: Sendable {
     package var now: @Sendable () -> Int64 = { Platform.now }
     /// Throws `CancellationError` in a cancelled task.
     package var pause: @Sendable (Duration) async throws -> Void = sleep
-    /// A pause that no work waits for: until the next renewal of a lease, the next look at a connection, or the next
-    /// alarm.
+    /// A pause that no work waits for: until the next renewal of a lease, the next look at a connection, or
+    /// the next alarm.
     package var timer: @Sendable (Duration) async throws -> Void = sleep
     /// Calls a closure once a call has missed its deadline; gives what calls the alarm off.
     package var alarm: @Sendable (Duration, @escaping @Sendable () -> Void) -> @Sendable () -> Void = {
@@ -29,7 +29,8 @@ package struct FleetClock: Sendable {
 
 /// The alarms of many calls, by one timer, which an answered call leaves for those after it.
 ///
-/// A timer for each would wake a second thread, and take a quarter of the time in which a database reads a row.
+/// A timer for each would wake a second thread, and take a quarter of the time in which a database reads a
+/// row.
 package final class Alarms: Sendable {
     private typealias Bell = (number: Int, end: Duration, ring: @Sendable () -> Void)
 

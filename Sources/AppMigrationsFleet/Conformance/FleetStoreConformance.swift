@@ -11,7 +11,8 @@
 /// }
 /// ```
 ///
-/// It makes some thirty documents, whose names begin with `conformance-` and a random number, and leaves them.
+/// It makes some thirty documents, whose names begin with `conformance-` and a random number, and leaves
+/// them.
 public struct FleetStoreConformance: Sendable {
     let hosts: [any FleetStore]
     let unreachable: (any FleetStore)?

@@ -2,9 +2,11 @@ internal import AppMigrations
 internal import AppMigrationsSQL
 
 extension LeaseHolder {
-    /// Calls the closure on the caller's actor, in a task of its own, which is cancelled when the lease is lost.
+    /// Calls the closure on the caller's actor, in a task of its own, which is cancelled when the lease is
+    /// lost.
     ///
-    /// The closure's error is given, not thrown. The renewals go on while a cancelled closure comes to its end.
+    /// The closure's error is given, not thrown. The renewals go on while a cancelled closure comes to its
+    /// end.
     nonisolated(nonsending) func supervise(
         closing db: (any AsyncSQLConnection & Sendable)?,
         _ body: nonisolated(nonsending) () async throws -> Void
@@ -45,9 +47,9 @@ extension LeaseHolder {
 
     /// Renews until the task is cancelled or the lease lost.
     ///
-    /// The next renewal comes a sixth of the lease after the last one was answered, or sooner if that answer took long.
-    /// A statement that isn't answered after its task was cancelled stops the renewals: if nothing ends it, another host
-    /// takes over.
+    /// The next renewal comes a sixth of the lease after the last one was answered, or sooner if that answer
+    /// took long. A statement that isn't answered after its task was cancelled stops the renewals: if nothing
+    /// ends it, another host takes over.
     private func renew() async {
         var pause = min(lease.length / 6, max(.zero, timeToLastTry))
         while true {
@@ -95,8 +97,8 @@ extension LeaseHolder {
     private var isAnyStatementCancelled: Bool { progress.withLock { $0.statements.values.contains(true) } }
 }
 
-/// A lease that could not be renewed for half of its length is given up. Another host takes over after its whole
-/// length.
+/// A lease that could not be renewed for half of its length is given up. Another host takes over after its
+/// whole length.
 ///
 /// The last twelfth of a lease's length before that is for a last try.
 extension LeaseHolder {

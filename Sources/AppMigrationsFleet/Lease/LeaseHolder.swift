@@ -3,7 +3,8 @@ internal import AppMigrationsSQL
 
 /// The lease while a closure runs: the state with the intent, renewed in the store.
 ///
-/// A checkpoint is saved by the same steps as a renewal, one after the other. Once the lease is lost nothing is written.
+/// A checkpoint is saved by the same steps as a renewal, one after the other. Once the lease is lost nothing
+/// is written.
 final class LeaseHolder: Sendable {
     struct Progress {
         var state: MigrationState
@@ -124,8 +125,9 @@ final class LeaseHolder: Sendable {
 
     /// Takes over the revision of a save of this holder that was thought to have failed.
     ///
-    /// An older one than was saved is that of a standby which took over without the last commits, or of a backup. What the closure
-    /// has done in that database since is gone with them, and the next attempt has to do it again.
+    /// An older one than was saved is that of a standby which took over without the last commits, or of a
+    /// backup. What the closure has done in that database since is gone with them, and the next attempt has
+    /// to do it again.
     private func adopt(_ found: StoredState.Found) throws(MigrationError) {
         let known = state.versions.interruption?.lease?.beat ?? 0
         let isHeld = isOfThisHolder(found.lease) && found.state?.versions.interruption?.failure == nil
@@ -150,15 +152,18 @@ final class LeaseHolder: Sendable {
     /// Takes over what was committed with a transaction.
     func move(to state: MigrationState) { progress.withLock { $0.state = state } }
 
-    /// A transaction that has locked the document is about to end, or a store to come back; false where the task can't pause.
+    /// A transaction that has locked the document is about to end, or a store to come back; false where the
+    /// task can't pause.
     private func pauseBriefly() async -> Bool {
         do { try await clock.pause(.milliseconds(100)) } catch { return false }
         return true
     }
 
-    /// Saves the state without the lease, after ``end()``; waits for a locked row or an absent store as long as the lease stands.
+    /// Saves the state without the lease, after ``end()``; waits for a locked row or an absent store as long
+    /// as the lease stands.
     ///
-    /// `isRecorded` says whether a state that stands is the one that was to be saved, with what came after it.
+    /// `isRecorded` says whether a state that stands is the one that was to be saved, with what came after
+    /// it.
     func release(
         _ next: MigrationState,
         else consequence: Message,

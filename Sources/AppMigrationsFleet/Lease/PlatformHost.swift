@@ -9,7 +9,8 @@ import Android
 #endif
 
 enum PlatformHost {
-    /// gethostname(2): whether a name that was cut off ends with NUL is unspecified, so the last byte is kept for one.
+    /// gethostname(2): whether a name that was cut off ends with NUL is unspecified, so the last byte is kept
+    /// for one.
     static var name: String {
         var name = [CChar](repeating: 0, count: 256)
         let status = gethostname(&name, name.count - 1)

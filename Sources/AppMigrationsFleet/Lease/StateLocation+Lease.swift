@@ -17,7 +17,8 @@ extension StateLocation {
         )
     }
 
-    /// True if a call of the store that ended with this error may succeed later without anyone doing anything.
+    /// True if a call of the store that ended with this error may succeed later without anyone doing
+    /// anything.
     ///
     /// A store that isn't PostgreSQL throws errors of its own, and most often because it can't be reached.
     private static func isTransient(_ cause: any Error) -> Bool { (cause as? SQLError)?.isTransient ?? true }

@@ -33,15 +33,17 @@ final class StoredState: Sendable {
         (self.location, self.store, self.deadline) = (location, store, deadline)
     }
 
-    /// Reads the state, and says whether a lease stands in it: until this host has seen one revision for the lease's length.
+    /// Reads the state, and says whether a lease stands in it: until this host has seen one revision for the
+    /// lease's length.
     ///
-    /// A revision comes never again, so between two looks that gave the same one the holder hasn't renewed. The time that an answer
-    /// takes doesn't count.
+    /// A revision comes never again, so between two looks that gave the same one the holder hasn't renewed.
+    /// The time that an answer takes doesn't count.
     nonisolated(nonsending) func read(within limit: Duration? = nil) async throws(MigrationError) -> Found {
         let asked = deadline.clock.awake()
         let document: FleetDocument?
         do throws(MigrationError) { document = try await self.document(within: limit) } catch {
-            // A server that comes up again may have forgotten a renewal, so the lease is watched for its whole length anew.
+            // A server that comes up again may have forgotten a renewal, so the lease is watched for its
+            // whole length anew.
             if error.code == .stateUnreadable { watch.withLock { $0.revision = nil } }
             throw error
         }
@@ -87,7 +89,8 @@ final class StoredState: Sendable {
         throw location.error(.stateNotSaved, version: version, message)
     }
 
-    /// Looks after a store that throws, which may have written, and one that refuses, which may have met its own first try.
+    /// Looks after a store that throws, which may have written, and one that refuses, which may have met its
+    /// own first try.
     nonisolated(nonsending) func save(
         _ state: MigrationState,
         _ version: AppVersion? = nil,
@@ -125,10 +128,12 @@ final class StoredState: Sendable {
         }
     }
 
-    /// Saves the intent of a claim over the state that stood at a revision, within one deadline, also in a cancelled task.
+    /// Saves the intent of a claim over the state that stood at a revision, within one deadline, also in a
+    /// cancelled task.
     ///
-    /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it, and the next host take a
-    /// closure that was never called for a death. So the revision is moved on, without a lease.
+    /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it,
+    /// and the next host take a closure that was never called for a death. So the revision is moved on,
+    /// without a lease.
     func save(
         claiming intent: MigrationState,
         over state: MigrationState,
@@ -143,7 +148,8 @@ final class StoredState: Sendable {
                     return try await save(intent, version, at: revision, else: consequence)
                 } catch {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
-                    // Take out a lease that has run out as well: its holder would go on with a lower fence than the document's.
+                    // Take out a lease that has run out as well: its holder would go on with a lower fence
+                    // than the document's.
                     let void = state.endingLease(fence: intent.fence)
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(void, version, at: revision, within: left, else: consequence)
@@ -161,7 +167,8 @@ final class StoredState: Sendable {
     /// The store where it can write a document in the transaction of a closure.
     var postgres: (any PostgresStore)? { store as? any PostgresStore }
 
-    /// The server's process whose open transaction has the row of the document, for people to read; `nil` where none has.
+    /// The server's process whose open transaction has the row of the document, for people to read; `nil`
+    /// where none has.
     func blocker() async -> String? {
         guard let postgres else { return nil }
         do {

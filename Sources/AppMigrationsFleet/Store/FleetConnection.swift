@@ -3,8 +3,8 @@ internal import AppMigrationsSQL
 
 /// The connection of a closure, on which each statement of this library has an end, also in a cancelled task.
 ///
-/// One that isn't answered is left behind with the connection, with which the server ends the transaction. Another task uses
-/// the connection, while the task that it belongs to does nothing but wait.
+/// One that isn't answered is left behind with the connection, with which the server ends the transaction.
+/// Another task uses the connection, while the task that it belongs to does nothing but wait.
 final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unchecked Sendable {
     private let deadline: Deadline
     private let limit: Duration
@@ -95,8 +95,8 @@ extension FleetConnection {
 
     private static var marks: String { "SELECT set_config('app_migrations.transaction', 'open', true)" }
 
-    /// Begins a transaction that gives up its locks when its host sends nothing for `idle`, and whose statements wait for
-    /// each lock for at most `lockTimeout`.
+    /// Begins a transaction that gives up its locks when its host sends nothing for `idle`, and whose
+    /// statements wait for each lock for at most `lockTimeout`.
     nonisolated(nonsending) func begin(idle: Duration, lockTimeout: Duration) async throws {
         // PostgreSQL only warns of a BEGIN in a transaction, which the COMMIT would end.
         try await query(Self.marks)
@@ -109,7 +109,8 @@ extension FleetConnection {
         settings += try await query(PostgresSettings.reading).flatMap(\.self)
     }
 
-    /// Rolls back what was begun, and closes the connection behind the last; true if it is gone, with which the server rolls back.
+    /// Rolls back what was begun, and closes the connection behind the last; true if it is gone, with which
+    /// the server rolls back.
     nonisolated(nonsending) func rollBack(isLast: Bool = true) async -> Bool {
         if hasBegun {
             do { try await query("ROLLBACK") } catch { await close() }

@@ -1,22 +1,24 @@
 internal import AppMigrations
 
-/// Where the hosts of a fleet keep the one small document of each manager: a database, or any store that can compare and set.
+/// Where the hosts of a fleet keep the one small document of each manager: a database, or any store that can
+/// compare and set.
 ///
-/// Two methods fit PostgreSQL, MySQL, SQLite, Redis, DynamoDB, an object store with `If-Match`, etcd and a ConfigMap of
-/// Kubernetes. The guide <doc:WritingAStore> has the promises one by one, and ``FleetStoreConformance`` runs them
-/// against a store.
+/// Two methods fit PostgreSQL, MySQL, SQLite, Redis, DynamoDB, an object store with `If-Match`, etcd and a
+/// ConfigMap of Kubernetes. The guide <doc:WritingAStore> has the promises one by one, and
+/// ``FleetStoreConformance`` runs them against a store.
 ///
 /// A document is text as UTF-8 without NUL, at most 1 MiB of it, so that a column of text will do.
 public protocol FleetStore: Sendable {
-    /// Reads the newest document of a manager; `nil` says that there is none, and never that it could not be read.
+    /// Reads the newest document of a manager; `nil` says that there is none, and never that it could not be
+    /// read.
     func document(named name: String) async throws -> FleetDocument?
 
     /// Replaces the document that has this revision, or makes the first where the revision is `nil`.
     ///
     /// Comparing and setting are one step: of two hosts that replace the same revision, one is refused.
     ///
-    /// - Returns: The revision of what is written now; `nil` where the document has another revision, or, for a `nil`
-    ///   revision, where there is one: another host was faster.
+    /// - Returns: The revision of what is written now; `nil` where the document has another revision, or, for
+    ///   a `nil` revision, where there is one: another host was faster.
     /// - Throws: Where it is not known whether the document was replaced. The manager reads again.
     func replaceDocument(
         named name: String,

@@ -1,7 +1,9 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// A class, since a start copies its store, and one reference is less to copy than all of this.
+/// The statements of ``PostgresFleetStore`` on its table.
+///
+/// It is a class because a start copies its store, and one reference is cheaper to copy than all these texts.
 final class FleetTable: Sendable {
     private let name: String
     /// The table's own name, where no schema is named.
@@ -38,10 +40,11 @@ final class FleetTable: Sendable {
         return FleetDocument(bytes: Array(text.utf8), revision: FleetRevision(revision))
     }
 
-    /// Replaces a document; `isWaiting` waits for a row that another transaction has locked, instead of passing it over.
+    /// Replaces a document; `isWaiting` waits for a row that another transaction has locked, instead of
+    /// passing it over.
     ///
-    /// Outside of a transaction of this library a row that is locked is passed over: a waiting statement could be neither cancelled
-    /// nor told of.
+    /// Outside of a transaction of this library a row that is locked is passed over: a waiting statement
+    /// could be neither cancelled nor told of.
     nonisolated(nonsending) func replaceDocument(
         named name: String,
         ifRevision revision: FleetRevision?,
@@ -69,7 +72,8 @@ final class FleetTable: Sendable {
         return nil
     }
 
-    /// Random: a rollback, a server that comes up again without its last commits and a backup all take revisions back.
+    /// Random: a rollback, a server that comes up again without its last commits and a backup all take
+    /// revisions back.
     ///
     /// Counted by ones, the revision that its former holder remembers would come again and be another host's.
     private static var step: Int64 { Int64.random(in: 1...(1 << 31)) }
@@ -81,8 +85,8 @@ final class FleetTable: Sendable {
 
     /// A condition that always holds, and has the server write the commit before it answers.
     ///
-    /// With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives its fence to the next
-    /// one. "on" would also wait for standby servers.
+    /// With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives
+    /// its fence to the next one. "on" would also wait for standby servers.
     private static var durable: String {
         "(SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off')"
             + " IS DISTINCT FROM ''"
@@ -98,7 +102,8 @@ final class FleetTable: Sendable {
         let sql = """
             INSERT INTO \(name) (name, revision, document) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING RETURNING revision
             """
-        // Begin at a random revision: if the row is removed by hand and made anew, a stalled host mustn't meet its old one.
+        // Begin at a random revision: if the row is removed by hand and made anew, a stalled host mustn't
+        // meet its old one.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
         let rows = try await rows(of: sql, [key, first, document], on: db)
         return rows?.first?.first?.number.map { FleetRevision($0) }
@@ -134,10 +139,11 @@ final class FleetTable: Sendable {
         return try await db.query(sql, arguments)
     }
 
-    /// True if there is a table under the store's name; one statement, since a pooler gives each to another session.
+    /// True if there is a table under the store's name; one statement, since a pooler gives each to another
+    /// session.
     ///
-    /// Throws where it is another tool's, and where the name leads past the table in which there may be a document: it would be a
-    /// first run for data that is there.
+    /// Throws where it is another tool's, and where the name leads past the table in which there may be a
+    /// document: it would be a first run for data that is there.
     nonisolated(nonsending) private func isThere(
         on db: some AsyncSQLConnection,
         after cause: (any Error)? = nil

@@ -15,9 +15,9 @@ public import AppMigrationsSQL
 /// let store = PostgresFleetStore { try await connect() }
 /// ```
 ///
-/// Each call is one statement, so that it works behind a pooler that lends a connection for one transaction. The store keeps one
-/// connection between its calls, and makes another one where it has failed, was cancelled or is in use. Who connects, closes:
-/// the store closes what it has connected.
+/// Each call is one statement, so that it works behind a pooler that lends a connection for one transaction.
+/// The store keeps one connection between its calls, and makes another one where it has failed, was cancelled
+/// or is in use. Who connects, closes: the store closes what it has connected.
 public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetStore {
     let table: FleetTable
     private let connect: @Sendable () async throws -> Connection
@@ -27,7 +27,8 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
     ///
     /// - Parameters:
     ///   - table: The table's name, after a dot where it has a schema.
-    ///   - connect: Makes a connection to the database that all hosts share. It is called again after a failure.
+    ///   - connect: Makes a connection to the database that all hosts share. It is called again after a
+    ///     failure.
     public init(
         table: String = "app_migration_state",
         connect: @escaping @Sendable () async throws -> Connection
@@ -57,8 +58,8 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
 
     /// Lends the connection that is kept to one call, or a new one.
     ///
-    /// No call waits for another one, which may hang. A connection that was kept may have ended with its server meanwhile, so that
-    /// its error is answered by a new one.
+    /// No call waits for another one, which may hang. A connection that was kept may have ended with its
+    /// server meanwhile, so that its error is answered by a new one.
     private func lending<Value>(
         _ body: (any AsyncSQLConnection & Sendable) async throws -> Value
     ) async throws -> Value {
@@ -70,7 +71,8 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
             let connection =
                 if let former { former } else { try await SQLError.telling(Connection.self, connect) }
             do {
-                // A call that has missed its deadline is cancelled: a client that goes on all the same ends with its connection.
+                // A call that has missed its deadline is cancelled: a client that goes on all the same ends
+                // with its connection.
                 let value = try await withTaskCancellationHandler {
                     try await body(connection)
                 } onCancel: {

@@ -36,7 +36,8 @@ public protocol AsyncSQLConnection {
     /// The library calls it for a connection that it had opened by a closure of the app. It may call it after
     /// an error, more than once, and while a statement waits for its answer: then this method must end that
     /// statement. In a fleet it is also called for a connection that a migrator was given, if a closure's
-    /// statement on it can't be answered any more. By default it does nothing.
+    /// statement on it can't be answered any more, or if the closure goes on for half a lease after its task
+    /// was cancelled. By default it does nothing.
     nonisolated(nonsending) func close() async
 }
 

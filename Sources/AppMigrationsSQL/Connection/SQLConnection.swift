@@ -1,8 +1,8 @@
 /// A database connection that a migrator can use.
 ///
-/// `SQLiteConnection` of `AppMigrationsSQLite` conforms. A connection of another library, or to another
-/// database, conforms with these two methods and a dialect. GRDB's `Database` is shown below, and a
-/// connection of libpq is in `Tests/Packages/PostgresInterop` of this package.
+/// `SQLiteConnection` of `AppMigrationsSQLite` conforms. A connection of another library to SQLite or to
+/// PostgreSQL conforms with these two methods and the dialect of its database. GRDB's `Database` is shown
+/// below, and a connection of libpq is in `Tests/Packages/PostgresInterop` of this package.
 ///
 /// Both methods throw every error of their library: an error must never be returned as an empty result.
 public protocol SQLConnection {

@@ -1,6 +1,7 @@
-/// The SQL of one kind of database: the statements of a migrator that differ between databases.
+/// The kind of a database, by which a migrator knows which statements to write.
 ///
-/// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds `sqlite`.
+/// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds `sqlite`. The statements themselves are in the
+/// `SQLSession` that a dialect creates.
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 

@@ -38,8 +38,8 @@ extension SQLScript {
 
     /// True for a comment that begins the undo part in the files of a tool.
     ///
-    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig, MyBatis Migrations, node-pg-migrate,
-    /// node-sqlite and the evolutions of Play.
+    /// These are goose, sql-migrate, micrate, dbmate, rambler, tern, shmig, MyBatis Migrations,
+    /// node-pg-migrate, node-sqlite and the evolutions of Play.
     private static func beginsUndoing(_ comment: String) -> Bool {
         let text = comment.lowercased()
         guard text.contains("--") else { return false }

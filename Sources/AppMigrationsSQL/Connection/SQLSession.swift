@@ -1,7 +1,7 @@
 internal import AppMigrations
 
-/// The statements of a migrator that differ between databases, and the transactions and settings around a
-/// migration.
+/// Everything that another database must supply: the statements of a migrator that differ between databases,
+/// and the transactions and settings around a migration.
 package protocol SQLSession {
     /// The connection that the statements go to.
     var db: SQLConversation { get }

@@ -14,9 +14,9 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// on the connection's library. The rollback is sent from a task of its own. If the error says that the
     /// rollback failed, close the connection.
     ///
-    /// In a closure of a `FleetMigrationManager`, no statement is waited for without end. One that can't be answered any
-    /// more, or that isn't answered for half a lease after its task was cancelled, is left behind. Close the
-    /// connection after an error.
+    /// In a closure of a `FleetMigrationManager`, no statement is waited for without end. One that can't be
+    /// answered any more, or that isn't answered for half a lease after its task was cancelled, is left
+    /// behind. Close the connection after an error.
     ///
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` is true.

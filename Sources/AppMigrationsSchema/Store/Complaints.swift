@@ -17,8 +17,8 @@ struct Complaints {
 
     /// Runs a check to its end, on a connection from which the modules of virtual tables were removed.
     ///
-    /// If the database is too broken for the check, that is a complaint, too. Damage has to be found twice: a check
-    /// goes on after a page that the disk failed to read, and complains about it as if it were damaged.
+    /// If the database is too broken for the check, that is a complaint, too. Damage has to be found twice: a
+    /// check goes on after a page that the disk failed to read, and complains about it as if it were damaged.
     init(_ check: SQLiteStore.Check, of db: SQLiteConnection) throws(SQLError) {
         try self.init(of: db, once: check)
         if !damaged.isEmpty { try self.init(of: db, once: check) }
@@ -74,7 +74,8 @@ struct Complaints {
         }
     }
 
-    /// Throws if a complaint has the code of a failure that says nothing about the page, such as that of the disk.
+    /// Throws if a complaint has the code of a failure that says nothing about the page, such as that of the
+    /// disk.
     ///
     /// These complaints end in "error code=266" or "error code 10".
     static func checkForFailure(_ complaint: Substring) throws(SQLError) {

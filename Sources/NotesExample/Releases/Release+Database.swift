@@ -7,7 +7,8 @@ extension Release {
         schema: .first
     )
 
-    /// Another schema for the same notes: SQL in a file, run and written to the database's ledger in one transaction.
+    /// Another schema for the same notes: SQL in a file, run and written to the database's ledger in one
+    /// transaction.
     static let v2_1 = Release(
         version: "2.1",
         library: [Step(version: "2.1", summary: "each tag once", run: shareTags)],
@@ -20,7 +21,8 @@ extension Release {
         let removing = NotesLibrary.notesFolder + ".old"
         if try context.layout(from: .filePerNote) == .filePerNote {
             try buildDatabase(context)
-            // Files are removed one by one, and half of them would pass for all: the folder loses its name at once.
+            // Files are removed one by one, and half of them would pass for all: the folder loses its name at
+            // once.
             try folder.rename(NotesLibrary.notesFolder, to: removing)
         }
         try folder.removeIfThere(removing)

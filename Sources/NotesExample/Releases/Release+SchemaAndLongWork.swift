@@ -24,7 +24,8 @@ extension Release {
         try context.library.database().migrate(to: .colors)
     }
 
-    /// Saves after each ten notes which one was the last: previews behind it are written again, with the same text.
+    /// Saves after each ten notes which one was the last: previews behind it are written again, with the same
+    /// text.
     @Sendable private static func makePreviews(_ context: StepContext) throws {
         let folder = context.folder
         if try context.library.layout() == .previews { return }

@@ -377,6 +377,18 @@ import Testing
         try expectOld(Self.store)
     }
 
+    @Test func `a damaged store is kept with its log, which SQLite would delete`() throws {
+        try Self.makeBackup()
+        let damaged = ["": "damage", "-wal": "damage of the log"]
+        for (ending, text) in damaged { try Data(text.utf8).write(to: URL(filePath: Self.store + ending)) }
+        #expect(try copy.state() == .damagedStore)
+        let kept = try #require(try copy.recover(choosing: .backup).keptPath)
+        for (ending, text) in damaged {
+            #expect(FileManager.default.contents(atPath: kept + ending) == Data(text.utf8))
+        }
+        try expectOld(Self.store)
+    }
+
     @Test func `a damaged backup does not become the store, and can be set aside`() throws {
         try Self.makeBackup()
         try Self.makeNew(Self.store, rows: 30)

@@ -60,7 +60,9 @@ extension StoreCommands {
         let endings = try endings()
         // The index of a log may stay with a store that was set aside after a death.
         let asides = endings.filter { $0.contains("-corrupt-") && !$0.hasSuffix("-shm") }
-        let left = endings.filter { !$0.isEmpty && !$0.contains("-corrupt-") }
+        // A store that stays the store keeps its own log.
+        let own = choice == "store" ? ["", "-wal", "-shm"] : [""]
+        let left = endings.filter { !own.contains($0) && !$0.contains("-corrupt-") }
         if !left.isEmpty { throw Unexpected(what: "left over: \(left)") }
         switch choice {
         case "store":

@@ -223,8 +223,9 @@ extension MigrationError {
         /// characters, or begins with a dot.
         public static var invalidName: Code { Code("invalidName") }
 
-        /// A version above the app's version was declared, or passed to `reset(to:)`, `firstRun:` or
-        /// `upgradesFrom`.
+        /// A version is above the app's version.
+        ///
+        /// It was declared, passed to `reset(to:)` or `upgradesFrom`, or is the answer of `firstRun:`.
         public static var newerThanCurrentVersion: Code { Code("newerThanCurrentVersion") }
 
         /// A declared version isn't above the version that was declared before it, or its
@@ -258,7 +259,7 @@ extension MigrationError {
         /// The call changed nothing. Make the same call with a manager that isn't read-only.
         public static var readOnly: Code { Code("readOnly") }
 
-        /// A migration's closure used a manager of the state that is being migrated.
+        /// A migration's closure used a manager of the same state, which would wait for that closure.
         ///
         /// Or a manager was used while one of its declarations was running.
         ///

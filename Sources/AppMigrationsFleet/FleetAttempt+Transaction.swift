@@ -62,7 +62,8 @@ extension FleetAttempt {
     nonisolated(nonsending) private func record(
         _ db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {
-        let (row, stored) = (row, holder.stored)
+        let row = row
+        let stored = holder.stored
         let next = holder.state.recording(row)
         let isWritten: Bool
         do {
@@ -73,7 +74,8 @@ extension FleetAttempt {
             _ = try await db.query(PostgresSettings.restoring, db.settings)
             // The server says before the deadline why there is no answer.
             try await db.query("SET LOCAL lock_timeout = \((deadline.limit * 3 / 4).wholeMilliseconds)")
-            let (name, revision) = (stored.location.name, holder.revision)
+            let name = stored.location.name
+            let revision = holder.revision
             isWritten =
                 try await stored.postgres?.table
                 .replaceDocument(named: name, ifRevision: revision, with: document, isWaiting: true, on: db)

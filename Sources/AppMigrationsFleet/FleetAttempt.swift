@@ -123,7 +123,8 @@ final class FleetAttempt: Sendable {
 
     func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
-        (event.duration, event.error) = (duration.withLock { $0 }, error)
+        event.duration = duration.withLock { $0 }
+        event.error = error
         return event
     }
 }

@@ -1,19 +1,19 @@
 public import AppMigrations
 
 extension FleetMigrationManager {
-    /// Plans the declarations without calling a closure: one row for each, in their order.
+    /// Returns what each declaration would do, in their order, without calling a closure.
     ///
-    /// It reads the store once, changes nothing and never closes the manager. Use the manager that is handed
-    /// in.
+    /// It reads the store once, changes nothing and never closes the manager. `declarations` must declare
+    /// with the manager that is passed to it.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`,
-    ///   `cancelled` or `invalidVersion`, and what `declarations` throws itself.
+    ///   `cancelled` or `invalidVersion`, and the errors of `declarations` itself.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
         let found = try await stored.read()
         let state = try known(found)
-        // A first state that this manager assumed is no knowledge, once there is a state.
+        // If this manager has assumed a first state, and there is a state in the store by now, use that one.
         let isKnown = found.state == nil || !isPresuming
         let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.versions, under: rules)
         return try await plan(declarations, by: state, in: found, known)
@@ -26,7 +26,7 @@ extension FleetMigrationManager {
         _ known: Declarations
     ) async throws -> [PlannedMigration] {
         declarations.withLock { $0.beginPlan() }
-        // While its lease stands, an attempt is no death.
+        // An attempt whose lease has not run out doesn't count as a crash.
         let limit = found.isHeld ? nil : options.attemptLimit
         let plan = Plan(state, attemptLimit: limit, isStateAssumed: found.state == nil)
         let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
@@ -42,12 +42,12 @@ extension FleetMigrationManager {
 }
 
 extension FleetMigrationManager {
-    /// The status that the store has now: read again at each call.
+    /// The current status in the store, which is read at each call.
     ///
-    /// It changes nothing, and works for a closed manager too. Of an attempt whose lease stands it can't be
-    /// told at a glance whether its host is alive: `MigrationStatus.Attempt.isUnderWay` is `nil` then, and
-    /// the attempt no death. A manager that is asked again and again, by a probe for instance, sees a lease
-    /// that nobody renews for its whole length: `isUnderWay` is `false` then, and `deaths` counts the
+    /// It changes nothing, and works for a closed manager too. One read can't tell whether the host of an
+    /// attempt is still running. So `MigrationStatus.Attempt.isUnderWay` is `nil`, and `deaths` doesn't count
+    /// the attempt. If you ask the same manager repeatedly, for example in a probe, it notices that nobody
+    /// has renewed the lease for its whole length. Then `isUnderWay` is `false`, and `deaths` counts the
     /// attempt.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`

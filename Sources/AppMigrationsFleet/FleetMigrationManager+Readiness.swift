@@ -1,7 +1,7 @@
 public import AppMigrations
 
 extension FleetMigrationManager {
-    /// A probe that reads nothing before it is asked, so that a service can offer it while its store is down.
+    /// Creates a probe, and reads nothing yet, so that a service can create it while its store is down.
     ///
     /// ```swift
     /// let readiness = FleetMigrationManager.readiness(
@@ -12,7 +12,7 @@ extension FleetMigrationManager {
     /// let isReady = try await readiness.isMigrated(declare)
     /// ```
     ///
-    /// The parameters are those of the managers that migrate; a probe writes nothing.
+    /// Pass the same values as to the managers that migrate. A probe never writes.
     public static func readiness(
         named name: String,
         currentVersion: String,
@@ -31,17 +31,18 @@ extension FleetMigrationManager {
 
     /// A probe of a fleet's state.
     ///
-    /// It is asked again and again, by several tasks too. One probe for the life of a process sees a lease
-    /// that nobody renews.
+    /// Use one probe for the life of a process, also from several tasks. Only a probe that is asked
+    /// repeatedly notices that nobody renews a lease any more.
     public final class Readiness: Sendable {
         private let manager: Result<FleetMigrationManager, MigrationError>
 
         fileprivate init(_ manager: Result<FleetMigrationManager, MigrationError>) { self.manager = manager }
 
-        /// True if the data is at every version that is declared, or ahead of it, and this app may use it.
+        /// True if every declared version has run, or the data is newer, and this app may use the data.
         ///
-        /// - Throws: As ``FleetMigrationManager/isMigrated(_:)``; `tooOld`; `invalidName`, `invalidVersion`
-        ///   or `newerThanCurrentVersion` where no manager could be made.
+        /// - Throws: The errors of ``FleetMigrationManager/isMigrated(_:)``, and `MigrationError` with the
+        ///   code `tooOld`. With the code `invalidName`, `invalidVersion` or `newerThanCurrentVersion`, a
+        ///   value that was passed to `readiness(named:currentVersion:store:options:)` is wrong.
         nonisolated(nonsending) public func isMigrated(
             _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
         ) async throws -> Bool {
@@ -53,7 +54,7 @@ extension FleetMigrationManager {
             return try await manager.pending(of: declarations, in: found)?.isEmpty == true
         }
 
-        /// The status that the store has now, as ``FleetMigrationManager/status``.
+        /// The current status in the store, as ``FleetMigrationManager/status`` returns it.
         nonisolated(nonsending) public var status: MigrationStatus {
             get async throws(MigrationError) { try await manager.get().status }
         }

@@ -113,7 +113,9 @@ extension FleetMigrationManager {
             know(intent)
             let progress = LeaseHolder.Progress(state: intent, revision: standing, renewed: sent)
             let holder = LeaseHolder(stored, version, lease, progress)
-            let (last, began, onEvent) = (state.versions.lastRun, attempt.attempt, options.onEvent)
+            let last = state.versions.lastRun
+            let began = attempt.attempt
+            let onEvent = options.onEvent
             begun = FleetAttempt(.init(previousVersion: last, began: began, holder: holder, onEvent: onEvent))
             return .saved(standing)
         }

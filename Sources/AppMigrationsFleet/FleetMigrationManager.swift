@@ -119,8 +119,8 @@ extension FleetMigrationManager {
         ///
         /// The host renews its lease six times in this time. If it can't renew the lease for half of this
         /// time, it gives up. So this limits how long a fleet waits after a crash, and not how long a
-        /// migration may take. It is at least a second and at most a day. Hosts may have different values:
-        /// the length that the migrating host has written counts.
+        /// migration may take. It is at least a second and at most a day. Hosts may have different values.
+        /// Then the value of the host that runs the migration counts.
         public var leaseDuration: Duration
 
         /// How long to wait for another host that is migrating; `nil` means without a limit.

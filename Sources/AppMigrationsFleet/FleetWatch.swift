@@ -1,11 +1,11 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// The watch over the statements of one attempt: each of them has an end, whatever its connection does.
+/// Watches over the statements of one attempt, so that each of them ends even if its connection goes silent.
 ///
-/// Once a lease the store's server is asked about the process that runs the statement. If it has no such
-/// process, no answer will come. Half a lease after the task was cancelled, nobody waits for an answer any
-/// more.
+/// Once in each length of a lease, it asks the store's server about the process that runs the statement. If
+/// the server has no such process, no answer will come, and the statement is given up. After the task was
+/// cancelled, a statement is given up when half the length of a lease is over.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// By the start of each server, what the store's server shows of it.
@@ -78,7 +78,8 @@ final class FleetWatch: AnswerWatch {
         let isShown = try await isShown(place)
         // The closure may be in a statement on it, which closing the connection ends.
         nonisolated(unsafe) let db = db
-        let (closing, isolation) = (ClosureOfCaller { await db.close() }, #isolation)
+        let closing = ClosureOfCaller { await db.close() }
+        let isolation = #isolation
         let number = holder.beginStatement()
         defer { holder.endStatement(number) }
         let loss = Guarded<SQLError?>(nil)
@@ -292,39 +293,5 @@ extension SQLError {
 
     fileprivate static func unanswered(by process: ServerProcess) -> SQLError {
         SQLError(.closed, "The connection went silent: \(process.description) does not run the statement")
-    }
-}
-
-/// The first of several results; those after it are dropped.
-private final class FirstResult<Value: Sendable>: Sendable {
-    private enum Progress {
-        case open
-        case waiting(CheckedContinuation<Value, any Error>)
-        case ended(Result<Value, any Error>)
-    }
-
-    private let progress = Guarded<Progress>(.open)
-
-    var value: Value {
-        get async throws {
-            try await withCheckedThrowingContinuation { continuation in
-                let result: Result<Value, any Error>? = progress.withLock { progress in
-                    if case .ended(let result) = progress { return result }
-                    progress = .waiting(continuation)
-                    return nil
-                }
-                if let result { continuation.resume(with: result) }
-            }
-        }
-    }
-
-    func end(_ result: Result<Value, any Error>) {
-        let waiting: CheckedContinuation<Value, any Error>? = progress.withLock { progress in
-            if case .ended = progress { return nil }
-            defer { progress = .ended(result) }
-            if case .waiting(let continuation) = progress { return continuation }
-            return nil
-        }
-        waiting?.resume(with: result)
     }
 }

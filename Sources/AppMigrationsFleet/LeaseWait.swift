@@ -86,7 +86,10 @@ struct LeaseWait {
     ) async throws(MigrationError) {
         let now = clock.awake()
         let start = start ?? now
-        (self.start, self.holder, self.end, hasPaused) = (start, holder, end, true)
+        self.start = start
+        self.holder = holder
+        self.end = end
+        hasPaused = true
         if let timeout, now - start >= timeout { throw end ?? location.timedOut(timeout, holder, version) }
         if told.map({ now - $0 >= .seconds(10) }) ?? true {
             told = now

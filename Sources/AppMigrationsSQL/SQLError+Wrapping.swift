@@ -46,8 +46,8 @@ extension SQLError {
 
     /// True if PgBouncer refuses transactions, because it is configured with `pool_mode = statement`.
     ///
-    /// PgBouncer has the SQLSTATE 08P01 for nearly everything that it reports itself, including a lost server
-    /// and a full pool. Only its message distinguishes them. The message isn't translated.
+    /// PgBouncer uses the SQLSTATE 08P01 for nearly all of its own errors, for example if it has lost the
+    /// server or the pool is full. So the message has to be read. PgBouncer doesn't translate it.
     private var isOfStatementPooling: Bool {
         sqlState == "08P01" && message.contains("statement pooling mode")
     }

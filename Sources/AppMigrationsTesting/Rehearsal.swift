@@ -79,8 +79,9 @@ public struct Rehearsal: Sendable {
     /// empty folder for a fresh install. A migration that the answer would skip is a finding. If the answer
     /// would run migrations on data that already has them, that is run and compared, too. When the newest
     /// starting point has been upgraded, the app is asked again, as if the state was lost, and started with
-    /// its answer. It is also asked about the data of each migration that saves checkpoints, as it is after
-    /// the first checkpoint. All other runs use the versions of the starting points.
+    /// its answer. It is also asked about the unfinished data of each migration that saves checkpoints, calls
+    /// `synchronize` or commits batches, as it is after the first of these. All other runs use the versions
+    /// of the starting points.
     ///
     /// - Parameters:
     ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder. It returns `nil` to
@@ -90,7 +91,7 @@ public struct Rehearsal: Sendable {
     ///   - declarations: The declarations of the app, for data in this folder.
     /// - Returns: The report. With `firstRun` it also has a row `asked firstRun` for each starting point that
     ///   was asked about, a row `after the state was lost`, and a row `after the state was lost inside 1.1`
-    ///   for each migration with checkpoints.
+    ///   for each migration whose data was seen unfinished.
     /// - Throws: The error of a starting point that can't be created, `MigrationError` for a version that
     ///   can't be read, and errors of files that can't be copied or compared. The error of a migration or of
     ///   `firstRun` is a finding instead.

@@ -1,8 +1,3 @@
-/// An error of another module of this package that knows whether a full disk caused it.
-package protocol DiskUsingError: Error {
-    var isDueToFullDisk: Bool { get }
-}
-
 extension Error {
     /// True if this error, or its cause, says that the disk is full or that the user's quota is used up.
     ///

@@ -158,7 +158,7 @@ extension FileTree {
     ///
     /// If this process opened and closed such a file, SQLite would lose all locks that it holds on the file
     /// in this process (sqlite.org/howtocorrupt.html, 2.2). Not syncing the file is safe, because SQLite
-    /// itself syncs the transactions that it commits.
+    /// syncs each transaction itself when it commits it.
     ///
     /// This is true if the file's name ends with `-shm`, or if one of SQLite's files (`-wal`, `-shm` or
     /// `-journal`) is next to the file.

@@ -128,7 +128,8 @@ extension FleetStoreConformance {
             revisions.append(try await make(prefix + ending, "\(number)", host: number))
         }
         for (number, ending) in endings.enumerated() {
-            let (name, revision) = (prefix + ending, revisions[number])
+            let name = prefix + ending
+            let revision = revisions[number]
             if let other = try await other(name, than: "\(number)", at: revision, host: number + 1) {
                 return "The document \"\(ending)\" reads as \(other)."
             }

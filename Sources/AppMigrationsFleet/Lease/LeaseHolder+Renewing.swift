@@ -18,7 +18,8 @@ extension LeaseHolder {
     nonisolated(nonsending) private func callInTask(
         _ body: nonisolated(nonsending) @escaping () async throws -> Void
     ) async -> (any Error)? {
-        let (closure, isolation) = (ClosureOfCaller(body: body), #isolation)
+        let closure = ClosureOfCaller(body: body)
+        let isolation = #isolation
         let calling = Task { () -> (any Error)? in
             do { try await closure.call(on: isolation) } catch { return error }
             return nil

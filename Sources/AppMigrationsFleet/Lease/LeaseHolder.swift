@@ -33,7 +33,9 @@ final class LeaseHolder: Sendable {
     let progress: Guarded<Progress>
 
     init(_ stored: StoredState, _ version: AppVersion, _ lease: Lease, _ progress: Progress) {
-        (self.stored, self.version, self.lease) = (stored, version, lease)
+        self.stored = stored
+        self.version = version
+        self.lease = lease
         self.progress = Guarded(progress)
     }
 

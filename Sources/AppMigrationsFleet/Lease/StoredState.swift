@@ -30,7 +30,9 @@ final class StoredState: Sendable {
     }
 
     init(_ location: StateLocation, _ store: any FleetStore, _ deadline: Deadline) {
-        (self.location, self.store, self.deadline) = (location, store, deadline)
+        self.location = location
+        self.store = store
+        self.deadline = deadline
     }
 
     /// Reads the state, and says whether a lease stands in it: until this host has seen one revision for the

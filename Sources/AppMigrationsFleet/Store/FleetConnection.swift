@@ -23,7 +23,9 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
         waiting time: Duration = .zero,
         _ connect: nonisolated(nonsending) @escaping () async throws -> Base
     ) {
-        (self.deadline, limit, self.connect) = (deadline, deadline.limit + time, connect)
+        self.deadline = deadline
+        limit = deadline.limit + time
+        self.connect = connect
     }
 
     /// Connects within the deadline, and closes a connection that comes too late.
@@ -53,7 +55,8 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         let isRollback = sql == "ROLLBACK"
         if isRollback, made.withLock({ $0.isClosed }) { return [] }
-        let (base, isolation) = (try base, #isolation)
+        let base = try base
+        let isolation = #isolation
         let statement = ClosureOfCaller { try await base.query(sql, arguments) }
         do {
             return try await SQLError.telling(Base.self) {
@@ -75,7 +78,8 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
             return made.base
         }
         guard let base else { return }
-        let (closing, isolation) = (ClosureOfCaller { await base.close() }, #isolation)
+        let closing = ClosureOfCaller { await base.close() }
+        let isolation = #isolation
         do {
             try await uncancelled { [deadline] in
                 try await deadline.bound { try await closing.call(on: isolation) }

@@ -91,7 +91,9 @@ package struct PostgresStatements {
 
     private mutating func endStatement(at end: Int) {
         if let start { statements.append(Statement(script: script, tokens: tokens, places: start..<end)) }
-        (start, head, former) = (nil, .nothing, .other)
+        start = nil
+        head = .nothing
+        former = .other
     }
 
     private func refusal(_ message: String, _ index: Int) -> SQLError {

@@ -240,7 +240,8 @@ extension InterruptedTableCopy {
                 changes.append("\(name.quoted) IS NOT (\(value)\n)")
             }
         }
-        let (table, backup) = ("main.\(table.quoted)", "main.\(backup.quoted)")
+        let table = "main.\(table.quoted)"
+        let backup = "main.\(backup.quoted)"
         if shared.isEmpty { return try db.rows("SELECT 1 FROM \(table) LIMIT 1").isEmpty }
         let list = shared.joined(separator: ", ")
         let sql = """

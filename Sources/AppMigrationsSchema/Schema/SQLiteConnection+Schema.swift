@@ -32,5 +32,22 @@ extension SQLiteConnection {
     }
 
     /// Leaves a write-ahead log as it is when the last connection closes.
-    func keepLogOnClose() { app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil) }
+    func keepLogOnClose(_ keeps: Bool = true) {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0, nil)
+    }
+
+    /// Throws if another connection uses the database, as far as SQLite can tell.
+    ///
+    /// In this locking mode, "the database connection does not release file-locks at the conclusion of each
+    /// transaction" (PRAGMA locking_mode). If it is set before the first access in WAL mode, no other process
+    /// can have the file open. In the other journal modes, an idle connection isn't noticed.
+    ///
+    /// Afterwards this connection leaves the log as it is when it closes, also if it can't read the file.
+    /// Otherwise SQLite would delete a log that it can't read.
+    func requireSoleUse() throws(SQLError) {
+        keepLogOnClose()
+        try query("PRAGMA locking_mode = EXCLUSIVE")
+        try query("BEGIN EXCLUSIVE")
+        try query("ROLLBACK")
+    }
 }

@@ -19,9 +19,9 @@ public import AppMigrationsSQLite
 /// never copied, or copied and deleted since. Only your app knows, for example by the version that it saves
 /// after the copy.
 ///
-/// Nothing is deleted. A file that isn't the store any more is kept as `<its path>-corrupt-<time>`, like a
-/// store that was set aside. A process may die at any point: the next call finds one of the states again and
-/// goes on.
+/// Nothing that holds data is deleted. A file that isn't the store any more is kept as `<its
+/// path>-corrupt-<time>`, like a store that was set aside. A process may die at any point: the next call
+/// finds one of the states again and goes on.
 ///
 /// Call it before anything opens the store. SQLite creates a missing store when it opens it, and deletes a
 /// log that lies next to a file without a byte.
@@ -116,8 +116,8 @@ public struct InterruptedStoreCopy: Sendable {
     ///     log at the store's name is never clear. A check needs every collation of the schema.
     ///   - lockTimeout: How long to wait for others.
     /// - Returns: The state that was found, and the path of the file that was kept.
-    /// - Throws: `SQLError`: `SQLError.Code.undecidedCopy` if both exist and `choice` is `nil`;
-    ///   `SQLError.Code.undecidedLog` if the log can belong to either and `log` is `nil`;
+    /// - Throws: `SQLError`: `SQLError.Code.undecidedCopy` if both files exist and `choice` is `nil`;
+    ///   `SQLError.Code.undecidedLog` if the log can belong to either file and the parameter `log` is `nil`;
     ///   `SQLError.Code.damaged` and `SQLError.Code.newerSchema` for a backup that can't be the store;
     ///   `SQLError.Code.busy` while a connection uses one of the files; `SQLError.Code.unreachable`,
     ///   `SQLError.Code.fileFailure`, `SQLError.Code.cancelled`, `SQLError.Code.cannotOpen` for a path that

@@ -100,7 +100,8 @@ extension SQLiteConnection {
         try withoutActuallyEscaping(mayGoOn) { (mayGoOn) throws(SQLError) in
             var mustStop = { Task<Never, Never>.isCancelled || !mayGoOn() }
             try withUnsafeMutablePointer(to: &mustStop) { (mustStop) throws(SQLError) in
-                // SQLite runs a million instructions of its virtual machine in some tenths of a second.
+                // SQLite calls the handler each time its virtual machine has run a million instructions,
+                // which takes a few tenths of a second.
                 unlessClosed {
                     sqlite3_progress_handler(
                         handle,

@@ -91,7 +91,7 @@ extension StoreAndBackup {
         }
     }
 
-    /// The schema of a database and the number of rows of each table.
+    /// The statements of a schema, and the number of rows of each ordinary table by its statement.
     private struct Contents {
         var schema = Set<String>()
         var counts: [String: Int64] = [:]
@@ -108,13 +108,11 @@ extension StoreAndBackup {
             _ = try StoreLook(files: files, busyTimeout: .zero).isUsable(.full, reporting: nil) {
                 db throws(SQLError) in
                 var found = Contents()
-                let rows = try db.query("SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL")
-                for row in rows {
-                    found.schema.insert("\(row)")
-                    let sql = try row.text(2)
-                    if row[0] != "table" || sql.uppercased().hasPrefix("CREATE VIRTUAL ") { continue }
-                    let name = try row.text(1)
-                    found.counts[name] = try db.number("SELECT count(*) FROM main.\(SQLName(name).quoted)")
+                for object in try SchemaObject.all(of: db) {
+                    guard let sql = object.sql else { continue }
+                    found.schema.insert(sql)
+                    if object.kind != .table || object.isVirtual { continue }
+                    found.counts[sql] = try db.number("SELECT count(*) FROM \(object.qualifiedName)")
                 }
                 contents = found
             }

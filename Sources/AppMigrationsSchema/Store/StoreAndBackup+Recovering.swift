@@ -26,7 +26,7 @@ extension StoreAndBackup {
         if let suffix { try removeIndex(store.store + "-shm" + suffix) }
         if choice == .store { return try setAside(backup, lockTimeout: lockTimeout) }
         try absorbLog(lockTimeout: lockTimeout)
-        let kept = try setAside(store, isDamaged: traces.state == .damagedStore, lockTimeout: lockTimeout)
+        let kept = try setAside(store, lockTimeout: lockTimeout)
         // Without this, `open` would set the new store aside as one that an interrupted recovery has left.
         try SQLError.ofFile(store.recovery, "The mark of a recovery could not be removed") {
             try Platform.removeIfThere($0)
@@ -64,10 +64,9 @@ extension StoreAndBackup {
         defer { db.close() }
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")
-        try db.query("PRAGMA locking_mode = EXCLUSIVE")
-        try db.query("BEGIN EXCLUSIVE")
-        try db.query("ROLLBACK")
+        try db.requireSoleUse()
         try db.query("PRAGMA wal_checkpoint(TRUNCATE)")
+        db.keepLogOnClose(false)
         try db.synchronizeFile()
         db.close()
         for ending in ["-journal", "-wal"]
@@ -87,21 +86,15 @@ extension StoreAndBackup {
 
     /// Renames a file and all next to it.
     ///
-    /// A damaged store isn't opened: SQLite deletes a log that it can't read when it closes the file.
-    ///
     /// - Returns: The new path; `nil` if there was nothing to rename.
-    private func setAside(
-        _ files: StoreFiles,
-        isDamaged: Bool = false,
-        lockTimeout: Duration
-    ) throws(SQLError) -> String? {
+    private func setAside(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) -> String? {
         var exists = false
         if try !files.hasBytes { try removeIndex(files.store + "-shm") }
         for ending in StoreFiles.endings where try StoreFiles.status(files.store + ending) != nil {
             exists = true
         }
         if !exists { return nil }
-        if try files.hasBytes, !isDamaged {
+        if try files.hasBytes {
             do throws(SQLError) {
                 // A log stays if it could not be written into its file at the end.
                 return try files.setAside(lockTimeout, sidecarsFirst: true).path

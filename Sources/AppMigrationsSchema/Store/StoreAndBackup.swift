@@ -91,15 +91,12 @@ struct StoreAndBackup {
         store.error(.undecidedLog, "\(path) can belong to the store or to its backup \(backup.store)")
     }
 
-    /// Throws if a connection uses the file, as far as SQLite can tell.
+    /// Throws if a connection uses the file, as far as SQLite can tell, and changes nothing.
     func refuseUsed(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) {
         do throws(SQLError) {
             let db = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
             defer { db.close() }
-            // In WAL mode it also finds connections that are idle.
-            try db.query("PRAGMA locking_mode = EXCLUSIVE")
-            try db.query("BEGIN EXCLUSIVE")
-            try db.query("ROLLBACK")
+            try db.requireSoleUse()
         } catch {
             if error.code != .damaged { throw error }
         }

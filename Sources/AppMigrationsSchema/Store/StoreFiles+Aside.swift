@@ -44,14 +44,10 @@ extension StoreFiles {
         -> SQLiteStore.SetAside
     {
         let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
-        // In this mode, "the database connection does not release file-locks at the conclusion of each
-        // transaction". If it is set before the first access in WAL mode, no other process can have the file
-        // open.
-        try db.query("PRAGMA locking_mode = EXCLUSIVE")
-        try db.query("BEGIN EXCLUSIVE")
-        try db.query("ROLLBACK")
-        // The connection deletes the log when it closes, by its name. After the rename, that could be the log
-        // of another store.
+        try db.requireSoleUse()
+        // The connection writes the log into the store when it closes, and deletes it by its name. After the
+        // rename, that could be the log of another store.
+        db.keepLogOnClose(false)
         db.close()
         return SQLiteStore.SetAside(
             path: try moveAside(sidecarsFirst: sidecarsFirst),

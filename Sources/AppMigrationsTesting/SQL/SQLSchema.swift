@@ -33,7 +33,8 @@ struct SQLSchema {
                 add("there is no \(wanted.title), which a new database has")
                 continue
             }
-            let (words, expected) = (mine.words, wanted.words)
+            let words = mine.words
+            let expected = wanted.words
             if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
             let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
             add(

@@ -1,6 +1,6 @@
-import AppMigrationsSQLite
 import Testing
 
+@testable import AppMigrationsSQLite
 @testable import AppMigrationsSchema
 
 /// SQLite's checks complain of rows and of files; only the second is damage.
@@ -147,6 +147,23 @@ import Testing
                 found = error.extendedResultCode
             }
             #expect(found == code, "\(complaint)")
+        }
+    }
+
+    @Test func `damage counts only if it is found twice`() throws {
+        var failures = 0
+        try withUnsafeMutablePointer(to: &failures) { failures in
+            let db = try SQLiteConnection(path: ":memory:")
+            try AppRegistrations.registerFailingCollation(on: db.handle, failures: failures)
+            try Self.run(
+                "CREATE TABLE g(a TEXT COLLATE failing UNIQUE); INSERT INTO g VALUES ('a'), ('b'), ('c')",
+                on: db
+            )
+            failures.pointee = 1
+            #expect(try Complaints(.full, of: db).damage == nil)
+            #expect(failures.pointee == 0)
+            failures.pointee = .max
+            #expect(try Complaints(.full, of: db).damage != nil)
         }
     }
 }

@@ -377,16 +377,37 @@ import Testing
         try expectOld(Self.store)
     }
 
+    /// A file that SQLite can't read, next to a log that it can't read either and would delete.
+    private static func writeDamage(_ path: String) throws -> [String: Data] {
+        let damage = ["": Data("damage".utf8), "-wal": Data("damage of the log".utf8)]
+        for (ending, bytes) in damage { try bytes.write(to: URL(filePath: path + ending)) }
+        return damage
+    }
+
+    private static func damage(_ path: String) -> [String: Data?] {
+        [
+            "": FileManager.default.contents(atPath: path),
+            "-wal": FileManager.default.contents(atPath: path + "-wal"),
+        ]
+    }
+
     @Test func `a damaged store is kept with its log, which SQLite would delete`() throws {
         try Self.makeBackup()
-        let damaged = ["": "damage", "-wal": "damage of the log"]
-        for (ending, text) in damaged { try Data(text.utf8).write(to: URL(filePath: Self.store + ending)) }
+        let damage = try Self.writeDamage(Self.store)
         #expect(try copy.state() == .damagedStore)
+        #expect(Self.damage(Self.store) == damage)
         let kept = try #require(try copy.recover(choosing: .backup).keptPath)
-        for (ending, text) in damaged {
-            #expect(FileManager.default.contents(atPath: kept + ending) == Data(text.utf8))
-        }
+        #expect(Self.damage(kept) == damage)
         try expectOld(Self.store)
+    }
+
+    @Test func `a damaged backup keeps its log, whichever file is chosen`() throws {
+        try Self.makeNew(Self.store, rows: 30)
+        let damage = try Self.writeDamage(Self.backup)
+        #expect(try sqlError { try copy.recover(choosing: .backup) }.code == .damaged)
+        #expect(Self.damage(Self.backup) == damage)
+        let kept = try #require(try copy.recover(choosing: .store).keptPath)
+        #expect(Self.damage(kept) == damage)
     }
 
     @Test func `a damaged backup does not become the store, and can be set aside`() throws {

@@ -1,7 +1,8 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 import Foundation
 import Testing
+
+@testable import AppMigrationsSchema
 
 @Suite(.temporaryDirectory) struct StoreAsideTests {
     let folder = TemporaryDirectory.current.path
@@ -35,6 +36,18 @@ import Testing
             error.description
                 == "\(error.path ?? ""): The store is not damaged. Nothing was renamed."
         )
+    }
+
+    @Test func `a sound store that is set aside needs no log`() throws {
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.makeStore(store.path, journal: "wal")
+        let db = try SQLiteConnection(path: store.path)
+        try db.query("CREATE TABLE newest(a)")
+        db.keepLogOnClose()
+        db.close()
+        let aside = try store.setAside(onlyIfDamaged: false)
+        #expect(!FileManager.default.fileExists(atPath: aside.path + "-wal"))
+        #expect(try SQLiteConnection(path: aside.path).query("SELECT * FROM newest") == [])
     }
 
     @Test(arguments: StagedMigrationTests.journals)

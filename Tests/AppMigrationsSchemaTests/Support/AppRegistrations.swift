@@ -57,6 +57,28 @@ enum AppRegistrations {
         try db.query("PRAGMA foreign_keys = ON")
     }
 
+    /// Registers the collation `failing`, which reverses as many of its next comparisons as `failures` says.
+    ///
+    /// To a check it looks like a page that was read wrongly once.
+    static func registerFailingCollation(on handle: OpaquePointer, failures: UnsafeMutablePointer<Int>) throws
+    {
+        let createCollation = try symbol("sqlite3_create_collation", as: CreateCollation.self)
+        let result = createCollation(handle, "failing", 1, failures) {
+            failures,
+            count,
+            first,
+            others,
+            second in
+            guard let first, let second else { return 0 }
+            let order = memcmp(first, second, Int(min(count, others)))
+            let isReversed = failures?.assumingMemoryBound(to: Int.self)
+            guard let isReversed, isReversed.pointee > 0 else { return order }
+            isReversed.pointee -= 1
+            return -order
+        }
+        #expect(result == 0)
+    }
+
     /// Makes `app_tok` another name of `ascii`, by `fts5_api` ("Extending FTS5").
     private static func registerTokenizerOfFTS5(on handle: OpaquePointer) throws {
         typealias BindPointer =

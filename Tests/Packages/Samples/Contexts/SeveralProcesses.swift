@@ -34,7 +34,8 @@ import Testing
     @Test func `a state that moves goes on where the old one is, and an interrupted one stays`() async throws
     {
         try await withFolder { folder async throws in
-            let (old, new) = (URL(filePath: folder + "/old"), folder + "/new")
+            let old = URL(filePath: folder + "/old")
+            let new = folder + "/new"
             let open = { (place: String, version: String) in
                 try MigrationManager(
                     named: "Library",

@@ -14,6 +14,13 @@ import Testing
     /// The forms in which a statement is sent.
     enum Form: CaseIterable, Sendable {
         case file, fileAlone, closureOfFile, batch, transaction
+
+        /// A statement on the counter that this form can send.
+        var statement: String {
+            self == .fileAlone
+                ? "CREATE INDEX CONCURRENTLY IF NOT EXISTS counted ON counter(runs)"
+                : "UPDATE counter SET runs = runs + 1"
+        }
     }
 
     /// A host whose store is reached directly, with a lease that outlasts the other tests' work.
@@ -83,12 +90,8 @@ import Testing
         _ isCancelled: Bool
     ) async throws {
         try await withAwaited { db, info in
-            try await db.query("CREATE TABLE counter(runs INT)")
-            try await db.query("INSERT INTO counter VALUES (0)")
-            let statement =
-                form == .fileAlone
-                ? "CREATE INDEX CONCURRENTLY IF NOT EXISTS counted ON counter(runs)"
-                : "UPDATE counter SET runs = runs + 1"
+            try await makeCounter(on: db)
+            let statement = form.statement
             let proxy = try SilentProxy(before: info, silentAt: statement)
             let host = try await manager(info)
             let work = Call { try await migrate(form, host, proxy.info(info), sending: statement) }
@@ -157,18 +160,13 @@ import Testing
         _ lock: Lock
     ) async throws {
         try await withAwaited { console, info in
-            try await console.query("CREATE TABLE counter(runs INT)")
-            try await console.query("INSERT INTO counter VALUES (0)")
-            guard case .text(let number) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
-            else { throw CocoaError(.fileReadUnknown) }
+            try await makeCounter(on: console)
+            let number = try await processNumber(of: console)
             let log = Log()
             let host = try await manager(info, log)
             try await console.query("BEGIN")
             try await console.query(lock.rawValue)
-            let statement =
-                form == .fileAlone
-                ? "CREATE INDEX CONCURRENTLY IF NOT EXISTS counted ON counter(runs)"
-                : "UPDATE counter SET runs = runs + 1"
+            let statement = form.statement
             let work = Call { try await migrate(form, host, info, sending: statement) }
             let event = "waiting the open transaction of the server's process \(number) for 127.0.0.1"
             try await wait(on: console) { log.lines.contains(event) }
@@ -184,8 +182,7 @@ import Testing
     {
         try await withAwaited { console, info in
             try await console.query("CREATE TABLE counter(runs INT)")
-            guard case .text(let number) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
-            else { throw CocoaError(.fileReadUnknown) }
+            let number = try await processNumber(of: console)
             let log = Log()
             let host = try await manager(info, log)
             try await console.query("BEGIN")
@@ -202,10 +199,8 @@ import Testing
     @Test(arguments: [Form.file, .batch])
     func `the error of a wait in vain names the open transaction`(_ form: Form) async throws {
         try await withAwaited { console, info in
-            try await console.query("CREATE TABLE counter(runs INT)")
-            try await console.query("INSERT INTO counter VALUES (0)")
-            guard case .text(let number) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
-            else { throw CocoaError(.fileReadUnknown) }
+            try await makeCounter(on: console)
+            let number = try await processNumber(of: console)
             let host = try await manager(info)
             try await console.query("BEGIN")
             try await console.query("UPDATE counter SET runs = runs")
@@ -225,6 +220,19 @@ import Testing
             try await console.query("COMMIT")
         }
     }
+}
+
+private nonisolated(nonsending) func makeCounter(on db: AsyncPostgresConnection) async throws {
+    try await db.query("CREATE TABLE counter(runs INT)")
+    try await db.query("INSERT INTO counter VALUES (0)")
+}
+
+/// The number of the server's process that runs the statements of a connection.
+private nonisolated(nonsending) func processNumber(of db: AsyncPostgresConnection) async throws -> String {
+    guard case .text(let number) = try await db.query("SELECT pg_backend_pid()::text")[0][0] else {
+        throw CocoaError(.fileReadUnknown)
+    }
+    return number
 }
 
 /// Waits until something holds, or until the test's time is over.

@@ -1,0 +1,35 @@
+internal import AppMigrations
+
+/// The first of several results; those after it are dropped.
+final class FirstResult<Value: Sendable>: Sendable {
+    private enum Progress {
+        case open
+        case waiting(CheckedContinuation<Value, any Error>)
+        case ended(Result<Value, any Error>)
+    }
+
+    private let progress = Guarded<Progress>(.open)
+
+    var value: Value {
+        get async throws {
+            try await withCheckedThrowingContinuation { continuation in
+                let result: Result<Value, any Error>? = progress.withLock { progress in
+                    if case .ended(let result) = progress { return result }
+                    progress = .waiting(continuation)
+                    return nil
+                }
+                if let result { continuation.resume(with: result) }
+            }
+        }
+    }
+
+    func end(_ result: Result<Value, any Error>) {
+        let waiting: CheckedContinuation<Value, any Error>? = progress.withLock { progress in
+            if case .ended = progress { return nil }
+            defer { progress = .ended(result) }
+            if case .waiting(let continuation) = progress { return continuation }
+            return nil
+        }
+        waiting?.resume(with: result)
+    }
+}

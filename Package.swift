@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "AppMigrationsSchema", targets: ["AppMigrationsSchema"]),
         .library(name: "AppMigrationsFleet", targets: ["AppMigrationsFleet"]),
         .library(name: "AppMigrationsLegacy", targets: ["AppMigrationsLegacy"]),
+        .library(name: "AppMigrationsCommandLine", targets: ["AppMigrationsCommandLine"]),
         .library(name: "AppMigrationsTesting", targets: ["AppMigrationsTesting"]),
     ],
     targets: [
@@ -85,6 +86,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "AppMigrationsCommandLine",
+            dependencies: ["AppMigrations", "AppMigrationsSystem"],
+            swiftSettings: settings
+        ),
+        .target(
             name: "AppMigrationsTesting",
             dependencies: ["AppMigrations", "AppMigrationsSQL"],
             swiftSettings: settings
@@ -133,6 +139,11 @@ let package = Package(
         .testTarget(
             name: "AppMigrationsLegacyTests",
             dependencies: ["AppMigrations", "AppMigrationsLegacy", "AppMigrationsTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "AppMigrationsCommandLineTests",
+            dependencies: ["AppMigrations", "AppMigrationsCommandLine", "TestSupport"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -35,7 +35,8 @@ final class SQLThread: @unchecked Sendable {
     /// Runs rules on a new thread.
     func begin(_ rules: @escaping () -> Void) throws(SQLError) {
         self.rules = rules
-        #if canImport(Darwin)
+        // Whether `pthread_t` is a pointer depends on the C library.
+        #if canImport(Darwin) || canImport(Musl)
         var thread: pthread_t?
         #else
         var thread = pthread_t()

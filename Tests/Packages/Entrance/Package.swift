@@ -21,6 +21,10 @@ let package = Package(
             name: "legacy",
             dependencies: [.product(name: "AppMigrationsLegacy", package: root)]
         ),
+        .executableTarget(
+            name: "tool",
+            dependencies: [.product(name: "AppMigrationsCommandLine", package: root)]
+        ),
         .executableTarget(name: "fleet", dependencies: [.product(name: "AppMigrationsFleet", package: root)]),
     ],
     swiftLanguageModes: [.v6]

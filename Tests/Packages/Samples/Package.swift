@@ -26,7 +26,7 @@ let package = Package(
         // The whole tool of *A command-line tool*, which the tests run as a process.
         .executableTarget(
             name: "Tool",
-            dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
+            dependencies: [.product(name: "AppMigrationsCommandLine", package: "swift-app-migrations")],
             path: "Tool",
             exclude: ["Contexts"],
             sources: ["Generated"],
@@ -64,6 +64,7 @@ let package = Package(
             dependencies: [
                 "AppStart", "LegacyStart", "Pasted", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsCommandLine", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsLegacy", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQL", package: "swift-app-migrations"),

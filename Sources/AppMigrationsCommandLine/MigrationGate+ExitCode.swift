@@ -1,0 +1,43 @@
+import AppMigrations
+import AppMigrationsSystem
+
+extension MigrationGate {
+    /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
+    ///
+    /// | exit code | meaning | errors |
+    /// | --- | --- | --- |
+    /// | 70 | the tool or the data needs a person | all others |
+    /// | 75 | it may succeed later | `lockTimeout`, `stateUnreadable`, ``AppMigrations/MigrationGate/RequiresUnlock``, and each `MigrationError` whose `isTransient` is true |
+    /// | 77 | permissions are missing | a system call failed with `EACCES` or `EROFS` |
+    /// | 78 | this release is too old for the data | ``AppMigrations/MigrationGate/RequiresAppVersion``, `usedByNewerApp`, `stateFromNewerFormat` |
+    /// | 130 | the user has cancelled | `CancellationError`, `cancelled` |
+    ///
+    /// The codes 70 to 78 are those of `sysexits.h`, where they are called `EX_SOFTWARE`, `EX_TEMPFAIL`,
+    /// `EX_NOPERM` and `EX_CONFIG`. The code 130 is the one that a shell reports for a process that Ctrl-C
+    /// has ended: 128 and the number of the signal ("Exit Status" in the POSIX description of the shell).
+    public static func exitCode(after error: any Error) -> Int32 {
+        switch error {
+        case is CancellationError: return 130
+        case is RequiresAppVersion: return 78
+        case is RequiresUnlock: return 75
+        case let error as MigrationError: return exitCode(after: error)
+        default: return 70
+        }
+    }
+
+    private static func exitCode(after error: MigrationError) -> Int32 {
+        switch error.underlyingError {
+        // `firstRun:` or the closure of a migration threw it.
+        case let cause as RequiresAppVersion: return exitCode(after: cause)
+        case let cause as RequiresUnlock: return exitCode(after: cause)
+        case let cause as SystemCallError where [EACCES, EROFS].contains(cause.errorNumber): return 77
+        default: break
+        }
+        switch error.code {
+        case .cancelled: return 130
+        case .usedByNewerApp, .stateFromNewerFormat: return 78
+        case .lockTimeout, .stateUnreadable: return 75
+        default: return error.isTransient ? 75 : 70
+        }
+    }
+}

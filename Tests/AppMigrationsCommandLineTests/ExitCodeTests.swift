@@ -1,0 +1,63 @@
+import AppMigrations
+import AppMigrationsCommandLine
+import Foundation
+import Testing
+
+struct ExitCodeTests {
+    private func exitCode(
+        after code: MigrationError.Code,
+        because cause: (any Error)? = nil,
+        isTransient: Bool = false
+    ) -> Int32 {
+        let error = MigrationError(code: code, underlyingError: cause, isTransient: isTransient)
+        return MigrationGate.exitCode(after: error)
+    }
+
+    private func systemError(_ number: Int32) -> SystemCallError {
+        SystemCallError(call: "open", errorNumber: number, path: "/d/file")
+    }
+
+    @Test(
+        arguments: [
+            (.cancelled, 130),
+            (.usedByNewerApp, 78), (.stateFromNewerFormat, 78),
+            (.lockTimeout, 75), (.stateUnreadable, 75),
+            (.stateCorrupted, 70), (.migrationFailed, 70), (.attemptLimitReached, 70), (.stateNotSaved, 70),
+        ] as [(MigrationError.Code, Int32)]
+    )
+    func `an error of a manager has the exit code of its kind`(code: MigrationError.Code, expected: Int32) {
+        #expect(exitCode(after: code) == expected)
+    }
+
+    @Test func `an error that is transient asks for another try`() {
+        #expect(exitCode(after: .protectionFailed) == 70)
+        #expect(exitCode(after: .protectionFailed, isTransient: true) == 75)
+    }
+
+    @Test func `missing permissions have an exit code of their own`() {
+        for code: MigrationError.Code in [
+            .stateUnreadable, .stateNotSaved, .migrationFailed, .protectionFailed,
+        ] {
+            #expect(exitCode(after: code, because: systemError(EACCES)) == 77)
+            #expect(exitCode(after: code, because: systemError(EROFS)) == 77)
+            #expect(exitCode(after: code, because: systemError(EIO)) != 77)
+        }
+    }
+
+    @Test func `errors of a gate have exit codes of their own, also below an error of a manager`() throws {
+        let version = try AppVersion(parsing: "3.0")
+        let newer = MigrationGate.RequiresAppVersion(version: version, managerName: "Library")
+        #expect(MigrationGate.exitCode(after: newer) == 78)
+        #expect(exitCode(after: .firstRunFailed, because: newer) == 78)
+        #expect(MigrationGate.exitCode(after: MigrationGate.RequiresUnlock()) == 75)
+        #expect(exitCode(after: .migrationFailed, because: MigrationGate.RequiresUnlock()) == 75)
+    }
+
+    @Test func `a cancelled start is not a failure`() {
+        #expect(MigrationGate.exitCode(after: CancellationError()) == 130)
+    }
+
+    @Test func `an error of the app is a failure`() {
+        #expect(MigrationGate.exitCode(after: CocoaError(.fileNoSuchFile)) == 70)
+    }
+}

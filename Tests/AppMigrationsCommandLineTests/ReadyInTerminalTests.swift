@@ -1,0 +1,107 @@
+import AppMigrations
+import AppMigrationsCommandLine
+import Foundation
+import TestSupport
+import Testing
+
+/// A child process, because a signal and its handler belong to the whole process.
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1)))
+struct ReadyInTerminalTests {
+    let scratch = TemporaryDirectory.current
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `a signal ends the start at the next checkpoint, which is no crash`(number: Int32) async throws {
+        await #expect(processExitsWith: .exitCode(130)) { [path = scratch.path as String, number] in
+            let gate = gate(in: path) { context in
+                for step in 1... {
+                    if step == 3 { kill(getpid(), number) }
+                    try context.saveCheckpoint(step)
+                }
+            }
+            do {
+                try await gate.readyInTerminal()
+            } catch {
+                exit(MigrationGate.exitCode(after: error))
+            }
+        }
+        let status = try manager(in: scratch.path).status
+        let interruption = try #require(status.interruption)
+        #expect(interruption.deaths == 0)
+        #expect(try #require(interruption.checkpoint.flatMap { Int($0) }) >= 3)
+    }
+
+    @Test func `a signal during the last closure ends the tool, though the start succeeds`() async throws {
+        await #expect(processExitsWith: .exitCode(130)) { [path = scratch.path as String] in
+            let gate = gate(in: path) { _ in
+                kill(getpid(), SIGINT)
+                // Until the signal has cancelled the start.
+                while !Task.isCancelled { sched_yield() }
+            }
+            do {
+                try await gate.readyInTerminal()
+            } catch is CancellationError {
+                guard case .ready = gate.state else { exit(1) }
+                exit(130)
+            }
+        }
+        #expect(try manager(in: scratch.path).lastRunVersion == AppVersion("2.0"))
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+    func `after the start a signal ends the process again`(number: Int32) async throws {
+        let signal = ExitTest.Condition.signal(number)
+        await #expect(processExitsWith: signal) { [path = scratch.path as String, number] in
+            try await gate(in: path) { _ in }.readyInTerminal()
+            kill(getpid(), number)
+            while true { sched_yield() }
+        }
+    }
+
+    @Test func `a signal that was ignored before stays ignored`() async throws {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            signal(SIGHUP, SIG_IGN)
+            try await gate(in: path) { _ in kill(getpid(), SIGHUP) }.readyInTerminal()
+            kill(getpid(), SIGHUP)
+        }
+        #expect(try manager(in: scratch.path).lastRunVersion == AppVersion("2.0"))
+    }
+
+    @Test func `nobody waits for a device to be unlocked`() async throws {
+        let gate = MigrationGate { _ in throw MigrationGate.RequiresUnlock() }
+        await #expect(throws: MigrationGate.RequiresUnlock.self) { try await gate.readyInTerminal() }
+        // Nothing tries again afterwards.
+        await #expect(throws: CancellationError.self) { try await gate.ready() }
+    }
+
+    @Test func `the error of the start is thrown`() async throws {
+        struct Failure: Error {}
+        let gate = MigrationGate { _ in throw Failure() }
+        await #expect(throws: Failure.self) { try await gate.readyInTerminal() }
+    }
+}
+
+private func manager(in folder: String) throws -> MigrationManager {
+    try MigrationManager(
+        named: "Library",
+        currentVersion: "2.0",
+        firstRun: .existingData(at: "1.0"),
+        stateDirectory: folder + "/state"
+    )
+}
+
+/// A gate with one migration, which runs `migrate`.
+private func gate(
+    in folder: String,
+    _ migrate: @escaping @Sendable (MigrationContext) throws -> Void
+) -> MigrationGate {
+    MigrationGate { start in
+        let migrations = try MigrationManager(
+            named: "Library",
+            currentVersion: "2.0",
+            firstRun: .existingData(at: "1.0"),
+            stateDirectory: folder + "/state",
+            options: start.options()
+        )
+        try start.migrate(migrations) { try $0.whenMigrating(toVersion: "2.0", run: migrate) }
+    }
+}

@@ -129,8 +129,10 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             text += " Edited after it was applied: \(changed.map(String.init).joined(separator: ", "))."
         }
         if let outcome { text += " \(outcome)." }
-        let unrun = applied.isEmpty ? "No migration was run." : "No further migration was run."
-        let advice = isOfVirtualTable ? Self.virtualTableAdvice : code.advice(unrun)
+        if code.namesUnrunMigrations {
+            text += applied.isEmpty ? " No migration was run." : " No further migration was run."
+        }
+        let advice = isOfVirtualTable ? Self.virtualTableAdvice : code.advice
         if let advice { text += " \(advice)" }
         return text
     }

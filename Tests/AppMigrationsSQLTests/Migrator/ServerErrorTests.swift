@@ -34,7 +34,8 @@ import Testing
         let error = try sqlError { try Other([SQLMigration(version: 1, sql: "SELECT 1")]).migrate(db) }
         #expect((error.code, error.sqlState) == (code, state))
         #expect(error.message == "so nicht. Das Detail. Der Rat")
-        let advice = error.code.advice("No migration was run.").map { " \($0)" } ?? ""
+        #expect(!error.code.namesUnrunMigrations)
+        let advice = error.code.advice.map { " \($0)" } ?? ""
         let place = state.map { " (SQLSTATE \($0))" } ?? ""
         #expect(error.description == "Migration 1: so nicht. Das Detail. Der Rat\(place).\(advice)")
         // No further try gives a role its rights.

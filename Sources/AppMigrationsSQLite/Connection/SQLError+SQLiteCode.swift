@@ -1,0 +1,26 @@
+public import AppMigrationsSQL
+
+/// The kinds of errors that only SQLite's connection throws.
+extension SQLError.Code {
+    /// A query has no statement or several, or the numbers of its parameters and arguments differ.
+    public static var invalidQuery: Self { Self("invalidQuery") }
+
+    /// A text in the database is not UTF-8.
+    public static var invalidText: Self { Self("invalidText") }
+
+    /// A value does not fit the columns of a row; no row was inserted.
+    public static var unwritableRow: Self {
+        Self(
+            "unwritableRow",
+            advice: "No row was inserted."
+        )
+    }
+
+    /// `insideTransaction: true` was given, and the connection is not in a transaction.
+    public static var notInTransaction: Self {
+        Self(
+            "notInTransaction",
+            adviceAfterUnrun: "Begin a transaction first, or leave insideTransaction: out."
+        )
+    }
+}

@@ -83,6 +83,10 @@ public struct Rehearsal: Sendable {
     /// `synchronize` or commits batches, as it is after the first of these. All other runs use the versions
     /// of the starting points.
     ///
+    /// If you pass `adoption`, and there are older releases with this library, the declarations also run on an
+    /// empty folder. A new user of the newest of these releases has such a folder if the first start was killed
+    /// before it created the data.
+    ///
     /// - Parameters:
     ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder. It returns `nil` to
     ///     skip the question.
@@ -91,7 +95,8 @@ public struct Rehearsal: Sendable {
     ///   - declarations: The declarations of the app, for data in this folder.
     /// - Returns: The report. With `firstRun` it also has a row `asked firstRun` for each starting point that
     ///   was asked about, a row `after the state was lost`, and a row `after the state was lost inside 1.1`
-    ///   for each migration whose data was seen unfinished.
+    ///   for each migration whose data was seen unfinished. With `adoption` and a fresh install, it can have a
+    ///   row `updated after 1.3 was killed at its first start`.
     /// - Throws: The error of a starting point that can't be created, `MigrationError` for a version that
     ///   can't be read, and errors of files that can't be copied or compared. The error of a migration or of
     ///   `firstRun` is a finding instead.

@@ -66,7 +66,16 @@ extension RehearsalStage {
             }
             scenarios.append(Scenario(kind: .failure(version), point: point, launches: [current, current]))
         }
-        return scenarios + (try olderReleases(after: jump))
+        return scenarios + interruptedInstalls(at: point) + (try olderReleases(after: jump))
+    }
+
+    /// The newest older release that has the library, killed at its first start on a new device.
+    ///
+    /// Its `firstRun:` answered that nothing exists, so the migrations of this release run on an empty folder.
+    private func interruptedInstalls(at point: Int) -> [Scenario] {
+        guard rehearsal.startingPoints[point].kind == .freshInstall, let adoption else { return [] }
+        guard let release = steps(from: nil).dropLast().last(where: { $0 >= adoption }) else { return [] }
+        return [Scenario(kind: .interruptedInstall(release), point: point, launches: [current])]
     }
 
     /// The older releases that must not start any more after this release has migrated the data.

@@ -223,6 +223,7 @@ final class RehearsalStage {
         switch scenario.kind {
         case .older: try FolderFiles.copy(folders.endState(point), to: folders.state); fallthrough
         case .lost: return try FolderFiles.copy(folders.end(point), to: folders.data)
+        case .interruptedInstall(let version): return try interruptInstall(of: version)
         default: break
         }
         if madePoints.contains(point) { return try FolderFiles.copy(folders.start(point), to: folders.data) }
@@ -231,6 +232,17 @@ final class RehearsalStage {
         try rehearsal.startingPoints[point].make(folders.data)
         try FolderFiles.copy(folders.data, to: folders.start(point))
         madePoints.insert(point)
+    }
+
+    /// Leaves what a new install of an older release leaves if it is killed after it has created its manager:
+    /// a state, and no data.
+    private func interruptInstall(of version: AppVersion) throws {
+        try FolderFiles.makeFolder(folders.data)
+        _ = try MigrationManager(
+            named: rehearsal.name,
+            currentVersion: version.description,
+            stateDirectory: folders.state
+        )
     }
 
     /// Adds the row of a run that has ended.

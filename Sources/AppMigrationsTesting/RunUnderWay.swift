@@ -26,11 +26,14 @@ extension RehearsalStage {
         var findings: [RehearsalFinding] = []
         if let failure = run.failure {
             findings = [finding(of: failure, in: scenario)]
-        } else if let expected = scenario.kind == .jump ? reference : scenario.point {
+        } else if scenario.kind.hasExpectedData,
+            let expected = scenario.kind == .jump ? reference : scenario.point
+        {
             findings = try differences(scenario, comparedWith: expected)
         }
         let before: [AppVersion] =
             switch scenario.kind {
+            case .interruptedInstall(let version): [version]
             case .death, .older, .lost, .lostWhileMigrating: [current]
             default: []
             }
@@ -51,7 +54,7 @@ extension RehearsalStage {
         let isOfClosure =
             switch scenario.kind {
             case .listing, .jump, .steps, .late, .older: false
-            case .lost: error?.code == .migrationFailed
+            case .lost, .interruptedInstall: error?.code == .migrationFailed
             case .answered, .death, .failure, .lostWhileMigrating: true
             }
         return RehearsalFinding(
@@ -105,6 +108,7 @@ extension RehearsalStage {
             case .steps:
                 "step by step (\(scenario.launches.map(\.description).joined(separator: ", ")))"
             case .death, .failure: "\(scenario.title), and started again"
+            case .interruptedInstall: scenario.title
             case .older(let version): "then \(version) started on data that is not for it any more"
             case .listing, .jump, .late: scenario.title
             case .answered, .lost, .lostWhileMigrating:

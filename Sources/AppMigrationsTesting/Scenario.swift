@@ -17,6 +17,9 @@ struct Scenario {
         case late(AppVersion)
         /// An older release starts on the data of this release, which it must not change any more.
         case older(AppVersion)
+        /// An older release was killed at its first start on a new device, before it created any data. Then
+        /// the app was updated.
+        case interruptedInstall(AppVersion)
         /// The app starts with the answer of its own `firstRun:`.
         case answered
         /// The app starts again on data that it has upgraded, after the state was lost.
@@ -31,6 +34,11 @@ struct Scenario {
             case .lost, .lostWhileMigrating: true
             default: false
             }
+        }
+
+        /// False if the data at the end differs from that of the other runs, because nobody created it.
+        var hasExpectedData: Bool {
+            if case .interruptedInstall = self { false } else { true }
         }
     }
 
@@ -54,6 +62,7 @@ struct Scenario {
         case .failure(let version): "after \(version) threw at its end"
         case .late(let version): "\(version) added after those above it ran"
         case .older(let version): "\(version) started after it"
+        case .interruptedInstall(let version): "updated after \(version) was killed at its first start"
         case .answered: "as firstRun answers"
         case .lost: "after the state was lost"
         case .lostWhileMigrating(let moment): "after the state was lost inside \(moment.version)"
@@ -109,6 +118,9 @@ struct Scenario {
             let way = "let it work on the data of the versions above it, too"
             return (.stepsDiffer, " Migration \(version) is declared out of order: \(way).")
         case .older: return (.olderReleaseWrites, older)
+        case .interruptedInstall(let version):
+            let fact = "Release \(version) can be killed at its first start, before it creates its data."
+            return (.failed, " \(fact) Let the migrations after it accept that nothing exists.")
         case .answered, .lost: return (.firstRunRepeats, asked)
         case .lostWhileMigrating(let moment):
             let way =

@@ -7,9 +7,9 @@ extension MigrationGate {
     /// | exit code | meaning | errors |
     /// | --- | --- | --- |
     /// | 70 | the tool or the data needs a person | all others |
-    /// | 75 | it may succeed later | `lockTimeout`, `stateUnreadable`, ``AppMigrations/MigrationGate/RequiresUnlock``, and each `MigrationError` whose `isTransient` is true |
+    /// | 75 | it may succeed later | `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and each `MigrationError` whose `isTransient` is true |
     /// | 77 | permissions are missing | a system call failed with `EACCES` or `EROFS` |
-    /// | 78 | this release is too old for the data | ``AppMigrations/MigrationGate/RequiresAppVersion``, `usedByNewerApp`, `stateFromNewerFormat` |
+    /// | 78 | this release is too old for the data | `RequiresAppVersion`, `usedByNewerApp`, `stateFromNewerFormat` |
     /// | 130 | the user has cancelled | `CancellationError`, `cancelled` |
     ///
     /// The codes 70 to 78 are those of `sysexits.h`, where they are called `EX_SOFTWARE`, `EX_TEMPFAIL`,

@@ -3,14 +3,13 @@
 extension MigrationGate {
     /// Waits until the data is ready, the way a command-line tool waits for it.
     ///
-    /// It does what ``AppMigrations/MigrationGate/ready()`` does, and:
+    /// It does what `ready()` does, and:
     ///
     /// - If the standard error is a terminal, it shows a progress bar there while migrations run, and says if
     ///   another process is migrating. If the standard error is a file or a pipe, nothing is written to it.
-    /// - `SIGINT` (Ctrl-C), `SIGTERM` and `SIGHUP` call ``AppMigrations/MigrationGate/cancel()`` until this
-    ///   method returns or throws. A closure that saves checkpoints ends at its next one. Any other closure
-    ///   runs to its end. Without this method, these signals end the process in the middle of a closure,
-    ///   which counts as a crash.
+    /// - `SIGINT` (Ctrl-C), `SIGTERM` and `SIGHUP` call `cancel()` until this method returns or throws. A
+    ///   closure that saves checkpoints ends at its next one. Any other closure runs to its end. Without this
+    ///   method, these signals end the process in the middle of a closure, which counts as a crash.
     /// - It doesn't wait for a locked device to be unlocked. It throws the error instead.
     ///
     /// A signal that the process ignored before, as `SIGHUP` below `nohup`, stays ignored.
@@ -24,9 +23,9 @@ extension MigrationGate {
     /// }
     /// ```
     ///
-    /// - Throws: The errors of ``AppMigrations/MigrationGate/ready()``. `CancellationError` if one of these
-    ///   signals came, even if the start succeeded after that. ``AppMigrations/MigrationGate/RequiresUnlock``,
-    ///   or `MigrationError` with the code `stateUnreadable`, if the device is locked.
+    /// - Throws: The errors of `ready()`. `CancellationError` if one of these signals came, even if the start
+    ///   succeeded after that. `RequiresUnlock`, or `MigrationError` with the code `stateUnreadable`, if the
+    ///   device is locked.
     public func readyInTerminal() async throws {
         let signals = await TerminationSignals { [self] in cancel() }
         defer { signals.stop() }

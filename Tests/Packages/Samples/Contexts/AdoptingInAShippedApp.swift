@@ -8,6 +8,11 @@ import Testing
 @Suite struct AdoptingInAShippedApp {
     // Sample 1 of FirstRun.md
 
+    func makeGate(folder: URL) {
+        // Sample 1 of MigrationGate+OneManager.swift
+        _ = gate
+    }
+
     @Test func `three old releases are told apart`() async throws {
         try await withFolder { path async throws in
             let answer = { try notesVersion(in: URL(filePath: path)) }

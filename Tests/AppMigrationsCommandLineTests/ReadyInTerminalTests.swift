@@ -53,7 +53,7 @@ struct ReadyInTerminalTests {
         await #expect(processExitsWith: signal) { [path = scratch.path as String, number] in
             try await gate(in: path) { _ in }.readyInTerminal()
             kill(getpid(), number)
-            while true { sched_yield() }
+            while true { pause() }
         }
     }
 

@@ -58,10 +58,14 @@ extension MigrationGate {
     ) {
         self.init { start in
             let isUnlocked = await isUnlocked()
+            func knownData() throws -> MigrationManager.FirstRun {
+                guard isUnlocked else { throw RequiresUnlock() }
+                return try firstRun()
+            }
             let migrations = try MigrationManager(
                 named: name,
                 currentVersion: currentVersion,
-                firstRun: isUnlocked ? firstRun() : { throw RequiresUnlock() }(),
+                firstRun: knownData(),
                 stateDirectory: stateDirectory,
                 options: start.options(options)
             )

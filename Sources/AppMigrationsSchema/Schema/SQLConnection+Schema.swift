@@ -14,13 +14,26 @@ extension SQLConnection {
         try rows(sql).map { row throws(SQLError) in try row.text(0) }
     }
 
-    /// Runs `body` in a savepoint, and rolls back to it.
+    /// Runs `body` in a savepoint, and rolls back to it in every case.
+    ///
+    /// So the connection has no open savepoint afterwards, even if `body` throws.
     func takingBack<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
         try rows("SAVEPOINT app_migrations_probe")
-        let value = try body()
+        let value: Value
+        do throws(SQLError) {
+            value = try body()
+        } catch {
+            throw SQLConversation(self).undoing("the rollback", after: error) { () throws(SQLError) in
+                try endProbe()
+            }
+        }
+        try endProbe()
+        return value
+    }
+
+    private func endProbe() throws(SQLError) {
         try rows("ROLLBACK TO app_migrations_probe")
         try rows("RELEASE app_migrations_probe")
-        return value
     }
 }
 

@@ -134,6 +134,25 @@ private final class CallLog: Sendable {
         #expect(gate.contents.read { $0.steps["Library"]?[try! AppVersion(parsing: "2.0")]?.weight } == 3)
     }
 
+    @Test func `a screen sees the note of a migration`() async throws {
+        let (gates, continuation) = AsyncStream<MigrationGate>.makeStream()
+        let gate = MigrationGate(
+            named: "Library",
+            currentVersion: "2.0",
+            firstRun: { .everything },
+            stateDirectory: folder
+        ) { migrations in
+            try await migrations.whenMigrating(toVersion: "2.0") { context in
+                context.reportProgress(0.5, note: "Notes")
+                for await gate in gates { calls.add(gate.state.text) }
+            }
+        }
+        continuation.yield(gate)
+        continuation.finish()
+        try await gate.ready()
+        #expect(calls.all == ["migrating 0.5 Notes"])
+    }
+
     @Test func `an error of the preparation ends the start`() async throws {
         let gate = MigrationGate(named: "Library", currentVersion: "2.0", stateDirectory: folder) { _ in
         } afterMigrating: {

@@ -120,8 +120,8 @@ extension FleetAttempt {
             if error.code == .leaseLost {
                 throw error.adding("The commit had failed: \(MigrationError.sentence(cause))")
             }
-            let second = error.underlyingError == nil ? nil : error
-            throw location.commitUnanswered(cause, context.version, second)
+            let checkError = error.underlyingError == nil ? nil : error
+            throw location.commitUnanswered(cause, version: context.version, checkError: checkError)
         }
         if !holder.state.history.contains(row) { throw failed(cause) }
     }

@@ -72,7 +72,7 @@ final class FleetAttempt: Sendable {
     }
 
     func lost(_ loss: LeaseLoss, _ failure: (any Error)? = nil) -> MigrationError {
-        let error = location.leaseLost(loss, context.version)
+        let error = location.leaseLost(loss, version: context.version)
         // If `saveCheckpoint` has noticed the loss, the closure has thrown the same error.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
         return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")

@@ -18,14 +18,14 @@ extension FleetMigrationManager {
         let isUpToDate = found.state == nil || !hasAssumedState
         let base =
             isUpToDate ? self.declarations.withLock { $0 } : Declarations(state.versions, under: rules)
-        return try await plan(declarations, by: state, in: found, base)
+        return try await plan(declarations, by: state, in: found, from: base)
     }
 
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
         by state: MigrationState,
         in found: StoredState.Found,
-        _ base: Declarations
+        from base: Declarations
     ) async throws -> [PlannedMigration] {
         declarations.withLock { $0.beginPlan() }
         // An attempt whose lease has not run out doesn't count as a crash.

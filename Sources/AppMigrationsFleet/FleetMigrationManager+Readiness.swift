@@ -22,7 +22,12 @@ extension FleetMigrationManager {
         var readOnlyOptions = options
         readOnlyOptions.isReadOnly = true
         let manager = Result { () throws(MigrationError) in
-            let place = try FleetPlace(name, currentVersion, store, readOnlyOptions)
+            let place = try FleetPlace(
+                name: name,
+                currentVersion: currentVersion,
+                store: store,
+                options: readOnlyOptions
+            )
             let declarations = Declarations(StateVersions(), under: place.rules)
             return FleetMigrationManager(place, launch: .same, declarations)
         }

@@ -5,7 +5,7 @@ extension FleetMigrationManager {
     ///
     /// If it has to run, takes the lease, calls `work`, and sends the events.
     ///
-    /// An error closes the manager. Returns true if the work was done here.
+    /// An error in any of these steps closes the manager. Returns true if the work was done here.
     nonisolated(nonsending) func perform(
         _ text: String,
         outOfOrder: Bool,
@@ -125,7 +125,7 @@ extension FleetMigrationManager {
             guard let claimed else { return outcome }
             update(from: intent)
             let progress = LeaseHolder.Progress(state: intent, revision: claimed, renewed: sent)
-            let holder = LeaseHolder(stored, version, lease, progress)
+            let holder = LeaseHolder(stored: stored, version: version, lease: lease, progress: progress)
             let last = state.versions.lastRun
             begun = FleetAttempt(
                 FleetMigrationContext(

@@ -48,7 +48,13 @@ extension FleetMigrationManager {
             if found.isHeld {
                 try await wait.pause(for: found.holder)
             } else {
-                let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.versions) }
+                let end = timeout.map { timeout in
+                    timeoutError(
+                        after: timeout,
+                        pending: pending?.first?.version,
+                        versions: found.state?.versions
+                    )
+                }
                 try await wait.pause(for: "a host that migrates", orEndWith: end)
             }
         }
@@ -61,7 +67,7 @@ extension FleetMigrationManager {
     ) async throws -> [PlannedMigration]? {
         guard let state = found.state else { return nil }
         let known = Declarations(state.versions, under: rules)
-        let rows = try await plan(declarations, by: state, in: found, known)
+        let rows = try await plan(declarations, by: state, in: found, from: known)
         let refusal = rows.lazy.compactMap(\.error).first
         // If a newer release has begun a later version, this app can't run its own version any more. That
         // version stays pending until the newer release has run it.
@@ -69,10 +75,10 @@ extension FleetMigrationManager {
         return rows.filter { $0.kind == .willRun || $0.error?.code == .usedByNewerApp }
     }
 
-    private func notMigrated(
-        _ timeout: Duration,
-        _ version: AppVersion?,
-        _ versions: StateVersions?
+    private func timeoutError(
+        after timeout: Duration,
+        pending version: AppVersion?,
+        versions: StateVersions?
     ) -> MigrationError {
         let reason: Message =
             if let last = versions?.interruption {

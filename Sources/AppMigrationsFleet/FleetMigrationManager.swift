@@ -58,9 +58,9 @@ public final class FleetMigrationManager: Sendable {
     /// the first start of a new version, it also writes.
     ///
     /// - Parameters:
-    ///   - name: The name of one service's data. It has at most 200 characters, each of them one of `A-Z a-z
-    ///     0-9 . _ -`, and doesn't begin with a dot. Only the hosts of that service may use it: if two
-    ///     services use one name in one store, the migrations of one count as run by the other.
+    ///   - name: The name of one service's data. It has at most 200 characters from `A-Z a-z 0-9 . _ -`, and
+    ///     doesn't begin with a dot. Only the hosts of that service may use it: if two services use one name
+    ///     in one store, the migrations of one count as run by the other.
     ///   - currentVersion: The app's version.
     ///   - firstRun: Which data exists already. It is evaluated only if the store has no state. It describes
     ///     the data of the fleet, and not this host: a host that is added later reads the existing state. If
@@ -84,7 +84,12 @@ public final class FleetMigrationManager: Sendable {
         let place: FleetPlace
         let start: StartOutcome
         do throws(MigrationError) {
-            place = try FleetPlace(name, currentVersion, store, options)
+            place = try FleetPlace(
+                name: name,
+                currentVersion: currentVersion,
+                store: store,
+                options: options
+            )
             start = try await place.start(firstRun)
         } catch {
             throw error.completed(by: "Nothing was run.")

@@ -10,10 +10,10 @@ final class FleetPlace: Sendable {
     let options: FleetMigrationManager.Options
 
     init(
-        _ name: String,
-        _ currentVersion: String,
-        _ store: any FleetStore,
-        _ options: FleetMigrationManager.Options
+        name: String,
+        currentVersion: String,
+        store: any FleetStore,
+        options: FleetMigrationManager.Options
     ) throws(MigrationError) {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, of: "currentVersion:", manager: name)

@@ -33,7 +33,7 @@ struct LeaseWait {
     /// has the lease, because it would wait for itself.
     mutating func readOutsideClosure() async throws(MigrationError) -> StoredState.Found {
         if Task.isCancelled {
-            throw location.cancelled("before this host took the lease of \(location)", version)
+            throw location.cancelled("before this host changed the state of \(location)", version: version)
         }
         let found = try await read()
         if let lease = found.lease, try RunToken.enclosing(location.token(of: lease.owner)) != nil {
@@ -60,7 +60,9 @@ struct LeaseWait {
             } catch {
                 if error.code != .stateUnreadable { throw error }
                 if let timeout, clock.awake() - start >= timeout, error.underlyingError is Overdue {
-                    throw timeoutError ?? location.timedOut(timeout, hasPaused ? holder : nil, version)
+                    let awaited = hasPaused ? holder : nil
+                    throw timeoutError
+                        ?? location.timedOut(after: timeout, waitingFor: awaited, version: version)
                 }
                 let now = clock.uptime()
                 let since = firstFailure ?? now
@@ -104,7 +106,9 @@ struct LeaseWait {
         self.holder = holder
         timeoutError = error
         hasPaused = true
-        if let timeout, now - start >= timeout { throw error ?? location.timedOut(timeout, holder, version) }
+        if let timeout, now - start >= timeout {
+            throw error ?? location.timedOut(after: timeout, waitingFor: holder, version: version)
+        }
         if lastEvent.map({ now - $0 >= .seconds(10) }) ?? true {
             lastEvent = now
             var event = MigrationEvent(.waiting, managerName: location.name, version: version)
@@ -116,7 +120,7 @@ struct LeaseWait {
         if let timeout { delay = min(delay, timeout - (now - start)) }
         nextDelay = min(nextDelay * 2, .seconds(1))
         do { try await clock.pause(delay) } catch {
-            throw location.cancelled("while \(location) waited for \(holder)", version)
+            throw location.cancelled("while \(location) waited for \(holder)", version: version)
         }
     }
 }

@@ -197,7 +197,7 @@ import Testing
             }
         }
         #expect(error?.code == .migrationFailed)
-        #expect(error?.description.contains("a second connection to its database") == true)
+        #expect(error?.description.contains("a second connection to the same database") == true)
         #expect(try !place.db.isInTransaction)
     }
 

@@ -25,7 +25,7 @@ import Testing
     private static func lost(_ loss: LeaseLoss, _ reason: String) -> Row {
         Row(
             .leaseLost,
-            location.leaseLost(loss, version),
+            location.leaseLost(loss, version: version),
             """
             This host lost its lease on migration 1.2 of manager "Data" (document "Data" in the fleet's store): \(reason). The \
             migration was not recorded, and runs again here or on another host. Whatever its closure changed outside of the store \
@@ -44,7 +44,8 @@ import Testing
         lost(.taken(by: nil), "another host has replaced the document"),
         Row(
             .lockTimeout,
-            location.timedOut(.seconds(20), "b, process 8, f01", version).completed(declaring: version),
+            location.timedOut(after: .seconds(20), waitingFor: "b, process 8, f01", version: version)
+                .completed(declaring: version),
             """
             The manager "Data" (document "Data" in the fleet's store) waited 20.0 seconds for b, process 8, f01. Migration 1.2 was \
             not run. Let it finish, and start again.
@@ -52,7 +53,7 @@ import Testing
         ),
         Row(
             .stateNotSaved,
-            location.notSaved(nil, version, "Migration 1.2 was not run."),
+            location.notSaved(because: nil, version: version, consequence: "Migration 1.2 was not run."),
             """
             The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the store refused every try, \
             as if another host had changed the state, but none had. The store has the old state. Migration 1.2 was not run. Try \
@@ -61,7 +62,7 @@ import Testing
         ),
         Row(
             .stateNotSaved,
-            location.commitUnanswered(TestStore.Failure(), version),
+            location.commitUnanswered(TestStore.Failure(), version: version),
             """
             It is not known whether migration 1.2 of manager "Data" (document "Data" in the fleet's store) was committed: the \
             network is gone. The server has not ended the transaction yet. The database has either both the work and the \

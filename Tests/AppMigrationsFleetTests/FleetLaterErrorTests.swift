@@ -127,7 +127,8 @@ import Testing
     ) {
         let failure = Self.failure(state)
         #expect(Self.location.unreadable(failure).isTransient == isTransient)
-        #expect(Self.location.notSaved(failure, nil, "").isTransient == isTransient)
+        let notSaved = Self.location.notSaved(because: failure, version: nil, consequence: "")
+        #expect(notSaved.isTransient == isTransient)
         #expect(FleetAttempt.isTransient(failure) == isTransient)
     }
 

@@ -1,6 +1,6 @@
 /// The tests. Each returns a description of the problem, or `nil` if the store keeps the promise.
 extension FleetStoreConformance {
-    func absence() async throws -> String? {
+    func checkAbsence() async throws -> String? {
         for (number, store) in hosts.enumerated() {
             if let found = try await store.document(named: "\(prefix)-absent") {
                 return "Host \(number) read \(found.bytes.count) bytes of a document that was never written."
@@ -9,9 +9,9 @@ extension FleetStoreConformance {
         return nil
     }
 
-    func creation() async throws -> String? {
+    func checkCreation() async throws -> String? {
         let name = "\(prefix)-creation"
-        let first = try await make(name, "first")
+        let first = try await create(name, text: "first")
         if try await host(1).replaceDocument(named: name, ifRevision: nil, with: Array("second".utf8)) != nil
         {
             return
@@ -22,7 +22,7 @@ extension FleetStoreConformance {
         }
     }
 
-    func comparison() async throws -> String? {
+    func checkComparison() async throws -> String? {
         let name = "\(prefix)-comparison"
         if try await host(0).replaceDocument(
             named: name,
@@ -31,7 +31,7 @@ extension FleetStoreConformance {
         ) != nil {
             return "replaceDocument returned a revision for a document that doesn't exist."
         }
-        let first = try await make(name, "first")
+        let first = try await create(name, text: "first")
         let next = try await host(0).replaceDocument(
             named: name,
             ifRevision: first,
@@ -50,9 +50,9 @@ extension FleetStoreConformance {
         }
     }
 
-    func revisions() async throws -> String? {
+    func checkRevisions() async throws -> String? {
         let name = "\(prefix)-revisions"
-        var seen = [try await make(name, "a")]
+        var seen = [try await create(name, text: "a")]
         for step in 1...20 {
             // Some of these documents have the same bytes. A revision that is made from the bytes would be
             // used twice.
@@ -70,9 +70,9 @@ extension FleetStoreConformance {
         return nil
     }
 
-    func freshness() async throws -> String? {
+    func checkFreshness() async throws -> String? {
         let name = "\(prefix)-freshness"
-        var revision = try await make(name, "0")
+        var revision = try await create(name, text: "0")
         for step in 1...(4 * hosts.count) {
             let next = try await host(step).replaceDocument(
                 named: name,
@@ -92,7 +92,7 @@ extension FleetStoreConformance {
         return nil
     }
 
-    func bytes() async throws -> String? {
+    func checkBytes() async throws -> String? {
         var texts = [
             "{\n  \"name\" : \"x\"\n}\n", " leading and trailing \t\r\n\r\n",
             "'quoted' \"twice\" \\ $1 ?1 :a @b %s",
@@ -119,7 +119,7 @@ extension FleetStoreConformance {
         return nil
     }
 
-    func names() async throws -> String? {
+    func checkNames() async throws -> String? {
         let endings = [
             "a", "A", "a ", " a", "a.", "a/b", "a%2Fb", "a%b", "a\\b", "../a", "a'b", "a\"b", "a\nb",
             "é", "e\u{301}", "日本", "👩‍👩‍👧", "a_b", "a-b", "a*b", "a:b", "$1",
@@ -127,7 +127,7 @@ extension FleetStoreConformance {
         ]
         var revisions: [FleetRevision] = []
         for (number, ending) in endings.enumerated() {
-            revisions.append(try await make(prefix + ending, "\(number)", host: number))
+            revisions.append(try await create(prefix + ending, text: "\(number)", host: number))
         }
         for (number, ending) in endings.enumerated() {
             let name = prefix + ending
@@ -139,7 +139,7 @@ extension FleetStoreConformance {
         return nil
     }
 
-    func errors() async throws -> String? {
+    func checkErrors() async throws -> String? {
         guard let unreachable else { return nil }
         let name = "\(prefix)-errors"
         do {
@@ -159,7 +159,7 @@ extension FleetStoreConformance {
         }
     }
 
-    func concurrency() async throws -> String? {
+    func checkConcurrency() async throws -> String? {
         let name = "\(prefix)-crowd"
         let made = try await crowd { number in
             try await host(number).replaceDocument(named: name, ifRevision: nil, with: Array("0".utf8)).map {

@@ -52,9 +52,9 @@ public struct FleetStoreConformance: Sendable {
     public func findings() async -> [FleetStoreFinding] {
         var findings: [FleetStoreFinding] = []
         let checks: [(FleetStoreFinding.Kind, () async throws -> String?)] = [
-            (.absence, absence), (.creation, creation), (.comparison, comparison), (.revisions, revisions),
-            (.freshness, freshness), (.bytes, bytes), (.names, names), (.concurrency, concurrency),
-            (.errors, errors),
+            (.absence, checkAbsence), (.creation, checkCreation), (.comparison, checkComparison),
+            (.revisions, checkRevisions), (.freshness, checkFreshness), (.bytes, checkBytes),
+            (.names, checkNames), (.concurrency, checkConcurrency), (.errors, checkErrors),
         ]
         for (promise, check) in checks {
             do {
@@ -74,7 +74,7 @@ public struct FleetStoreConformance: Sendable {
     func host(_ number: Int) -> any FleetStore { hosts[number % hosts.count] }
 
     /// Creates a document, and returns its revision.
-    func make(_ name: String, _ text: String, host number: Int = 0) async throws -> FleetRevision {
+    func create(_ name: String, text: String, host number: Int = 0) async throws -> FleetRevision {
         let made = try await host(number).replaceDocument(
             named: name,
             ifRevision: nil,

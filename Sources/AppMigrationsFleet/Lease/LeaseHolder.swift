@@ -44,7 +44,7 @@ final class LeaseHolder: Sendable {
     let lease: Lease
     let progress: Guarded<Progress>
 
-    init(_ stored: StoredState, _ version: AppVersion, _ lease: Lease, _ progress: Progress) {
+    init(stored: StoredState, version: AppVersion, lease: Lease, progress: Progress) {
         self.stored = stored
         self.version = version
         self.lease = lease
@@ -116,7 +116,7 @@ final class LeaseHolder: Sendable {
             "The next attempt of migration \(version) continues from the last checkpoint."
         for _ in 1...5 {
             let now = progress.withLock { $0 }
-            if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
+            if let loss = now.loss { throw stored.location.leaseLost(loss, version: version) }
             if now.hasEnded { throw stored.location.checkpointAfterEnd(of: version) }
             // Each try has its own beat. So if the store has received an earlier try, that try isn't treated
             // as this one. Otherwise `renewed` would be later than the moment from which other hosts count.
@@ -138,7 +138,7 @@ final class LeaseHolder: Sendable {
             case .refused(let found): try adoptOrLose(found)
             }
         }
-        throw stored.location.notSaved(nil, version, consequence)
+        throw stored.location.notSaved(because: nil, version: version, consequence: consequence)
     }
 
     /// Accepts the revision in the store if this holder has written it, in a save that seemed to have failed.
@@ -154,7 +154,7 @@ final class LeaseHolder: Sendable {
         guard let revision = found.revision, let beat = found.lease?.beat, isHeld, beat >= lastBeat else {
             let loss = isHeld ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
             lose(loss)
-            throw stored.location.leaseLost(loss, version)
+            throw stored.location.leaseLost(loss, version: version)
         }
         progress.withLock { progress in
             progress.revision = revision
@@ -227,7 +227,7 @@ final class LeaseHolder: Sendable {
                     if limit <= .zero { throw error }
                 }
             }
-            throw stored.location.notSaved(nil, version, consequence)
+            throw stored.location.notSaved(because: nil, version: version, consequence: consequence)
         }
     }
 }

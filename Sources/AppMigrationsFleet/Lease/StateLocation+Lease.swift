@@ -33,7 +33,11 @@ extension StateLocation {
     }
 
     /// `cause` is `nil` if the store refused every try although nobody else had changed the document.
-    func notSaved(_ cause: (any Error)?, _ version: AppVersion?, _ consequence: Message) -> MigrationError {
+    func notSaved(
+        because cause: (any Error)?,
+        version: AppVersion?,
+        consequence: Message
+    ) -> MigrationError {
         let reason =
             cause.map(MigrationError.sentence)
             ?? "the store refused every try, as if another host had changed the state, but none had."
@@ -48,7 +52,11 @@ extension StateLocation {
     }
 
     /// `holder` is `nil` if no read of the store has succeeded.
-    func timedOut(_ timeout: Duration, _ holder: String?, _ version: AppVersion?) -> MigrationError {
+    func timedOut(
+        after timeout: Duration,
+        waitingFor holder: String?,
+        version: AppVersion?
+    ) -> MigrationError {
         error(
             .lockTimeout,
             version: version,
@@ -62,8 +70,8 @@ extension StateLocation {
 
     func cancelled(
         _ moment: Message,
-        _ version: AppVersion? = nil,
-        _ cause: any Error = CancellationError()
+        version: AppVersion? = nil,
+        because cause: any Error = CancellationError()
     ) -> MigrationError {
         error(
             .cancelled,
@@ -74,7 +82,7 @@ extension StateLocation {
         )
     }
 
-    func leaseLost(_ loss: LeaseLoss, _ version: AppVersion) -> MigrationError {
+    func leaseLost(_ loss: LeaseLoss, version: AppVersion) -> MigrationError {
         let reason: Message =
             switch loss {
             case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
@@ -91,16 +99,16 @@ extension StateLocation {
         return error(.leaseLost, version: version, isTransient: true, message)
     }
 
-    /// `second` is the error of the check after the commit.
+    /// `checkError` is the error of the check after the commit.
     ///
     /// `nil` means that the store could be asked, and that the transaction had not ended.
     func commitUnanswered(
         _ cause: any Error,
-        _ version: AppVersion,
-        _ second: MigrationError? = nil
+        version: AppVersion,
+        checkError: MigrationError? = nil
     ) -> MigrationError {
         let reason: Message =
-            second.map { "The store could not be asked: \($0.description)" }
+            checkError.map { "The store could not be asked: \($0.description)" }
             ?? "The server has not ended the transaction yet."
         let message: Message = """
             It is not known whether migration \(version) of \(self) was committed: \(MigrationError.sentence(cause)) \(reason) \

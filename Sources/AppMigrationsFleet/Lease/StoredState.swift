@@ -75,7 +75,7 @@ final class StoredState: Sendable {
             }
         } catch {
             if error is CancellationError || Task.isCancelled {
-                throw location.cancelled("while the state of \(location) was read", nil, error)
+                throw location.cancelled("while the state of \(location) was read", because: error)
             }
             throw location.unreadable(error)
         }
@@ -132,14 +132,14 @@ final class StoredState: Sendable {
                 if let document, document.bytes == bytes { return .saved(document.revision) }
                 let found = try found(document)
                 guard let failure, found.revision == revision else { return .refused(found) }
-                throw location.notSaved(failure, version, consequence)
+                throw location.notSaved(because: failure, version: version, consequence: consequence)
             }
         } catch {
             if let error = error as? MigrationError { throw error }
             let unknown: Message = "It is not known whether the state was saved. \(consequence)"
             if Task.isCancelled {
                 let moment: Message = "while the state of \(location) was saved"
-                throw location.cancelled(moment, version, error).adding(unknown)
+                throw location.cancelled(moment, version: version, because: error).adding(unknown)
             }
             throw location.unreadable(error).adding(unknown)
         }
@@ -183,8 +183,8 @@ final class StoredState: Sendable {
             }
         } catch {
             if !Task.isCancelled { throw error }
-            throw location.cancelled("while the lease of \(location) was taken", version, error)
-                .adding(consequence)
+            let moment: Message = "while the lease of \(location) was taken"
+            throw location.cancelled(moment, version: version, because: error).adding(consequence)
         }
     }
 

@@ -8,7 +8,7 @@ extension MigrationGate {
     /// | --- | --- | --- |
     /// | 70 | the tool or the data needs a person | all others |
     /// | 75 | it may succeed later | `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and each `MigrationError` whose `isTransient` is true |
-    /// | 77 | permissions are missing | a system call failed with `EACCES` or `EROFS` |
+    /// | 77 | permissions are missing | a system call failed with `EACCES`, `EPERM` or `EROFS` |
     /// | 78 | this release is too old for the data | `RequiresAppVersion`, `usedByNewerApp`, `stateFromNewerFormat` |
     /// | 130 | the user has cancelled | `CancellationError`, `cancelled` |
     ///
@@ -30,7 +30,7 @@ extension MigrationGate {
         // `firstRun:` or the closure of a migration threw it.
         case let cause as RequiresAppVersion: return exitCode(after: cause)
         case let cause as RequiresUnlock: return exitCode(after: cause)
-        case let cause as SystemCallError where [EACCES, EROFS].contains(cause.errorNumber): return 77
+        case let cause as SystemCallError where [EACCES, EPERM, EROFS].contains(cause.errorNumber): return 77
         default: break
         }
         switch error.code {

@@ -27,7 +27,10 @@ extension MigrationGate {
     ///   succeeded after that. `RequiresUnlock`, or `MigrationError` with the code `stateUnreadable`, if the
     ///   device is locked.
     public func readyInTerminal() async throws {
-        let signals = await TerminationSignals { [self] in cancel() }
+        let signals = await TerminationSignals { [self] in
+            TerminalProgress.showStop()
+            cancel()
+        }
         defer { signals.stop() }
         // The first use of `states` begins the start. If a signal came before that, `cancel()` had no effect.
         let states = states

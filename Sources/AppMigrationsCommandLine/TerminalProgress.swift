@@ -6,17 +6,27 @@ import AppMigrationsSystem
 struct TerminalProgress {
     private let isTerminal = isatty(STDERR_FILENO) == 1
     private var showsBar = false
+    private var lastMessage: String?
 
-    /// Writes a line above the bar.
+    /// Writes a line below the bar, unless it is the line that was written last.
     mutating func show(message: String) {
         finish()
-        write(message + "\n")
+        if message != lastMessage { write(message + "\n") }
+        lastMessage = message
     }
 
     /// Draws the bar over the previous one.
     mutating func show(fraction: Double, note: String?) {
         showsBar = true
+        lastMessage = nil
         write("\r\(Self.line(fraction: fraction, note: note))\(Self.eraseToEndOfLine)")
+    }
+
+    /// Says that a signal was received, because a closure without checkpoints may run for a long time after it.
+    static func showStop() {
+        TerminalProgress().write(
+            "\r\(eraseToEndOfLine)Stopping as soon as the migration can be interrupted.\n"
+        )
     }
 
     /// Ends the line of the bar, so that the next output begins on a new line.

@@ -1,6 +1,9 @@
 internal import AppMigrations
 
-/// The first of several results; those after it are dropped.
+/// Keeps the first of several results, and ignores later ones.
+///
+/// Only one task may wait for `value`. Cancelling that task doesn't end the wait, so somebody has to call
+/// ``end(_:)``.
 final class FirstResult<Value: Sendable>: Sendable {
     private enum Progress {
         case open
@@ -23,6 +26,7 @@ final class FirstResult<Value: Sendable>: Sendable {
         }
     }
 
+    /// Sets the result, unless there is one already.
     func end(_ result: Result<Value, any Error>) {
         let waiting: CheckedContinuation<Value, any Error>? = progress.withLock { progress in
             if case .ended = progress { return nil }

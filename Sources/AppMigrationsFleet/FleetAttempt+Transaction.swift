@@ -2,6 +2,7 @@ internal import AppMigrations
 internal import AppMigrationsSQL
 
 extension FleetAttempt {
+    /// Calls the closure in a transaction, which also saves that the migration has run, and commits both.
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
         in db: FleetConnection<Connection>,
         lockTimeout: Duration,
@@ -9,8 +10,8 @@ extension FleetAttempt {
     ) async throws(MigrationError) {
         let failure = await call(closing: db) {
             let connection = try await db.open()
-            // A closure that met a deadlock or a serialization failure is called again.
-            for left in [3, 2, 1, 0] {
+            // After a deadlock or a serialization failure the closure is called again, up to three times.
+            for retriesLeft in [3, 2, 1, 0] {
                 do {
                     var process: ServerProcess?
                     try await watch.call(at: nil, closing: db) {
@@ -26,7 +27,7 @@ extension FleetAttempt {
                     throw unanswered.reason
                 } catch {
                     let state = (error as? SQLError)?.sqlState
-                    guard left > 0, SQLError.isOfConcurrency(state), !Task.isCancelled,
+                    guard retriesLeft > 0, SQLError.isOfConcurrency(state), !Task.isCancelled,
                         await !db.rollBack(isLast: false)
                     else { throw error }
                 }
@@ -37,7 +38,7 @@ extension FleetAttempt {
         guard failure == nil, loss == nil else {
             let isGone = await db.rollBack()
             if let loss { throw lost(loss, failure) }
-            throw await noteEnd(failure ?? CancellationError(), isGone: isGone)
+            throw await saveTransactionFailure(failure ?? CancellationError(), isGone: isGone)
         }
         try await record(db)
         await db.close()
@@ -51,8 +52,8 @@ extension FleetAttempt {
             throw SQLError.wrongConnection
         }
         try await db.begin(idle: holder.lease.length, lockTimeout: lockTimeout)
-        let asksForMark = FleetConnection<Connection>.asksForMark
-        let mark = try await deadline.bound { try await store.ask(asksForMark, []) }
+        let readMarkSQL = FleetConnection<Connection>.readMarkSQL
+        let mark = try await deadline.bound { try await store.ask(readMarkSQL, []) }
         guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),
             case let state = try MigrationState(document: document.bytes, at: location),
             holder.isOfThisHolder(state.versions.interruption?.lease)
@@ -62,7 +63,7 @@ extension FleetAttempt {
     nonisolated(nonsending) private func record(
         _ db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {
-        let row = row
+        let row = makeRow()
         let stored = holder.stored
         let next = holder.state.recording(row)
         let isWritten: Bool
@@ -70,9 +71,10 @@ extension FleetAttempt {
             let consequence: Message = "Migration \(context.version) was rolled back."
             let document = try stored.text(of: next, context.version, else: consequence)
             if try await !db.isMarked { throw SQLError.endedTransaction() }
-            // All that the closure has set in the session is put back.
+            // All settings that the closure has changed in the session are restored.
             _ = try await db.query(PostgresSettings.restoring, db.settings)
-            // The server says before the deadline why there is no answer.
+            // The lock timeout is shorter than our deadline, so that the server's error says why there is no
+            // answer.
             try await db.query("SET LOCAL lock_timeout = \((deadline.limit * 3 / 4).wholeMilliseconds)")
             let name = stored.location.name
             let revision = holder.revision
@@ -81,7 +83,7 @@ extension FleetAttempt {
                 .replaceDocument(named: name, ifRevision: revision, with: document, isWaiting: true, on: db)
                 != nil
         } catch {
-            throw await noteEnd(error, isGone: await db.rollBack())
+            throw await saveTransactionFailure(error, isGone: await db.rollBack())
         }
         guard isWritten else {
             _ = await db.rollBack()
@@ -91,25 +93,28 @@ extension FleetAttempt {
             } catch {
                 throw error.completed(by: "Migration \(context.version) was rolled back.")
             }
-            if holder.isOfThisHolder(found.lease) { throw await note(SQLError.wrongConnection) }
+            if holder.isOfThisHolder(found.lease) { throw await saveFailure(SQLError.wrongConnection) }
             throw lost(.taken(by: found.lease?.owner))
         }
         do {
             try await db.query("COMMIT")
-            holder.move(to: next)
+            holder.setCommitted(next)
         } catch {
             _ = await db.rollBack()
             try await settle(row, after: error)
         }
     }
 
-    /// Finds out what became of a commit that wasn't answered: the server may still be at it.
+    /// Finds out whether a commit that wasn't answered has succeeded.
     ///
-    /// The note of the failure settles it. It waits for the document's row, and either finds the record there
-    /// or takes the lease's revision, on which the record depended.
+    /// The server may still be working on it.
+    ///
+    /// Saving the failure decides it. That save waits until the transaction no longer locks the document's
+    /// row. If the commit has succeeded, the save finds the record of the migration. Otherwise it changes the
+    /// revision of the document, so the record, which depends on that revision, can't be written any more.
     private func settle(_ row: AppliedMigration, after cause: any Error) async throws(MigrationError) {
         do throws(MigrationError) {
-            // The state before the record, which was written in the transaction only.
+            // `holder.state` doesn't have the record, which was written only in the transaction.
             try await holder.release(holder.state.withFailure(cause), else: "") { $0.history.contains(row) }
         } catch {
             if error.code == .leaseLost {
@@ -121,26 +126,30 @@ extension FleetAttempt {
         if !holder.state.history.contains(row) { throw failed(cause) }
     }
 
-    /// Notes the failure of a transaction, which the server ends where its host sends nothing for the length
-    /// of a lease.
+    /// Saves the failure of a transaction.
     ///
-    /// Not every client hands over why the server ended a connection.
-    private func noteEnd(_ cause: any Error, isGone: Bool) async -> MigrationError {
-        // A connection that this library has closed says why. A longer lease would only make the wait longer.
+    /// The server ends a transaction if it gets no statement for the length of a lease, and then the error
+    /// says so.
+    ///
+    /// Not every client library reports why the server has ended a connection. So this is concluded from the
+    /// time that the closure took.
+    private func saveTransactionFailure(_ cause: any Error, isGone: Bool) async -> MigrationError {
+        // If this library has closed the connection, the error says why. A longer lease would only make the
+        // wait longer.
         let isWatched = [.closed, .cancelled].contains((cause as? SQLError)?.code)
-        if isGone, !isWatched, row.duration >= holder.lease.length {
-            return await note(
+        if isGone, !isWatched, makeRow().duration >= holder.lease.length {
+            return await saveFailure(
                 cause,
                 """
-                 The server ends a transaction that gets no statement for the length of a lease. Make leaseDuration longer, or do \
-                other work before the transaction.
+                 The server has probably ended the transaction, because it got no statement for the length of a lease. Make \
+                leaseDuration longer, or do other work before the transaction.
                 """
             )
         }
         // lock_not_available
         let isLocked = (cause as? SQLError)?.sqlState == "55P03"
         let blocker = isLocked ? await holder.stored.blocker() : nil
-        return await note(cause, blocker.map { " The row of the state is locked by \($0)." } ?? "")
+        return await saveFailure(cause, blocker.map { " The row of the state is locked by \($0)." } ?? "")
     }
 }
 
@@ -148,7 +157,8 @@ extension SQLError {
     fileprivate static var wrongConnection: SQLError {
         SQLError(
             .statementFailed,
-            "in: needs a PostgresFleetStore as the store, and a second connection to its database"
+            "The connection in: can't be used. It needs a PostgresFleetStore as the store, and has to be a second connection to"
+                + " the same database"
         )
     }
 }

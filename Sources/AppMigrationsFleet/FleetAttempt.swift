@@ -1,8 +1,9 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// One attempt of this host at one migration, under a lease: the closure, then the record or the note that it
-/// failed.
+/// One attempt of this host at one migration, under a lease.
+///
+/// It calls the closure, and then saves that the migration has run, or that the closure has failed.
 final class FleetAttempt: Sendable {
     let context: FleetMigrationContext
     /// Ends the statements of the closure that are never answered.
@@ -15,7 +16,7 @@ final class FleetAttempt: Sendable {
     var deadline: Deadline { holder.stored.deadline }
     var location: StateLocation { holder.stored.location }
 
-    /// An attempt whose lease stands: the intent is in the store.
+    /// Creates an attempt after its lease was saved in the store.
     init(_ context: FleetMigrationContext) {
         let holder = context.holder
         self.context = context
@@ -23,7 +24,10 @@ final class FleetAttempt: Sendable {
         token = RunToken(holder.stored.location.token(of: holder.lease.owner))
     }
 
-    /// Calls the closure in a task that is marked, and measures it; its error is given, not thrown.
+    /// Calls the closure, and measures how long it takes.
+    ///
+    /// Its task carries a token, so that nested calls are noticed. `db` is closed only if the lease is lost.
+    /// The closure's error is returned, not thrown.
     nonisolated(nonsending) func call(
         closing db: (any AsyncSQLConnection & Sendable)? = nil,
         _ body: nonisolated(nonsending) () async throws -> Void
@@ -38,43 +42,47 @@ final class FleetAttempt: Sendable {
         }
     }
 
-    /// Records that the closure returned, or notes that it threw; of a lost lease nothing is saved.
+    /// Ends the lease, and saves that the closure has returned or failed.
+    ///
+    /// If it has failed, its error is thrown. If the lease was lost, nothing is saved.
     func finish(_ failure: (any Error)?) async throws(MigrationError) {
         if let loss = await holder.end() { throw lost(loss, failure) }
-        if let failure { throw await note(inWordsOfServer(failure)) }
-        let row = row
+        if let failure { throw await saveFailure(inWordsOfServer(failure)) }
+        let row = makeRow()
         try await holder.release(
             holder.state.recording(row),
             else: "Migration \(context.version) ran, and will run again with the next manager."
         ) { $0.history.contains(row) }
     }
 
-    /// The error of a closure, with the reason that the server has given.
+    /// The error of a closure, with the message of the server.
     ///
-    /// A closure may ask the database itself. The description of a client's error may hide the reason, and
-    /// only the SQLSTATE tells whether it may pass.
+    /// The closure may use the client library directly. The description of that library's errors may hide the
+    /// server's message, and only the SQLSTATE says whether a later try may succeed.
     private func inWordsOfServer(_ failure: any Error) -> any Error {
         guard let server = holder.stored.postgres?.serverError(from: failure) else { return failure }
         return SQLError.wrapped(failure, as: .migrationFailed, server: server)
     }
 
-    var row: AppliedMigration {
+    /// The row of the history for this attempt, at the current time.
+    func makeRow() -> AppliedMigration {
         let taken = duration.withLock { $0 } ?? .zero
-        return AppliedMigration(context.began, after: context.previousVersion, at: clock.now(), in: taken)
+        let attempt = context.initialAttempt
+        return AppliedMigration(attempt, after: context.previousVersion, at: clock.now(), in: taken)
     }
 
     func lost(_ loss: LeaseLoss, _ failure: (any Error)? = nil) -> MigrationError {
         let error = location.leaseLost(loss, context.version)
-        // A checkpoint that met the loss threw the same.
+        // If `saveCheckpoint` has noticed the loss, the closure has thrown the same error.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
         return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
     }
 
-    /// Saves that the attempt failed; gives the error to throw.
-    func note(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
+    /// Saves that the attempt has failed, and returns the error to throw.
+    func saveFailure(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
         if let failure = failure as? SQLError, failure.code == .cancelled, Task.isCancelled {
-            // A cancelled task is no failure, whichever statement noticed it.
-            return await note(CancellationError(), " \(MigrationError.sentence(failure))\(advice)")
+            // A cancelled task isn't a failure, even if a statement was the first to notice it.
+            return await saveFailure(CancellationError(), " \(MigrationError.sentence(failure))\(advice)")
         }
         let ended = holder.state.withFailure(failure)
         do throws(MigrationError) {
@@ -91,14 +99,15 @@ final class FleetAttempt: Sendable {
         return failed(failure, "\(blockerSentence(failure))\(advice)")
     }
 
-    /// Names the transaction for which the statement of a failure waited in vain.
+    /// Describes the transaction that the failed statement was waiting for.
     private func blockerSentence(_ failure: any Error) -> Message {
         guard (failure as? SQLError)?.code == .busy, let blocker = watch.blocker else { return "" }
         return " The statement waited for \(blocker)."
     }
 
     func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {
-        // The app looks for its own error behind this one.
+        // The closure's error becomes the `underlyingError`, so that the app can look for its own error
+        // there.
         .failed(
             context.version,
             in: location,
@@ -109,10 +118,11 @@ final class FleetAttempt: Sendable {
         )
     }
 
-    /// True if the error is that of a database, a store or a connection, and another try may succeed by
+    /// True if this is an error of a database, a store or a connection, and another try may succeed by
     /// itself.
     ///
-    /// Only the app knows about its own errors. Those of the store's client are told by the server's report.
+    /// The errors of the app count as lasting, because only the app knows about them. The errors of the
+    /// store's client library have become an `SQLError` before, with the server's SQLSTATE.
     static func isTransient(_ failure: any Error) -> Bool {
         if let failure = failure as? SQLError {
             return failure.isTransient || failure.underlyingError is Overdue

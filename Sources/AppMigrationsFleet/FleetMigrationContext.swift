@@ -11,10 +11,11 @@ public struct FleetMigrationContext: Sendable {
     /// How many times this closure was called on any host, including this time.
     ///
     /// It is 1 unless an earlier attempt threw, or its host crashed.
-    public var attempt: Int { began.attempts }
+    public var attempt: Int { initialAttempt.attempts }
 
-    /// A number that rises with each attempt at any migration of this manager, for writes that must refuse a
-    /// predecessor.
+    /// A fencing token: a number that rises with each attempt at any migration of this manager.
+    ///
+    /// Use it to refuse the writes of an earlier host that is still running.
     ///
     /// A host that stalls for longer than its lease may go on for a moment while its successor is already
     /// running. If it must not write any more, store the highest number with the data and refuse lower ones:
@@ -24,8 +25,8 @@ public struct FleetMigrationContext: Sendable {
     /// True if an earlier attempt may have done a part of the work already.
     public var isRetry: Bool { attempt > 1 }
 
-    /// The attempt when it began, with the checkpoint of an earlier attempt.
-    let began: AttemptedMigration
+    /// This attempt, with the checkpoint that an earlier attempt has saved.
+    let initialAttempt: AttemptedMigration
     let holder: LeaseHolder
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
@@ -48,19 +49,22 @@ public struct FleetMigrationContext: Sendable {
     /// attempt did.
     ///
     /// It doesn't change during this attempt.
-    public var checkpoint: String? { began.checkpoint?.text }
+    public var checkpoint: String? { initialAttempt.checkpoint?.text }
 
-    /// The version of the app that saved ``checkpoint``, because an older app may have counted differently.
-    public var checkpointAppVersion: AppVersion? { began.checkpoint?.appVersion }
+    /// The version of the app that saved ``checkpoint``.
+    ///
+    /// Compare it if an older version of your app may have counted differently.
+    public var checkpointAppVersion: AppVersion? { initialAttempt.checkpoint?.appVersion }
 
     /// The checkpoint as a value of the given type; `nil` if no attempt saved one.
     ///
-    /// - Throws: `MigrationError` with the code `checkpointNotSaved` if the saved text isn't a value of that
-    ///   type. The app version ``checkpointAppVersion`` may have saved a value of another type.
+    /// - Throws: `MigrationError` with the code `checkpointNotSaved`, as after a failed save, if the saved
+    ///   text isn't a value of that type. An app of version ``checkpointAppVersion`` may have saved a value
+    ///   of another type.
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try began.checkpoint?.value(as: type, of: version, in: location)
+        try initialAttempt.checkpoint?.value(as: type, of: version, in: location)
     }
 
     /// Saves in the store how far the closure has come, so that the next attempt continues there, on any
@@ -87,7 +91,11 @@ public struct FleetMigrationContext: Sendable {
         let size = text.utf8.count
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, of: version) }
         try await holder.save(isCheckpoint: true) {
-            $0.withCheckpoint(text, progress: progress.map(MigrationContext.fraction), comparedWith: began)
+            $0.withCheckpoint(
+                text,
+                progress: progress.map(MigrationContext.fraction),
+                comparedWith: initialAttempt
+            )
         }
         if let progress { reportProgress(progress) }
         if Task.isCancelled { throw location.cancelledAtCheckpoint(of: version) }

@@ -18,13 +18,13 @@ extension FleetMigrationManager {
     /// }
     /// ```
     ///
-    /// The connection is opened when the host has the lease, and closed afterwards. Opening it may take half
-    /// the length of the lease. It must not be the store's own connection, because that one renews the lease
-    /// while the closure runs. The library asks the database whether they differ. Settings that the closure
-    /// changes in the session, such as `search_path`, are restored before the commit. After a deadlock or a
-    /// serialization failure (SQLSTATE 40P01, 40001), the closure is called again, up to three times. The
-    /// closure must send a statement at least once in the length of a lease. Otherwise the server ends the
-    /// transaction, so that a stalled host doesn't keep its locks.
+    /// The connection is opened when the host has the lease, and closed afterwards. Opening it may take at
+    /// most half the length of the lease. It must not be the store's own connection, because that one renews
+    /// the lease while the closure runs. The library checks in the database that they are two connections.
+    /// Settings that the closure changes in the session, such as `search_path`, are restored before the
+    /// commit. After a deadlock or a serialization failure (SQLSTATE 40P01, 40001), the closure is called
+    /// again, up to three times. The closure must send a statement at least once in the length of a lease.
+    /// Otherwise the server ends the transaction, so that a stalled host doesn't keep its locks.
     ///
     /// If the server ends the process of the connection, the connection is closed within a lease. If the task
     /// is cancelled, the connection is closed half a lease later, unless the closure has ended before.
@@ -35,16 +35,16 @@ extension FleetMigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
-    ///   - outOfOrder: True if the version also runs below the last-run version, once, as there.
-    ///   - minimumAppVersion: The oldest app that can still use the data, as there.
+    ///   - outOfOrder: True if the version also runs, once, below the last-run version.
+    ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun.
     ///   - connect: Opens a connection to the store's database, which must not be in a transaction. A pool
     ///     must lend one connection for the whole call.
     ///   - lockTimeout: How long each statement of the closure waits for a lock. After that time it throws an
     ///     error whose `isTransient` is true.
     ///   - run: The work, with the connection and its context. It must not end the transaction.
     /// - Returns: True if the closure ran on this host.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`. Its
-    ///   `underlyingError` is the closure's error, or an `SQLError` of the database. The code is
+    /// - Throws: The same `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
+    ///   Its `underlyingError` is the closure's error, or an `SQLError` of the database. The code is
     ///   `stateNotSaved` if a commit was not answered and the store can't be read. The next manager finds out
     ///   whether it was committed.
     @discardableResult
@@ -82,12 +82,12 @@ extension FleetMigrationManager {
     /// cancelled, the call ends between two batches with `cancelled`. ``reset(to:)`` leaves the cursors in
     /// the database, and ``reset(to:in:ledger:lockTimeout:)`` removes them.
     ///
-    /// Each statement waits for a lock for at most `lockTimeout`. If a batch sends no statement for that
-    /// time, and for at least 60 seconds, PostgreSQL ends its transaction. A statement of this library that
-    /// isn't answered for that time and half a lease is given up, with its connection. Pass `ledger` if
-    /// another program has a table of the default name. The other parameters, the result and the errors are
-    /// those of `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:lockTimeout:run:)`. The batches
-    /// before a failure stay committed.
+    /// Each statement waits for a lock for at most `lockTimeout`. If a batch sends no statement for
+    /// `lockTimeout`, or for 60 seconds if that is longer, PostgreSQL ends its transaction. If a statement of
+    /// this library isn't answered within `lockTimeout` plus half a lease, its connection is closed. Pass
+    /// `ledger` if another program has a table of the default name. The other parameters, the result and the
+    /// errors are those of `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:lockTimeout:run:)`. The
+    /// batches before a failure stay committed.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
@@ -106,9 +106,9 @@ extension FleetMigrationManager {
             minimumAppVersion: minimumAppVersion
         ) { attempt async throws(MigrationError) in
             let context = attempt.context
-            let db = FleetConnection(attempt.deadline, waiting: lockTimeout) { try await connect() }
-            // The database makes each batch run once: if a host has lost its lease and continues for a
-            // moment, it begins where the other host has ended.
+            let db = FleetConnection(attempt.deadline, lockTimeout: lockTimeout) { try await connect() }
+            // The cursor in the database makes each batch run exactly once. So a host that has lost its lease
+            // and continues for a moment does no harm: its next batch begins where the other host has ended.
             let failure = await attempt.call(closing: db) {
                 let connection = try await db.open()
                 _ = try await BatchRun.run(
@@ -118,7 +118,7 @@ extension FleetMigrationManager {
                     context.version,
                     from: context.checkpoint,
                     lockTimeout: lockTimeout,
-                    telling: { try await context.reach($0) }
+                    telling: { try await context.record($0) }
                 ) { batch in
                     try await batches(connection, batch, context)
                 }
@@ -130,7 +130,8 @@ extension FleetMigrationManager {
 }
 
 extension FleetMigrationContext {
-    fileprivate func reach(_ place: BatchRun.Place) async throws(MigrationError) {
+    /// Saves the place of a batch as a checkpoint, or reports its progress.
+    fileprivate func record(_ place: BatchRun.Place) async throws(MigrationError) {
         if place.isCheckpoint {
             try await saveCheckpoint(place.cursor, progress: place.progress)
         } else if let progress = place.progress {

@@ -1,7 +1,7 @@
 public import AppMigrations
 
 extension FleetMigrationManager {
-    /// Returns what each declaration would do, in their order, without calling a closure.
+    /// Returns what each declaration would do, in the order of the declarations, without calling a closure.
     ///
     /// It reads the store once, changes nothing and never closes the manager. `declarations` must declare
     /// with the manager that is passed to it.
@@ -12,24 +12,26 @@ extension FleetMigrationManager {
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
         let found = try await stored.read()
-        let state = try known(found)
-        // If this manager has assumed a first state, and there is a state in the store by now, use that one.
-        let isKnown = found.state == nil || !isPresuming
-        let known = isKnown ? self.declarations.withLock { $0 } : Declarations(state.versions, under: rules)
-        return try await plan(declarations, by: state, in: found, known)
+        let state = try stateOrAssumed(in: found)
+        // If this manager has assumed a first state, but the store has a state now, use the state in the
+        // store.
+        let isUpToDate = found.state == nil || !hasAssumedState
+        let base =
+            isUpToDate ? self.declarations.withLock { $0 } : Declarations(state.versions, under: rules)
+        return try await plan(declarations, by: state, in: found, base)
     }
 
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
         by state: MigrationState,
         in found: StoredState.Found,
-        _ known: Declarations
+        _ base: Declarations
     ) async throws -> [PlannedMigration] {
         declarations.withLock { $0.beginPlan() }
         // An attempt whose lease has not run out doesn't count as a crash.
         let limit = found.isHeld ? nil : options.attemptLimit
         let plan = Plan(state, attemptLimit: limit, isStateAssumed: found.state == nil)
-        let manager = FleetMigrationManager(place, launch: launch, known.observed(by: plan))
+        let manager = FleetMigrationManager(place, launch: launch, base.observed(by: plan))
         let token = RunToken(place.token, isPlan: true)
         defer {
             token.end()

@@ -12,17 +12,17 @@ extension FleetMigrationManager {
     /// let isReady = try await readiness.isMigrated(declare)
     /// ```
     ///
-    /// Pass the same values as to the managers that migrate. A probe never writes.
+    /// Pass the same values that you pass to the managers that run the migrations. A probe never writes.
     public static func readiness(
         named name: String,
         currentVersion: String,
         store: any FleetStore,
         options: Options = Options()
     ) -> Readiness {
-        var looking = options
-        looking.isReadOnly = true
+        var readOnlyOptions = options
+        readOnlyOptions.isReadOnly = true
         let manager = Result { () throws(MigrationError) in
-            let place = try FleetPlace(name, currentVersion, store, looking)
+            let place = try FleetPlace(name, currentVersion, store, readOnlyOptions)
             let declarations = Declarations(StateVersions(), under: place.rules)
             return FleetMigrationManager(place, launch: .same, declarations)
         }
@@ -31,7 +31,7 @@ extension FleetMigrationManager {
 
     /// A probe of a fleet's state.
     ///
-    /// Use one probe for the life of a process, also from several tasks. Only a probe that is asked
+    /// Create one probe for the life of the process. Several tasks may share it. Only a probe that is asked
     /// repeatedly notices that nobody renews a lease any more.
     public final class Readiness: Sendable {
         private let manager: Result<FleetMigrationManager, MigrationError>

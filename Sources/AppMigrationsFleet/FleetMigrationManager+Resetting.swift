@@ -4,25 +4,27 @@ public import AppMigrationsSQL
 extension FleetMigrationManager {
     /// Sets the last-run version: the data is at `version`, whatever happened before.
     ///
-    /// Every later version is pending again, and an interruption is cleared. `version` becomes the baseline,
-    /// and the app's version becomes the newest that was started. This manager is opened again, and its
-    /// declarations begin again. Managers of other hosts throw `managerClosed`. ``requiredAppVersion`` stays.
-    /// It waits for a host that is migrating. Use it for recovery and for tests.
+    /// Every later version is pending again, and the record of an unfinished or failed attempt is removed.
+    /// `version` becomes the baseline, and the app's version becomes the newest that was started. If this
+    /// manager was closed, it can be used again. Declare all migrations again, from the first one. Managers
+    /// of other hosts throw `managerClosed`. ``requiredAppVersion`` stays. If a host is migrating, the call
+    /// waits for it. Use it for recovery and for tests.
     ///
-    /// Call it once, as a command: a reset in each start lets every host run the migrations again. To undo
-    /// without a deploy, run the statement of <doc:RunningAFleet> in the store's database instead.
+    /// Call it once, in a command of your app. If it is called at every start, every host runs the migrations
+    /// again. To reset without a deploy, run the statement of <doc:RunningAFleet> in the store's database
+    /// instead.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
-    ///   `tooOld`, `usedByNewerApp`, `managerClosed` (of a manager whose plan has ended), `nested`,
-    ///   `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
-    ///   `stateNotSaved`.
+    ///   `tooOld`, `usedByNewerApp`, `managerClosed` (only of the manager that a plan has passed to its
+    ///   closure, after the plan has ended), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) async throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
             try requireWritable()
             let versions = try rules.versions(resetTo: version)
-            try await looking { found throws(MigrationError) in
-                let next = try rules.resetting(existing(found), to: versions)
+            try await repeatUntilSaved { found throws(MigrationError) in
+                let next = try rules.resetting(requireState(in: found), to: versions)
                 let outcome = try await save(next, over: found, else: unchanged)
                 if case .saved = outcome {
                     declarations.withLock { $0.reopen(at: next.versions) }
@@ -40,7 +42,7 @@ extension FleetMigrationManager {
     ///
     /// The rows are deleted first. After a crash between the two steps, or after a `MigrationError`, call it
     /// again. The connection must not be in a transaction, and it isn't closed. `lockTimeout` is how long to
-    /// wait for another writer.
+    /// wait if another transaction has locked the rows.
     ///
     /// - Throws: `SQLError` if the database fails; nothing was reset. Otherwise the errors of ``reset(to:)``.
     nonisolated(nonsending) public func reset<Connection: AsyncSQLConnection>(
@@ -69,17 +71,17 @@ extension FleetMigrationManager {
     /// Forgets the crashes in pending migrations, so that the limit of attempts lets them run again.
     ///
     /// The last-run version, checkpoints, ``requiredAppVersion`` and the history stay. A closed manager stays
-    /// closed. It waits for a host that is migrating.
+    /// closed. If a host is migrating, the call waits for it.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
     ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. In each
     ///   case nothing was forgotten.
     public func resetAttempts() async throws(MigrationError) {
-        let unchanged: Message = "The counts of deaths were not changed."
+        let unchanged: Message = "The counts of crashes were not changed."
         do throws(MigrationError) {
             try requireWritable()
-            try await looking { found throws(MigrationError) in
-                let state = try existing(found).resettingAttempts()
+            try await repeatUntilSaved { found throws(MigrationError) in
+                let state = try requireState(in: found).resettingAttempts()
                 return try await save(state, over: found, else: unchanged)
             }
         } catch {

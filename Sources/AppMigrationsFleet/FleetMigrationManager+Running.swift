@@ -1,6 +1,11 @@
 internal import AppMigrations
 
 extension FleetMigrationManager {
+    /// Declares a version.
+    ///
+    /// If it has to run, takes the lease, calls `work`, and sends the events.
+    ///
+    /// An error closes the manager. Returns true if the work was done here.
     nonisolated(nonsending) func perform(
         _ text: String,
         outOfOrder: Bool,
@@ -23,15 +28,15 @@ extension FleetMigrationManager {
         do throws(MigrationError) {
             guard let begun = try await begin(declaration) else { return false }
             attempt = begun
-            // If the lease took long to come, another host may be about to take over.
+            // If taking the lease took long, another host may be about to take over. So renew it first.
             while begun.holder.timeToLastTry <= .zero { try await begun.holder.save() }
             send(begun.event(.started))
             try await work(begun)
-            know(begun.holder.state)
+            update(from: begun.holder.state)
             send(begun.event(.finished))
             return true
         } catch {
-            // Once an attempt was begun, the error says what became of the migration.
+            // After an attempt has begun, its error already says what happened to the migration.
             let failure = attempt == nil ? error.completed(declaring: declaration.version) : error
             declarations.withLock { $0.close(failure) }
             if let attempt { send(attempt.event(.failed, failure)) }
@@ -39,15 +44,17 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Looks at the state until a step by what it says has ended; one that gives nothing waits for the holder
-    /// of the lease.
-    func looking(
+    /// Reads the state and calls `step` with it, until `step` returns `.saved`.
+    ///
+    /// If `step` returns `.refused`, another host may have been faster, and the state is read again. If it
+    /// returns `nil`, this first waits for the host that has the lease.
+    func repeatUntilSaved(
         for version: AppVersion? = nil,
         _ step: (StoredState.Found) async throws(MigrationError) -> StoredState.Outcome?
     ) async throws(MigrationError) {
         var wait = LeaseWait(manager: self, version: version, timeout: options.lockTimeout)
         while true {
-            let found = try await wait.look()
+            let found = try await wait.readOutsideClosure()
             switch try await step(found) {
             case .saved: return
             case .refused(let now): try await wait.pauseIfUnchanged(now, since: found)
@@ -56,7 +63,9 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Saves another state while no host is migrating, unless it stands there.
+    /// Saves `next` if no host is migrating, and returns `nil` if one is.
+    ///
+    /// If the store has this state already, nothing is written.
     func save(
         _ next: MigrationState,
         over found: StoredState.Found,
@@ -68,17 +77,20 @@ extension FleetMigrationManager {
         return try await stored.save(next, version, at: found.revision, else: consequence)
     }
 
-    /// Decides by what the store says, and takes the lease; `nil` when there is nothing to run any more.
+    /// Decides from the state in the store whether the migration has to run.
     ///
-    /// The lease is taken by replacing the very document that the decision was made by.
+    /// If so, takes the lease and returns the attempt; otherwise returns `nil`.
+    ///
+    /// The lease is taken by replacing the same document from which the decision was made. So nothing can
+    /// change between the two.
     private func begin(
         _ declaration: Declarations.Declaration
     ) async throws(MigrationError) -> FleetAttempt? {
         let version = declaration.version
         var begun: FleetAttempt?
-        try await looking(for: version) { found throws(MigrationError) in
-            let state = try existing(found)
-            // While its lease stands, an attempt is no death.
+        try await repeatUntilSaved(for: version) { found throws(MigrationError) in
+            let state = try requireState(in: found)
+            // An attempt whose lease has not expired doesn't count as a crash.
             let limit = found.isHeld ? nil : options.attemptLimit
             let decision = try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.decide(
@@ -88,55 +100,62 @@ extension FleetMigrationManager {
                     attemptLimit: limit
                 )
             }
-            guard case .run(let known) = decision else {
+            guard case .run(let lastAttempt) = decision else {
                 let settled =
                     declarations.withLock { $0.stateToSaveIfNotRun(declaration, by: decision, from: state) }
                     ?? state
                 let consequence = decision.consequenceOfNotSaving(version)
                 let outcome = try await save(settled, over: found, version, else: consequence)
-                if case .saved = outcome { know(settled) }
+                if case .saved = outcome { update(from: settled) }
                 return outcome
             }
             if found.isHeld { return nil }
             let lease = Lease(owner: place.makeOwner(), fence: state.fence + 1, length: options.leaseLength)
-            let attempt = Interruption(known, at: clock.now(), lease: lease)
+            let attempt = Interruption(lastAttempt, at: clock.now(), lease: lease)
             let intent = state.beginningAttempt(attempt, minimumAppVersion: declaration.minimumAppVersion)
             let sent = clock.uptime()
             let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
-            let standing: FleetRevision? =
+            // The revision of the document that has this lease.
+            let claimed: FleetRevision? =
                 switch outcome {
                 case .saved(let revision): revision
                 case .refused(let now):
                     now.lease.map { $0.isSameLease(as: lease) } == true ? now.revision : nil
                 }
-            guard let standing else { return outcome }
-            know(intent)
-            let progress = LeaseHolder.Progress(state: intent, revision: standing, renewed: sent)
+            guard let claimed else { return outcome }
+            update(from: intent)
+            let progress = LeaseHolder.Progress(state: intent, revision: claimed, renewed: sent)
             let holder = LeaseHolder(stored, version, lease, progress)
             let last = state.versions.lastRun
-            let began = attempt.attempt
-            let onEvent = options.onEvent
-            begun = FleetAttempt(.init(previousVersion: last, began: began, holder: holder, onEvent: onEvent))
-            return .saved(standing)
+            begun = FleetAttempt(
+                FleetMigrationContext(
+                    previousVersion: last,
+                    initialAttempt: attempt.attempt,
+                    holder: holder,
+                    onEvent: options.onEvent
+                )
+            )
+            return .saved(claimed)
         }
         return begun
     }
 
-    func know(_ state: MigrationState) { declarations.withLock { $0.update(from: state) } }
+    func update(from state: MigrationState) { declarations.withLock { $0.update(from: state) } }
 
-    func existing(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
+    func requireState(in found: StoredState.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
         throw .gone(location, isOfFleet: true)
     }
 
-    /// True if this manager takes a state for given that isn't there yet.
-    var isPresuming: Bool { options.isReadOnly && launch == .first }
+    /// True if this is a read-only manager that has found no state, and assumes the one that the first run
+    /// would create.
+    var hasAssumedState: Bool { options.isReadOnly && launch == .first }
 
-    /// The state as it stands, or as this manager takes it to be where there is none yet.
-    func known(_ found: StoredState.Found) throws(MigrationError) -> MigrationState {
-        if found.state == nil, isPresuming {
+    /// The state in the store, or the state that this manager assumes if there is none yet.
+    func stateOrAssumed(in found: StoredState.Found) throws(MigrationError) -> MigrationState {
+        if found.state == nil, hasAssumedState {
             return MigrationState(name: name, versions: declarations.withLock { $0.versions })
         }
-        return try existing(found)
+        return try requireState(in: found)
     }
 }

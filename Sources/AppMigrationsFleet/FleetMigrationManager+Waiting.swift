@@ -5,9 +5,9 @@ extension FleetMigrationManager {
     ///
     /// It reads the store once. Use it on hosts that leave the migrations to another host, and in a probe
     /// such as `/readyz`. Pass the function that declares the migrations on the hosts that run them. It is
-    /// false if there is no state yet, while a migration is running, and if a newer release has begun a later
-    /// version while a version that is declared here has not run. It is true if the data is newer.
-    /// ``requiredAppVersion`` says whether this app may use newer data.
+    /// false in three cases: if there is no state yet; if a migration is running; and if a newer release has
+    /// begun a later version, but a version that is declared here has not run. It is true if the data is
+    /// newer. ``requiredAppVersion`` says whether this app may use newer data.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `cancelled`; `attemptLimitReached` if no host will try again; the code of a wrong declaration,
@@ -42,14 +42,14 @@ extension FleetMigrationManager {
             let found = try await wait.read()
             let pending = try await pending(of: declarations, in: found)
             if pending?.isEmpty == true {
-                if let state = found.state { know(state) }
+                if let state = found.state { update(from: state) }
                 return
             }
             if found.isHeld {
                 try await wait.pause(for: found.holder)
             } else {
                 let end = timeout.map { notMigrated($0, pending?.first?.version, found.state?.versions) }
-                try await wait.pause(for: "the host that migrates", orEndWith: end)
+                try await wait.pause(for: "a host that migrates", orEndWith: end)
             }
         }
     }
@@ -63,8 +63,8 @@ extension FleetMigrationManager {
         let known = Declarations(state.versions, under: rules)
         let rows = try await plan(declarations, by: state, in: found, known)
         let refusal = rows.lazy.compactMap(\.error).first
-        // If a newer release has begun a later version, this version is pending until that release has run
-        // it.
+        // If a newer release has begun a later version, this app can't run its own version any more. That
+        // version stays pending until the newer release has run it.
         if let refusal, refusal.code != .usedByNewerApp { throw refusal }
         return rows.filter { $0.kind == .willRun || $0.error?.code == .usedByNewerApp }
     }
@@ -78,7 +78,7 @@ extension FleetMigrationManager {
             if let last = versions?.interruption {
                 """
                 the last attempt at migration \(last.version), number \(last.attempt.attempts), \
-                \(last.failure.map { "failed with \($0.quoted)" } ?? "ended with its host")
+                \(last.failure.map { "failed with \($0.quoted)" } ?? "ended because its host crashed")
                 """
             } else if let version {
                 "migration \(version) was not begun"
@@ -92,14 +92,14 @@ extension FleetMigrationManager {
                 this version (\(currentVersion)); the guide Running a fleet has the SQL of a reset.
                 """
             } else {
-                "Let the host that migrates start again, and then this one."
+                "Restart the host that runs the migrations, and then this one."
             }
         return location.error(
             .lockTimeout,
             version: version,
             isTransient: true,
             """
-            The \(location) waited \(timeout.description) for the migrations that it declares, and no host runs them: \(reason). \
+            The \(location) waited \(timeout.description) for its declared migrations, but no host is running them: \(reason). \
             \(advice)
             """
         )

@@ -15,15 +15,15 @@ extension FleetMigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: A version, or a sub-migration of a version (`1.1-2`). It must be above the version that
-    ///     was declared before it, and must not be above the app's version. A sub-migration counts by its
-    ///     release.
+    ///     was declared before it, and must not be above the app's version. For the app's version, a
+    ///     sub-migration counts as its release: `1.1-2` as `1.1`.
     ///   - outOfOrder: True if the version also runs, once, below the last-run version. Use it for a version
     ///     that a hotfix added after a later version was released. If the version is above the baseline, the
     ///     store is read once more.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is
-    ///     saved before the closure runs, and older apps have a ``requiredAppVersion`` from then on. It can't
-    ///     be above `toVersion`. `nil` says nothing about older apps, which go on running during a rolling
-    ///     deploy.
+    ///     saved before the closure runs. After that, ``requiredAppVersion`` isn't `nil` in older apps. It
+    ///     can't be above `toVersion`. `nil` says nothing about older apps, which go on running during a
+    ///     rolling deploy.
     ///   - run: The work. After an error, a crash or a lost lease it runs again, so make it repeatable.
     /// - Returns: True if the closure ran on this host. False if the version has run already on any host,
     ///   belongs to the baseline, or was missed. A missed version is below the last-run version, never ran,
@@ -32,11 +32,11 @@ extension FleetMigrationManager {
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
     ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`, `stateCorrupted`,
     ///   `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
-    ///   `underlyingError`. If the closure's error is one of the client that the store uses too, the
-    ///   `underlyingError` is an `SQLError` with what the server said, and the client's error is its
-    ///   `underlyingError`. The code `usedByNewerApp` means that a newer release has begun a version above
-    ///   this app. After an error the manager is closed, except after the code `nested` of a plan, or of a
-    ///   declaration that began before the previous one had ended.
+    ///   `underlyingError`. If the closure throws an error of the client library that the store uses, the
+    ///   `underlyingError` is an `SQLError` with the server's message. The client's error is the
+    ///   `underlyingError` of that `SQLError`. The code `usedByNewerApp` means that a newer release has begun
+    ///   a version above this app. Every error closes the manager, with two exceptions, both with the code
+    ///   `nested`: the call was made in a plan, or before the previous declaration had ended.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -74,8 +74,10 @@ extension FleetMigrationManager {
         }
     }
 
-    /// Decides about a declaration by the versions that this manager has read; `nil` if there is nothing to
-    /// run.
+    /// Decides about a declaration from the versions that this manager has read.
+    ///
+    /// Returns `nil` if no closure has to be called: a plan only notes the declaration, and a read-only
+    /// manager completes it here.
     nonisolated(nonsending) func declare(
         _ text: String,
         outOfOrder: Bool,
@@ -95,7 +97,7 @@ extension FleetMigrationManager {
             try declarations.declare(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
         }
         guard let declaration, options.isReadOnly else { return declaration }
-        try await look(at: declaration)
+        try await endReadOnly(declaration)
         return nil
     }
 
@@ -104,7 +106,7 @@ extension FleetMigrationManager {
     nonisolated(nonsending) private func readWholeState(for text: String) async throws(MigrationError) {
         guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
         do throws(MigrationError) {
-            let state = try await known(stored.read())
+            let state = try await stateOrAssumed(in: stored.read())
             declarations.withLock { $0.keepWholeState(state) }
         } catch {
             let refusal = error.completed(declaring: AppVersion(text))
@@ -114,11 +116,11 @@ extension FleetMigrationManager {
     }
 
     /// Completes a declaration of a read-only manager, or throws if the closure would have to run.
-    nonisolated(nonsending) private func look(
-        at declaration: Declarations.Declaration
+    nonisolated(nonsending) private func endReadOnly(
+        _ declaration: Declarations.Declaration
     ) async throws(MigrationError) {
         do throws(MigrationError) {
-            let state = try await known(stored.read())
+            let state = try await stateOrAssumed(in: stored.read())
             try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.endReadOnly(declaration, in: state)
             }

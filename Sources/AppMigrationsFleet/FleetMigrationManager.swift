@@ -1,4 +1,4 @@
-public import AppMigrations  // `Declarations` says what the fleet takes of it.
+public import AppMigrations  // Its `Declarations` decide which closures run, here too.
 @_exported public import AppMigrationsSQL
 
 /// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
@@ -26,10 +26,14 @@ public import AppMigrations  // `Declarations` says what the fleet takes of it.
 /// declaration that begins before the previous one has ended throws the code `nested`, and the manager stays
 /// open. Concurrent tasks need a manager each.
 public final class FleetMigrationManager: Sendable {
-    /// The name of the subsystem, which names its document in the store.
+    /// The name of the subsystem.
+    ///
+    /// Its document in the store has the same name.
     public var name: String { location.name }
 
-    /// The app's version, the limit of what runs.
+    /// The app's version.
+    ///
+    /// No later migration runs.
     public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this app's version compares with the newest version that any host has started.
@@ -54,14 +58,15 @@ public final class FleetMigrationManager: Sendable {
     /// the first start of a new version, it also writes.
     ///
     /// - Parameters:
-    ///   - name: The name of one service's data, in at most 200 of `A-Z a-z 0-9 . _ -`, not beginning with a
-    ///     dot. Only the hosts of that service may use it: if two services use one name in one store, the
-    ///     migrations of one count as run by the other.
+    ///   - name: The name of one service's data. It has at most 200 characters, each of them one of `A-Z a-z
+    ///     0-9 . _ -`, and doesn't begin with a dot. Only the hosts of that service may use it: if two
+    ///     services use one name in one store, the migrations of one count as run by the other.
     ///   - currentVersion: The app's version.
-    ///   - firstRun: Which data exists already. It is evaluated only if the store has no state. It is about
-    ///     the data of the fleet: a host that is added later finds the state. If your migrations create the
-    ///     schema, pass `.everything`. After `.freshInstall`, the sub-migrations of that version count as run
-    ///     on every host, also those that you add later. So give a later change the next version.
+    ///   - firstRun: Which data exists already. It is evaluated only if the store has no state. It describes
+    ///     the data of the fleet, and not this host: a host that is added later reads the existing state. If
+    ///     your migrations create the schema, pass `.everything`. After `.freshInstall`, the sub-migrations
+    ///     of the app's version at that time count as run on every host, even those that you add later. So
+    ///     put a later change into the next version.
     ///   - store: The store of the state. It is the same for all hosts.
     ///   - options: The length of the lease, timeouts, the limit of attempts, the oldest version to upgrade
     ///     from, whether the manager is read-only, and the event handler.
@@ -88,7 +93,9 @@ public final class FleetMigrationManager: Sendable {
         self.init(place, launch: start.launch, declarations)
     }
 
-    /// Creates a manager from a state that was read already, for a probe or a plan.
+    /// Creates a manager from a state that was read before.
+    ///
+    /// The public initializer, probes and plans use it.
     init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
         self.place = place
         currentLaunch = Guarded(launch)
@@ -119,13 +126,14 @@ extension FleetMigrationManager {
         ///
         /// The host renews its lease six times in this time. If it can't renew the lease for half of this
         /// time, it gives up. So this limits how long a fleet waits after a crash, and not how long a
-        /// migration may take. It is at least a second and at most a day. Hosts may have different values.
-        /// Then the value of the host that runs the migration counts.
+        /// migration may take. A value below a second counts as a second, and a value above a day as a day.
+        /// Hosts may have different values. Then the value of the host that runs the migration counts.
         public var leaseDuration: Duration
 
         /// How long to wait for another host that is migrating; `nil` means without a limit.
         ///
-        /// If the limit is shorter than your longest migration, healthy hosts are restarted again and again.
+        /// If the limit is shorter than your longest migration, a waiting host throws `lockTimeout` although
+        /// nothing is wrong. If your orchestrator restarts such a host, it does so again and again.
         public var lockTimeout: Duration?
 
         /// How many hosts of one app version may crash in a migration, since its last checkpoint, before the
@@ -149,16 +157,18 @@ extension FleetMigrationManager {
 
         /// The handler of events, for a log or a progress display.
         ///
-        /// It is called on the thread of the caller.
+        /// It may be called on any thread, and on several threads at once: by the calls of the manager, by a
+        /// closure that reports progress, and by a background task that reports the transaction for which a
+        /// statement waits.
         public var onEvent: (@Sendable (MigrationEvent) -> Void)?
 
         package var clock = FleetClock()
-        /// The name of this host; `nil` is the machine's.
+        /// The name of this host; `nil` means the name of the machine.
         package var host: String?
 
         /// Creates options.
         ///
-        /// By default a lease has 30 seconds, waits and attempts have no limit, data of every version is
+        /// By default a lease lasts 30 seconds, waits and attempts have no limit, data of every version is
         /// upgraded, the manager may write, and there is no event handler.
         public init(
             leaseDuration: Duration = .seconds(30),

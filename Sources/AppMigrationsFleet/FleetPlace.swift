@@ -1,6 +1,9 @@
 internal import AppMigrations
 
-/// A manager's place among the hosts of its fleet; one reference, since a start hands it on.
+/// The parts of a manager that don't change: access to its state in the store, its upgrade rules and its
+/// options.
+///
+/// It is a class, because a start passes it on, and one reference is cheap to copy.
 final class FleetPlace: Sendable {
     let stored: StoredState
     let rules: UpgradeRules
@@ -15,6 +18,7 @@ final class FleetPlace: Sendable {
         try StateLocation.check(name)
         let current = try AppVersion(currentVersion, of: "currentVersion:", manager: name)
         let deadline = Deadline(clock: options.clock, lease: options.leaseLength)
+        // A state in a store has no directory.
         let location = StateLocation(name: name, directory: "", store: "the fleet's store")
         stored = StoredState(location, store, deadline)
         rules = try UpgradeRules(
@@ -25,19 +29,24 @@ final class FleetPlace: Sendable {
         self.options = options
     }
 
-    /// The owner of a new lease, which no other lease has.
+    /// Makes the name of the owner of a new lease.
+    ///
+    /// The name is unique, because it ends with a random number.
     func makeOwner() -> String {
         let number = String(UInt64.random(in: 0 ... .max), radix: 16)
         return "\(options.host ?? PlatformHost.name), process \(Platform.process), \(number)"
     }
 
-    /// Tells the manager from others, as long as it is there, to the code that a plan of it runs.
+    /// Identifies this manager as long as it exists.
+    ///
+    /// The code that a plan of this manager runs notices by it that it calls the manager itself.
     var token: StateLocation { stored.location.token(of: "\(ObjectIdentifier(self))") }
 
-    /// Reads the state, makes it on the fleet's first run, and saves that this version was launched.
+    /// Reads the state, creates it on the fleet's first run, and saves that this version was launched.
     ///
-    /// Where nothing is pending this is one read of the store. Of several hosts that make the state at once
-    /// one does, and the others find it.
+    /// If this version or a newer one was launched before, or if the manager is read-only, this reads the
+    /// store once and writes nothing. If several hosts create the state at once, one of them succeeds, and
+    /// the others use its state.
     nonisolated(nonsending) func start(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
@@ -52,9 +61,9 @@ final class FleetPlace: Sendable {
             do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
             let made = try StartOutcome(first: answer, by: rules)
             if options.isReadOnly { return made }
-            // Several hosts start at once with the new data, and the one that made the state may die before
-            // it declares anything. So the mark of a fresh install stays until another version is launched:
-            // no host knows when all are through.
+            // Several hosts may start at once with the new data, and the host that created the state may
+            // crash before it declares anything. No host knows when all of them have finished. So the mark of
+            // a fresh install stays until another version is launched.
             let state = MigrationState(name: stored.location.name, versions: made.versions)
             let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
             guard case .refused(let now) = outcome else { return made }
@@ -62,9 +71,10 @@ final class FleetPlace: Sendable {
         }
         guard let state = found.state else { throw .gone(stored.location) }
         let start = try StartOutcome(found: state.versions, by: rules)
-        // While a lease stands nobody writes but its holder, which would lose it. The next start does it.
-        let isHeld = found.lease != nil
-        if options.isReadOnly || state.versions.launched >= rules.appVersion || isHeld { return start }
+        // Don't write if the document has a lease: its holder would lose it. The next start records the
+        // launch.
+        let hasLease = found.lease != nil
+        if options.isReadOnly || state.versions.launched >= rules.appVersion || hasLease { return start }
         do throws(MigrationError) {
             let launched = state.recordingLaunch(of: rules.appVersion)
             _ = try await stored.save(

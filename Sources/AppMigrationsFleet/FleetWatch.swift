@@ -8,8 +8,10 @@ internal import AppMigrationsSQL
 /// cancelled, a statement is given up when half the length of a lease is over.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
-    /// By the start of each server, what the store's server shows of it.
-    private let shown = Guarded<[String: Visibility]>([:])
+    /// What the store's role may see of each server.
+    ///
+    /// The key is the time at which the server has started.
+    private let visibilities = Guarded<[String: Visibility]>([:])
     private struct Waits {
         /// The transaction that the statement under way waits for.
         var blocker: String?
@@ -27,7 +29,8 @@ final class FleetWatch: AnswerWatch {
     private var deadline: Deadline { holder.stored.deadline }
     private var clock: FleetClock { deadline.clock }
 
-    /// The transaction for which the last statement that failed had waited, when the server was asked.
+    /// The transaction that the last failed statement was waiting for, when the server was last asked about
+    /// it.
     var blocker: String? { waits.withLock { $0.blockerOfFailure } }
 
     nonisolated(nonsending) func answer(
@@ -38,17 +41,18 @@ final class FleetWatch: AnswerWatch {
         let isShown = try await isShown(place)
         let isolation = #isolation
         let statement = ClosureOfCaller(body: statement)
-        let number = holder.beginStatement()
+        let number = beginStatement()
         defer { holder.endStatement(number) }
         let first = FirstResult<SQLRows>()
         let answering = Task { first.end(await Result { try await statement.call(on: isolation) }) }
         let watching = Task {
-            if let error = await self.loss(at: place, isShown: isShown, isInClosure: false) {
+            if let error = await self.connectionLoss(at: place, isShown: isShown, isInClosure: false) {
                 first.end(.failure(UnansweredStatement(error)))
             }
         }
         let ending = Guarded<Task<Void, Never>?>(nil)
-        // A statement that is left behind is cancelled. Its client may still end it.
+        // If this returns before the statement is answered, the statement's task is cancelled, because its
+        // client may still end it.
         defer {
             answering.cancel()
             watching.cancel()
@@ -59,7 +63,7 @@ final class FleetWatch: AnswerWatch {
                 try await first.value
             } onCancel: {
                 answering.cancel()
-                let task = self.end(number) { [error = unansweredAfterCancellation] in
+                let task = self.endAfterCancellation(of: number) { [error = unansweredAfterCancellation] in
                     first.end(.failure(UnansweredStatement(error)))
                 }
                 ending.withLock { $0 = task }
@@ -76,21 +80,23 @@ final class FleetWatch: AnswerWatch {
         _ closure: nonisolated(nonsending) () async throws -> Void
     ) async throws {
         let isShown = try await isShown(place)
-        // The closure may be in a statement on it, which closing the connection ends.
+        // `db` is closed in another task while the closure may be waiting for a statement on it. That is the
+        // purpose: closing the connection ends the statement.
         nonisolated(unsafe) let db = db
         let closing = ClosureOfCaller { await db.close() }
         let isolation = #isolation
-        let number = holder.beginStatement()
+        let number = beginStatement()
         defer { holder.endStatement(number) }
         let loss = Guarded<SQLError?>(nil)
         let close = { @Sendable [holder] (error: SQLError) in
             loss.withLock { $0 = $0 ?? error }
-            // A client may answer nothing on a connection that is closed, and end with its task alone.
+            // Some clients never answer a statement after its connection was closed, and end it only if its
+            // task is cancelled.
             holder.cancelClosure()
             _ = await Result { try await closing.call(on: isolation) }
         }
         let watching = Task {
-            let error = await self.loss(at: place, isShown: isShown, isInClosure: true)
+            let error = await self.connectionLoss(at: place, isShown: isShown, isInClosure: true)
             if let error { await close(error) }
         }
         let ending = Guarded<Task<Void, Never>?>(nil)
@@ -102,7 +108,9 @@ final class FleetWatch: AnswerWatch {
             try await withTaskCancellationHandler {
                 try await closure()
             } onCancel: {
-                let task = self.end(number) { [error = unansweredAfterCancellation] in await close(error) }
+                let task = self.endAfterCancellation(of: number) { [error = unansweredAfterCancellation] in
+                    await close(error)
+                }
                 ending.withLock { $0 = task }
             }
         } catch {
@@ -112,7 +120,12 @@ final class FleetWatch: AnswerWatch {
         }
     }
 
-    /// Keeps what a statement that failed has waited for.
+    private func beginStatement() -> Int {
+        waits.withLock { $0.blocker = nil }
+        return holder.beginStatement()
+    }
+
+    /// Remembers which transaction a failed statement was waiting for.
     private func noteFailure(_ error: any Error, of connection: any AsyncSQLConnection.Type) {
         let now = clock.uptime()
         let state = (error as? SQLError)?.sqlState ?? connection.serverError(from: error)?.sqlState
@@ -130,10 +143,15 @@ final class FleetWatch: AnswerWatch {
         )
     }
 
-    /// Ends a statement half a lease after its task was cancelled, unless it has ended before.
+    /// Records that the task of a statement was cancelled.
+    ///
+    /// Calls `end` half a lease later, unless the statement has ended before.
     ///
     /// The lease isn't renewed until the statement has ended.
-    private func end(_ number: Int, _ end: @escaping @Sendable () async -> Void) -> Task<Void, Never>? {
+    private func endAfterCancellation(
+        of number: Int,
+        by end: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never>? {
         guard holder.cancelStatement(number) else { return nil }
         return Task { [clock, holder, limit = deadline.limit] in
             do { try await clock.timer(limit) } catch { return }
@@ -144,32 +162,41 @@ final class FleetWatch: AnswerWatch {
 
 /// The questions to the store's server.
 extension FleetWatch {
-    /// True if the store's server is the one that runs the statement, and shows its processes.
+    /// True if the store's server runs the statement, and the store's role may see its processes.
+    ///
+    /// The server is asked once, and the answer is kept.
     private nonisolated(nonsending) func isShown(_ place: StatementPlace?) async throws -> Bool {
-        waits.withLock { $0.blocker = nil }
         guard let place, let server = place.process?.start else { return false }
-        let known = shown.withLock { $0[server] }
-        // The transaction before it has found out.
-        if case .alone = place { return known == .statements }
-        if let known { return known != .nothing }
+        let visibility = visibilities.withLock { $0[server] }
+        // The transaction before this statement has asked the server.
+        if case .alone = place { return visibility == .statements }
+        if let visibility { return visibility != .nothing }
         guard let store = holder.stored.postgres else { return false }
-        let sight = try await deadline.bound { try await Self.sight(of: place, in: store, after: .zero) }
-        let visibility = sight.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
-        shown.withLock { $0[server] = visibility }
-        return visibility != .nothing
+        let process = try await deadline.bound {
+            try await Self.processState(of: place, in: store, idleFor: .zero)
+        }
+        let found = process.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
+        visibilities.withLock { $0[server] = found }
+        return found != .nothing
     }
 
     /// What the store's role may see of a server.
     private enum Visibility {
         /// It isn't the store's server.
         case nothing
-        /// Its processes, and not what they run.
+        /// Its processes, but not the statements that they run.
         case processes
         case statements
     }
 
-    /// Waits until the server says that the statement can't be answered; `nil` if that is never known.
-    private func loss(at place: StatementPlace?, isShown: Bool, isInClosure: Bool) async -> SQLError? {
+    /// Waits until it is certain that the statement will never be answered, and returns the error for that.
+    ///
+    /// Returns `nil` if this can't be found out.
+    private func connectionLoss(
+        at place: StatementPlace?,
+        isShown: Bool,
+        isInClosure: Bool
+    ) async -> SQLError? {
         guard let place else { return nil }
         guard let process = place.process else {
             if isInClosure { return nil }
@@ -184,54 +211,58 @@ extension FleetWatch {
             do {
                 try await clock.timer(pause)
                 pause = holder.lease.length
-                let sight = try await deadline.bound { [limit = deadline.limit] in
-                    try await Self.sight(of: place, in: store, after: limit)
+                let found = try await deadline.bound { [limit = deadline.limit] in
+                    try await Self.processState(of: place, in: store, idleFor: limit)
                 }
-                if let sight, isInClosure || !sight.isIdle {
+                if let found, isInClosure || !found.isIdle {
                     isMissing = false
-                    if let blocker = sight.blocker { tell(of: blocker) }
+                    if let blocker = found.blocker { report(blocker: blocker) }
                     continue
                 }
-                // Its process may have ended a moment ago, with its answer on the way.
+                // The statement may have ended a moment ago, with its answer on the way. So it has to be
+                // missing twice.
                 if case .alone = place, !isMissing {
                     isMissing = true
                     continue
                 }
-                if sight != nil { return .unanswered(by: process) }
+                if found != nil { return .unanswered(by: process) }
                 return isInClosure ? .closed(inClosureWith: process) : .closed(with: process)
             } catch {
                 if Task.isCancelled { return nil }
-                // A store that can't be asked costs the lease, and with it the statement.
+                // If the store can't be reached, the lease can't be renewed either. Losing the lease ends the
+                // statement.
             }
         }
     }
 
-    /// How long a statement runs before the server is asked about it for the first time.
+    /// How long a statement runs before the server is asked about it for the first time: the length of a
+    /// lease, or less after a lock was not available.
     ///
-    /// A script tries to get a table again and again, for a short time each. After a lease of such tries, the
-    /// transaction that has the table can only be seen during one of them.
+    /// A script tries to lock a table again and again, for a short time each. The transaction that has locked
+    /// the table can only be seen during such a try. So if the tries have failed for the length of a lease,
+    /// the server is asked after half a second already.
     private var timeToFirstLook: Duration {
         let length = holder.lease.length
         guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return length }
         return min(length, max(.milliseconds(500), firstFailure + length - clock.uptime()))
     }
 
-    /// A process as the server shows it.
-    private struct Sight: Sendable {
+    /// The state of a process, as the server shows it.
+    private struct ProcessState: Sendable {
         /// True if it runs no statement, and has run none for a while.
         let isIdle: Bool
-        /// True if the store's role may see what it runs.
+        /// True if the store's role may see the statement that it runs.
         let isReadable: Bool
         /// The transaction that it waits for.
         let blocker: String?
     }
 
-    /// Looks at the process of a statement; `nil` if the server has none.
-    private static func sight(
+    /// Reads the state of the process that runs a statement; `nil` if the server has no such process.
+    private static func processState(
         of place: StatementPlace,
         in store: any PostgresStore,
-        after time: Duration
-    ) async throws -> Sight? {
+        idleFor time: Duration
+    ) async throws -> ProcessState? {
         let (condition, text): (String, String) =
             switch place {
             case .outside: ("false AND $1::text IS NULL", "")
@@ -253,11 +284,11 @@ extension FleetWatch {
         guard let row = rows.first else { return nil }
         var blocker: String?
         if row.count > 1, case .text(let found) = row[1] { blocker = found }
-        return Sight(isIdle: row.first == "idle", isReadable: row.first != "hidden", blocker: blocker)
+        return ProcessState(isIdle: row.first == "idle", isReadable: row.first != "hidden", blocker: blocker)
     }
 
-    /// Reports that the statement waits for somebody's transaction.
-    private func tell(of blocker: String) {
+    /// Remembers the transaction that the statement waits for, and sends a `waiting` event.
+    private func report(blocker: String) {
         waits.withLock { $0.blocker = blocker }
         var event = context.event(.waiting)
         event.note = blocker

@@ -1,33 +1,39 @@
 internal import AppMigrations
 
-/// The wait for the lease of another host: its pauses, its events and its end.
+/// The wait for another host: it pauses between the reads of the state, sends `waiting` events, and ends the
+/// wait after a timeout.
 struct LeaseWait {
     let manager: FleetMigrationManager
     let version: AppVersion?
     let timeout: Duration?
 
-    /// When the first look began.
+    /// When the first read began.
     var start: Duration?
     var hasPaused = false
-    var told: Duration?
-    var pause = Duration.milliseconds(20)
+    var lastEvent: Duration?
+    var nextDelay = Duration.milliseconds(20)
     var holder = ""
-    var end: MigrationError?
-    /// Since when the store can't be read.
-    var failing: Duration?
-    /// Since when the store refuses to replace a document that nobody has changed.
-    var refused: Duration?
+    /// The error to throw after the timeout, if no host has the lease.
+    var timeoutError: MigrationError?
+    /// When reading the store failed for the first time; `nil` if the last read succeeded.
+    var firstFailure: Duration?
+    /// When the store first refused to replace a document that nobody had changed; `nil` after the document
+    /// has changed.
+    var firstRefusal: Duration?
 
     private var stored: StoredState { manager.stored }
     private var location: StateLocation { stored.location }
     private var clock: FleetClock { manager.clock }
+    /// How long failures and refusals of the store are tolerated.
     private var patience: Duration { manager.options.leaseLength }
 
-    /// Reads the state for a call that may not stand inside of the closure under its lease.
-    mutating func look() async throws(MigrationError) -> StoredState.Found {
+    /// Reads the state.
+    ///
+    /// Throws `cancelled` in a cancelled task, and `nested` if the call is made inside of the closure that
+    /// has the lease, because it would wait for itself.
+    mutating func readOutsideClosure() async throws(MigrationError) -> StoredState.Found {
         if Task.isCancelled {
-            let moment: Message = "before \(location) took its lease"
-            throw location.cancelled(moment, version)
+            throw location.cancelled("before this host took the lease of \(location)", version)
         }
         let found = try await read()
         if let lease = found.lease, try RunToken.enclosing(location.token(of: lease.owner)) != nil {
@@ -36,72 +42,80 @@ struct LeaseWait {
         return found
     }
 
-    /// Reads the state; a wait that has begun outlasts a store that can't be reached for a while, as when its
-    /// server restarts.
+    /// Reads the state.
+    ///
+    /// Before the first pause, an error is thrown at once. After that, a failed read is tried again for the
+    /// length of a lease, because the store's server may be restarting.
     mutating func read() async throws(MigrationError) -> StoredState.Found {
         while true {
             let asked = clock.awake()
             let start = start ?? asked
             self.start = start
             do throws(MigrationError) {
-                // The last look has a second, also where the time is over.
+                // Each read has at least a second, even if the timeout is over.
                 let left = timeout.map { max(.seconds(1), $0 - (asked - start)) } ?? stored.deadline.limit
                 let found = try await stored.read(within: min(left, stored.deadline.limit))
-                failing = nil
+                firstFailure = nil
                 return found
             } catch {
                 if error.code != .stateUnreadable { throw error }
                 if let timeout, clock.awake() - start >= timeout, error.underlyingError is Overdue {
-                    throw end ?? location.timedOut(timeout, hasPaused ? holder : nil, version)
+                    throw timeoutError ?? location.timedOut(timeout, hasPaused ? holder : nil, version)
                 }
                 let now = clock.uptime()
-                let since = failing ?? now
+                let since = firstFailure ?? now
                 if !hasPaused || now - since >= patience { throw error }
-                failing = since
+                firstFailure = since
             }
-            try await pause(for: holder, orEndWith: end)
+            try await pause(for: holder, orEndWith: timeoutError)
         }
     }
 
-    /// Lets some time pass where the store refused a document that nobody has changed: somebody else is about
-    /// to.
+    /// Pauses if the store refused to replace a document that nobody has changed: somebody else has locked
+    /// its row.
     ///
-    /// A host takes less than a lease for it. A console whose transaction was left open is named after that.
+    /// A host locks the row for less than the length of a lease. After that time the lock is probably that of
+    /// a console whose transaction was left open. So the server is asked for it, and the wait reports it.
     mutating func pauseIfUnchanged(
         _ now: StoredState.Found,
         since found: StoredState.Found
     ) async throws(MigrationError) {
-        guard now.revision == found.revision else { return refused = nil }
-        let since = refused ?? clock.awake()
-        refused = since
+        guard now.revision == found.revision else {
+            firstRefusal = nil
+            return
+        }
+        let since = firstRefusal ?? clock.awake()
+        firstRefusal = since
         let isLong = clock.awake() - since >= patience
-        try await pause(for: (isLong ? await stored.blocker() : nil) ?? now.holder)
+        let blocker = isLong ? await stored.blocker() : nil
+        try await pause(for: blocker ?? now.holder)
     }
 
-    /// Lets some time pass; `holder` is for people to read, and `end` is the error of a time-out where nobody
-    /// has the lease.
+    /// Sends a `waiting` event at most every 10 seconds, and sleeps.
+    ///
+    /// After the timeout it throws `error`, or `lockTimeout` with the name of `holder` if `error` is `nil`.
     mutating func pause(
         for holder: String,
-        orEndWith end: MigrationError? = nil
+        orEndWith error: MigrationError? = nil
     ) async throws(MigrationError) {
         let now = clock.awake()
         let start = start ?? now
         self.start = start
         self.holder = holder
-        self.end = end
+        timeoutError = error
         hasPaused = true
-        if let timeout, now - start >= timeout { throw end ?? location.timedOut(timeout, holder, version) }
-        if told.map({ now - $0 >= .seconds(10) }) ?? true {
-            told = now
+        if let timeout, now - start >= timeout { throw error ?? location.timedOut(timeout, holder, version) }
+        if lastEvent.map({ now - $0 >= .seconds(10) }) ?? true {
+            lastEvent = now
             var event = MigrationEvent(.waiting, managerName: location.name, version: version)
             event.note = holder
             manager.send(event)
         }
-        // Without a random part: a hundred hosts read one row each, and the first reads set them apart.
-        var next = pause
-        if let timeout { next = min(next, timeout - (now - start)) }
-        pause = min(pause * 2, .seconds(1))
-        do { try await clock.pause(next) } catch {
+        // The delay has no random part: each read is one row, and the hosts begin at different times anyway.
+        var delay = nextDelay
+        if let timeout { delay = min(delay, timeout - (now - start)) }
+        nextDelay = min(nextDelay * 2, .seconds(1))
+        do { try await clock.pause(delay) } catch {
             throw location.cancelled("while \(location) waited for \(holder)", version)
         }
     }

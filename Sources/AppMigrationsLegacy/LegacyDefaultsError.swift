@@ -3,24 +3,26 @@ public import Foundation
 
 /// Why a version of the old library could not be read or saved.
 ///
-/// ``description`` names the key, its value and the place, and says what to do. In `firstRun:` it is the
-/// `underlyingError` of a `MigrationError` with the code `firstRunFailed`, and in a declaration mostly that
-/// of one with the code `migrationFailed`.
+/// ``description`` names the key, its value and the place, and says what to do.
+///
+/// If this error is thrown in `firstRun:`, you get a `MigrationError` with the code `firstRunFailed` and this
+/// error as its `underlyingError`. If it is thrown in a declaration, the code is `migrationFailed`. But after
+/// the migration has been recorded, the declaration throws this error itself.
 public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
     /// The kind of error.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// Later releases may add kinds, so a `switch` needs a `default`.
     public let code: Code
 
-    /// The key in the user defaults; `nil` if the error concerns all of them.
+    /// The key in the user defaults; `nil` if the error concerns all keys.
     public let key: String?
 
     /// The whole text: what happened, where, and what to do.
     public let description: String
 
-    /// The error of the file with the keys.
+    /// The file system's error, if the keys are in a file.
     ///
-    /// It is `nil` for the user defaults, which don't say why they can't be saved.
+    /// It is `nil` for user defaults, because the system doesn't report why they couldn't be saved.
     public let underlyingError: (any Error)?
 
     init(code: Code, key: String?, description: String, underlyingError: (any Error)? = nil) {
@@ -42,8 +44,8 @@ extension LegacyDefaultsError {
         /// Nothing was changed. The old libraries write only strings, so other code has written this value.
         public static var unexpectedValue: Code { Code(description: "unexpectedValue") }
 
-        /// The value of a key isn't a version, or is above the last release, and `resolvingVersion:` doesn't
-        /// know it.
+        /// The value of a key isn't a version, or is above `lastRelease`, and `resolvingVersion:` returned
+        /// `nil` or a text that isn't a version.
         ///
         /// Nothing was changed.
         public static var unknownVersion: Code { Code(description: "unknownVersion") }
@@ -61,9 +63,10 @@ extension LegacyDefaultsError {
 }
 
 extension LegacyDefaultsError: DiskUsingError {
-    /// True if the disk is full, or if the user defaults can't be saved for a reason that isn't known.
+    /// True if the disk is full.
     ///
-    /// A full disk is the most likely one, because the system itself manages their file.
+    /// If user defaults can't be saved, the reason is unknown. Then a full disk is assumed. It is the most
+    /// likely reason, because the system itself manages the file of the user defaults.
     package var isDueToFullDisk: Bool {
         guard let underlyingError else { return code == .notSaved }
         return underlyingError.isDueToFullDisk
@@ -99,7 +102,7 @@ extension LegacyDefaultsError {
             : "which is above \(lastRelease), the last release with the old library"
         let message = """
             The key "\(key)" in \(defaults) has the value "\(text)", \(problem). The value was not changed. In \
-            resolvingVersion:, return the version whose data it stands for.
+            resolvingVersion:, return the version of the data that has this value.
             """
         return LegacyDefaultsError(code: .unknownVersion, key: key, description: message)
     }
@@ -111,16 +114,16 @@ extension LegacyDefaultsError {
         in defaults: LegacyManager.Defaults
     ) -> LegacyDefaultsError {
         let message = """
-            For "\(text)", the value of the key "\(key)" in \(defaults), resolvingVersion: returned "\(resolved)", which isn't a \
-            version. The value was not changed. Return a version such as "1.2".
+            For the value "\(text)" of the key "\(key)" in \(defaults), resolvingVersion: returned "\(resolved)", which isn't \
+            a version. The value was not changed. Return a version such as "1.2".
             """
         return LegacyDefaultsError(code: .unknownVersion, key: key, description: message)
     }
 
     static func unavailableSuite(_ name: String) -> LegacyDefaultsError {
         let text = """
-            The user defaults have no suite "\(name)". The bundle identifier of the app is not the name of a suite: use the \
-            standard user defaults, or the name of an app group.
+            There is no suite "\(name)" of the user defaults. The app's own bundle identifier can't be used as a suite. Use \
+            Defaults.standard, or the name of an app group.
             """
         return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
     }
@@ -131,7 +134,8 @@ extension LegacyDefaultsError {
         because cause: (any Error)? = nil
     ) -> LegacyDefaultsError {
         let text = """
-            The keys in \(defaults) can't be read: \(reason.sentence) Write the file with defaults export, or remove it.
+            The keys in \(defaults) can't be read: \(reason.sentence) Create the file with the command \
+            `defaults export`, or remove it.
             """
         return LegacyDefaultsError(
             code: .unreadable,
@@ -148,8 +152,8 @@ extension LegacyDefaultsError {
         because cause: (any Error)? = nil
     ) -> LegacyDefaultsError {
         let text = """
-            The key "\(key)" in \(defaults) could not be saved: \(reason.sentence) Migrations that have run stay recorded. Make \
-            room on the device, and start the app again.
+            The key "\(key)" in \(defaults) could not be saved: \(reason.sentence) The migrations that have run are \
+            recorded and won't be repeated. Free some space on the device, and start the app again.
             """
         return LegacyDefaultsError(code: .notSaved, key: key, description: text, underlyingError: cause)
     }

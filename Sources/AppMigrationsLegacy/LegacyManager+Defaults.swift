@@ -13,17 +13,21 @@ extension LegacyManager {
 
         /// The app's own user defaults, which MFMigrationManager and MTMigration use.
         ///
-        /// An extension has user defaults of its own, without these keys.
+        /// An app extension has its own user defaults, which don't contain these keys.
         public static var standard: Defaults { Defaults(place: .standard) }
 
-        /// A suite of the user defaults, to which your app has copied the keys; for example an app group's.
+        /// A suite of the user defaults to which your app has copied the keys, for example the suite of an
+        /// app group.
         public static func suite(named name: String) -> Defaults { Defaults(place: .suite(name)) }
 
         /// A property list in the file at `path`, as `defaults export` writes it.
         ///
-        /// It is meant for tests. In a rehearsal the keys belong to the data of each starting point: they are
-        /// copied with it, and a simulated crash leaves them as they are at that moment. A file that doesn't
-        /// exist has no keys. It is created with the first key, in a folder that exists.
+        /// This is meant for tests. In a rehearsal, put the file in the data folder of each starting point.
+        /// Then it is copied with the data, and a simulated crash also leaves the keys as they are at that
+        /// moment.
+        ///
+        /// If the file doesn't exist, there are no keys. The file is created when the first key is written,
+        /// but its folder must exist.
         public static func file(at path: String) -> Defaults { Defaults(place: .file(path)) }
 
         /// The place, for messages.
@@ -51,7 +55,8 @@ extension LegacyManager.Defaults {
         }
         let defaults = try userDefaults
         defaults.set(text, forKey: key)
-        // The old libraries wait for the save too. Otherwise a process that dies now may lose the key.
+        // `synchronize` waits until the key is saved, as the old libraries do. Without it, the key could be
+        // lost if the process dies now.
         guard defaults.synchronize() else {
             throw .notSaved(key, in: self, reason: "The user defaults could not be written to disk.")
         }
@@ -81,7 +86,7 @@ extension LegacyManager.Defaults {
             throw .unreadableFile(in: self, reason: "\(error)", because: error)
         }
         guard let contents = list as? [String: Any] else {
-            throw .unreadableFile(in: self, reason: "It isn't a property list with keys.")
+            throw .unreadableFile(in: self, reason: "Its top level isn't a dictionary.")
         }
         return contents
     }

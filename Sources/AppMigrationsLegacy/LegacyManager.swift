@@ -1,10 +1,10 @@
 public import AppMigrations
 
-/// What a manager of MFMigrationManager, or MTMigration, has recorded in the user defaults.
+/// The state that MFMigrationManager or MTMigration recorded in the user defaults.
 ///
-/// Both libraries save the version up to which they have migrated in the app's user defaults. This value
-/// reads it, so that a `MigrationManager` can continue from there. It also keeps it up to date, for users who
-/// go back to an older release of the app.
+/// Both libraries save the version up to which they have migrated in the app's user defaults.
+/// `LegacyManager` reads this version, so that a `MigrationManager` can continue from it. It also keeps the
+/// version up to date for users who go back to an older release of the app.
 ///
 /// ```swift
 /// let old = try LegacyManager(
@@ -28,10 +28,10 @@ public import AppMigrations
 /// }
 /// ```
 ///
-/// Continue each manager of the old library with exactly one `MigrationManager`. If two of them shared one
-/// key, each would take the other's migrations for migrations of an older release.
+/// Continue each manager of the old library with exactly one `MigrationManager`. If two `MigrationManager`s
+/// shared a key, each would think that an older release had run the other's migrations.
 public struct LegacyManager: Sendable {
-    /// The library that the old releases used, with the name of its manager.
+    /// The library that the old releases used, and the name of its manager if it had one.
     public let library: Library
 
     /// The version of the last release that used the old library.
@@ -40,17 +40,16 @@ public struct LegacyManager: Sendable {
     let defaults: Defaults
     private let resolve: @Sendable (_ text: String) throws -> String?
 
-    /// Describes what the old library recorded; nothing is read yet.
+    /// Describes where the old library recorded its state; nothing is read yet.
     ///
     /// - Parameters:
-    ///   - library: The old library, with the name of its manager.
+    ///   - library: The old library, and the name of its manager if it had one.
     ///   - lastRelease: The version of the last release of your app that used the old library.
-    ///   - defaults: Where the keys are. Both libraries always use ``Defaults/standard``. A rehearsal uses a
-    ///     file.
-    ///   - resolve: Returns the version whose data a text stands for. It is called with each text that isn't
-    ///     a version, such as `"3.0b2"`, and with each version above `lastRelease`. Both come from a beta
-    ///     that was never released. `nil` means that the text is unknown, and reading throws
-    ///     `unknownVersion`.
+    ///   - defaults: Where the keys are stored. Both libraries always use ``Defaults/standard``. In a
+    ///     rehearsal, use a file.
+    ///   - resolve: Returns the version of the data for a stored text that isn't a version, such as
+    ///     `"3.0b2"`, or that is above `lastRelease`. A beta that was never released may have stored such a
+    ///     text. If you don't know the text, return `nil`. Then reading throws `unknownVersion`.
     /// - Throws: `MigrationError` with the code `invalidVersion`, if `lastRelease` isn't a version.
     public init(
         of library: Library,
@@ -66,8 +65,9 @@ public struct LegacyManager: Sendable {
 
     /// The version up to which the old library has migrated; `nil` if it never ran here.
     ///
-    /// The keys are read again at each call. MFMigrationManager 1.0 has two: the version of the release that
-    /// was installed first, and the last migration. The higher one counts, as it did there.
+    /// The keys are read again at each call. MFMigrationManager 1.0 stores two versions: that of the release
+    /// that was installed first, and that of the last migration. The higher one is used, as in
+    /// MFMigrationManager.
     ///
     /// - Throws: ``LegacyDefaultsError`` with the code `unexpectedValue`, `unknownVersion` or `unreadable`,
     ///   and the errors of `resolvingVersion:`.
@@ -75,18 +75,23 @@ public struct LegacyManager: Sendable {
         get throws { try library.versionKeys.compactMap(version(forKey:)).max() }
     }
 
-    /// The answer to `firstRun:` of the manager that continues.
+    /// The value to pass as `firstRun:` of the new `MigrationManager`.
     ///
-    /// It is evaluated only if that manager has no state yet.
+    /// The `MigrationManager` evaluates it only if it has no state yet.
     ///
     /// - Parameters:
-    ///   - isUnlocked: False if the device may not have been unlocked since it was switched on. Then the user
-    ///     defaults look empty, and an old phone would count as a new one.
-    ///   - withoutKeys: The answer if the old library never ran here. If your app had released data before it
-    ///     used the old library, look for that data here. It is evaluated only then.
-    /// - Returns: `existingData(at:)` with the version that the old library recorded, so that everything
-    ///   after it runs. If MTMigration recorded only the version of the app, none of its migrations has ever
-    ///   succeeded. Then it is `everything`, which is what MTMigration would run. Otherwise `withoutKeys`.
+    ///   - isUnlocked: Pass false if the device possibly hasn't been unlocked since it was switched on.
+    ///     Until it is unlocked, the user defaults look empty, and existing data would be treated as a fresh
+    ///     install.
+    ///   - withoutKeys: The value to use if the old library never ran here. It is evaluated only in that
+    ///     case. If earlier releases of your app wrote data without the old library, look for that data in
+    ///     this expression.
+    /// - Returns: One of these:
+    ///   - `existingData(at:)` with the version that the old library recorded, so that everything after it
+    ///     runs.
+    ///   - `everything`, if MTMigration recorded only the version of the app. Then none of its migrations has
+    ///     ever succeeded, and MTMigration would run all of them.
+    ///   - `withoutKeys`, if nothing was recorded.
     /// - Throws: `MigrationGate.RequiresUnlock` if `isUnlocked` is false. The errors of ``lastRunVersion``
     ///   and of `withoutKeys`.
     public func firstRun(
@@ -101,7 +106,7 @@ public struct LegacyManager: Sendable {
 
     /// Sets the old library's version, so that migrations after it can run again.
     ///
-    /// Call it before the `reset(to:)` of the manager that continues. Otherwise the migrations after
+    /// Call this before you call `reset(to:)` of the `MigrationManager`. Otherwise the migrations after
     /// `version` would be recorded without running, because the keys say that an older release has run them.
     ///
     /// - Throws: `MigrationError` with the code `invalidVersion`. ``LegacyDefaultsError`` with the code
@@ -133,13 +138,13 @@ public struct LegacyManager: Sendable {
     }
 }
 
-// What a declaration asks and leaves.
+// The functions that `whenMigrating(toVersion:unlessRunBy:)` uses.
 extension LegacyManager {
     /// True if an older release has run the migration, so that the closure mustn't run.
     ///
-    /// If the process of an earlier attempt died, its protected files were restored after that. An older
-    /// release may have run the migration before that restore, which has undone its work. So the migration
-    /// has to run again, whatever the key says.
+    /// If an earlier attempt crashed, its protected files have just been restored. If an older release ran
+    /// the migration between the crash and the restore, the restore has undone that work. So the migration
+    /// must run again, even if the key says that it has run.
     func hasRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
         if isProtecting, context.followsCrash { return false }
         return try lastRunVersion.map { context.version <= $0 } ?? false
@@ -147,10 +152,10 @@ extension LegacyManager {
 
     /// Raises the old library's version to `version`, if it is lower.
     ///
-    /// Versions above the last release are left out: an older release doesn't have them.
-    func leave(_ version: AppVersion) throws {
+    /// Does nothing for versions above `lastRelease`, because no old release knows them.
+    func raiseOldVersion(to version: AppVersion) throws {
         if version.exceeds(lastRelease) { return }
-        if let left = try lastRunVersion, left >= version { return }
+        if let oldVersion = try lastRunVersion, oldVersion >= version { return }
         // The keys of early versions of the library are written only if such a version was used.
         let others = try library.otherLastRunKeys.filter { try defaults.value(forKey: $0) != nil }
         for key in [library.lastRunKey] + others { try defaults.set(version.description, forKey: key) }

@@ -1,34 +1,36 @@
 @_exported public import AppMigrations
 
 extension MigrationManager {
-    /// Runs `run` once for this data, unless an older release of the app has run this migration with the old
-    /// library.
+    /// Calls the closure once for this data, unless an older release of the app has run this migration with
+    /// the old library.
     ///
-    /// A user may go back to an older release after this one was started. If that release runs the migration,
-    /// this one finds its version in the user defaults, and records the migration without calling `run`.
+    /// A user may go back to an older release, and that release may run the migration. The next start of the
+    /// new release then finds the version in the user defaults, and records the migration without calling
+    /// `run`.
     ///
-    /// The user defaults also learn what has run here, so that an older release doesn't repeat it: at each
-    /// start, the call raises the old library's version to `toVersion` if that has run or belongs to a fresh
-    /// install. It does so after the record. So a migration that dies, or whose protected files are restored,
-    /// leaves no trace in the user defaults.
+    /// This call also updates the user defaults, so that an older release doesn't repeat the migration. Once
+    /// the migration is recorded as run, or belongs to a fresh install, each start raises the old library's
+    /// version to `toVersion` if it is lower. This happens only after the migration has been recorded. So if
+    /// the process dies in the closure, or protected files are restored, the user defaults don't contain the
+    /// migration.
     ///
-    /// Declare every migration this way that the old releases have, with the text that they use: the old
-    /// libraries treat `3.1` and `3.1.0` as two versions. Newer migrations are declared with
+    /// Declare every migration of the old releases this way. Use exactly the same version string, because
+    /// the old libraries treat `3.1` and `3.1.0` as two versions. Declare newer migrations with
     /// `whenMigrating(toVersion:)`.
     ///
     /// - Parameters:
     ///   - toVersion: A version, or a sub-migration, as in `whenMigrating(toVersion:)`.
-    ///   - old: What the old library recorded for the same data.
+    ///   - old: The state that the old library recorded for the same data.
     ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:)`.
     ///     Releases with the old library don't know it.
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
-    ///     `whenMigrating(toVersion:)`. If the process died in the closure, `run` is called again even if an
-    ///     older release has run the migration after that: the restore has undone its work.
-    ///   - run: The work.
+    ///     `whenMigrating(toVersion:)`. If the process died in the closure, `run` is called again, even if an
+    ///     older release has run the migration since then. The restore has undone the work of that release.
+    ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
-    /// - Throws: The errors of `whenMigrating(toVersion:)`. A ``LegacyDefaultsError`` is the
-    ///   `underlyingError` of the code `migrationFailed` if the old version can't be read while the migration
-    ///   is pending. After that, it is thrown as it is, and the migration is recorded.
+    /// - Throws: The errors of `whenMigrating(toVersion:)`. Also a ``LegacyDefaultsError``, if the old version
+    ///   can't be read or saved. Before the closure has run, it is the `underlyingError` of a `MigrationError`
+    ///   with the code `migrationFailed`. After the migration has been recorded, it is thrown itself.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -45,11 +47,11 @@ extension MigrationManager {
         ) { _ in try run() }
     }
 
-    /// Runs `run` with its context, unless an older release of the app has run this migration with the old
-    /// library.
+    /// Calls the closure with its context, unless an older release of the app has run this migration with
+    /// the old library.
     ///
-    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``
-    /// does, for a closure that uses its attempt, reports progress or saves checkpoints.
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``, for a
+    /// closure that needs the context to read the number of the attempt, report progress or save checkpoints.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -64,19 +66,19 @@ extension MigrationManager {
             minimumAppVersion: minimumAppVersion,
             protecting: paths
         ) { context in
-            guard try old.mustRun(context, isProtecting: !paths.isEmpty) else { return }
+            guard try old.prepareToRun(context, isProtecting: !paths.isEmpty) else { return }
             try run(context)
             didRun = true
         }
-        try leave(toVersion, to: old)
+        try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
 
-    /// Runs an asynchronous closure, unless an older release of the app has run this migration with the old
+    /// Calls an asynchronous closure, unless an older release of the app has run this migration with the old
     /// library.
     ///
-    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``
-    /// does. The closure runs on the caller's actor.
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``. The
+    /// closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -93,11 +95,11 @@ extension MigrationManager {
         ) { _ in try await run() }
     }
 
-    /// Runs an asynchronous closure with its context, unless an older release of the app has run this
+    /// Calls an asynchronous closure with its context, unless an older release of the app has run this
     /// migration with the old library.
     ///
-    /// Declares as ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``
-    /// does, on the caller's actor.
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``. The
+    /// closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -112,33 +114,33 @@ extension MigrationManager {
             minimumAppVersion: minimumAppVersion,
             protecting: paths
         ) { context in
-            guard try old.mustRun(context, isProtecting: !paths.isEmpty) else { return }
+            guard try old.prepareToRun(context, isProtecting: !paths.isEmpty) else { return }
             try await run(context)
             didRun = true
         }
-        try leave(toVersion, to: old)
+        try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
 
-    /// Raises the old library's version to the declared one, if that has run.
+    /// If the migration has run, raises the old library's version to the migration's version.
     ///
-    /// A plan and a read-only manager change nothing.
-    private func leave(_ text: String, to old: LegacyManager) throws {
+    /// Does nothing if this manager only plans or is read-only.
+    private func updateOldVersion(to text: String, in old: LegacyManager) throws {
         let version = try AppVersion(parsing: text)
         guard recordsMigrations, lastRunVersion >= version else { return }
-        try old.leave(version)
+        try old.raiseOldVersion(to: version)
     }
 }
 
 extension LegacyManager {
-    /// True if the closure has to be called.
+    /// Returns true if the closure has to run.
     ///
-    /// If so, the old library's version is first raised to the one that has run here, which the closure's own
-    /// migration comes after. Otherwise, if the closure fails and the user goes back, an older release might
-    /// find no version at all: MFMigrationManager then counts the data as new.
-    fileprivate func mustRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
+    /// Then this also raises the old library's version to the context's `previousVersion`, the last version that
+    /// has run here. Without that, an older release might find no version at all, if the closure fails and the user goes
+    /// back. MFMigrationManager would then treat the data as new.
+    fileprivate func prepareToRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
         if try hasRun(context, isProtecting: isProtecting) { return false }
-        try leave(context.previousVersion)
+        try raiseOldVersion(to: context.previousVersion)
         return true
     }
 }

@@ -1,4 +1,4 @@
-/// A difference that is allowed between the data of two runs, for the paths that match a pattern.
+/// Allows certain differences between the data of two runs, in files whose path matches a pattern.
 ///
 /// A pattern is a path inside the data folder. In it, `*` matches any characters except `/`, and `**` matches
 /// any characters: `Notes/*.txt`, `**.sqlite-wal`. A rule that matches a folder also applies to everything in
@@ -27,10 +27,11 @@ public struct ComparisonRule: Sendable {
         ComparisonRule(pattern: PathPattern(pattern), action: .normalize(transform))
     }
 
-    /// Files that `difference` compares, by the paths of the expected file and of the found file.
+    /// Files that `difference` compares.
     ///
-    /// It returns `nil` if they are equal. Otherwise it returns the rest of a sentence that begins with the
-    /// file's path: `has 3 rows of notes and not 4`. Use it to compare databases by their contents.
+    /// It receives the path of the expected file and that of the actual file. It returns `nil` if they are equal. Otherwise it returns the end of a sentence, such as `has 3 notes
+    /// instead of 4`. The report puts the file's path before it. Use this rule to compare databases by their
+    /// contents.
     public static func comparing(
         _ pattern: String,
         by difference: @escaping @Sendable (_ expected: String, _ found: String) throws -> String?

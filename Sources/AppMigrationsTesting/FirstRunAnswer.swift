@@ -1,7 +1,8 @@
 import AppMigrations
 
-/// The answer of the app's own `firstRun:` about a starting point's data, to be compared with the version of
-/// that data.
+/// The answer that the app's own `firstRun:` returned for the data of a starting point.
+///
+/// It is compared with the real version of that data.
 struct FirstRunAnswer {
     let point: Int
     let start: StartingPoint
@@ -11,65 +12,79 @@ struct FirstRunAnswer {
     ///
     /// The runs that the answer requires have rows of their own.
     func row(declared: [AppVersion], current: AppVersion, in folders: RehearsalFolders) -> RehearsedRun {
-        let said: MigrationManager.FirstRun? = if case .success(let answer) = answer { answer } else { nil }
+        let returned: MigrationManager.FirstRun? =
+            if case .success(let answer) = answer { answer } else { nil }
+        var findings: [RehearsalFinding] = []
+        if case .wrong(let finding) = verdict(declared: declared, current: current, in: folders) {
+            findings = [finding]
+        }
         return RehearsedRun(
             start: start.title,
             title: "asked firstRun",
             appVersions: [current],
             ran: [],
             duration: .zero,
-            findings: judged(declared: declared, current: current, in: folders).finding.map { [$0] } ?? [],
-            answer: said
+            findings: findings,
+            answer: returned
         )
     }
 
-    /// The finding about the answer, and the answer itself if it would run migrations that the data already
-    /// has.
-    ///
-    /// Running them again is harmless if they find out what is already done. Only a run shows that.
-    func judged(declared: [AppVersion], current: AppVersion, in folders: RehearsalFolders)
-        -> (finding: RehearsalFinding?, repeating: MigrationManager.FirstRun?)
-    {
+    enum Verdict {
+        case right
+        case wrong(RehearsalFinding)
+        /// The answer would run migrations that the data already has.
+        ///
+        /// Running them again is harmless if they find out what is already done. Only a run shows that.
+        case mustBeRun(MigrationManager.FirstRun)
+    }
+
+    /// Checks the answer.
+    func verdict(declared: [AppVersion], current: AppVersion, in folders: RehearsalFolders) -> Verdict {
         do {
             let answer = try answer.get()
             if case .existingData(let text) = answer, try AppVersion(parsing: text).exceeds(current) {
                 let newer = "\(Self.text(of: answer)) is newer than the app (\(current))"
-                throw RehearsalFinding(.failed, "\(newer), and every start would throw.")
+                throw RehearsalFinding(.failed, "\(newer), so every start would fail.")
             }
-            let due = try pending(declared, after: start.firstRun)
+            let due = try pending(declared, after: start.expectedFirstRun)
             let running = try pending(declared, after: answer)
             let skipped = due.filter { !running.contains($0) }
-            if !skipped.isEmpty { return (finding(.firstRunSkips, answer, skipped), nil) }
-            if running == due { return (nil, nil) }
-            if start.kind != .freshInstall { return (nil, answer) }
-            return (finding(.firstRunRepeats, answer, running), nil)
+            if !skipped.isEmpty { return .wrong(finding(.firstRunSkips, for: answer, about: skipped)) }
+            if running == due { return .right }
+            if start.kind != .freshInstall { return .mustBeRun(answer) }
+            return .wrong(finding(.firstRunRepeats, for: answer, about: running))
         } catch {
-            let text = "\(start.origin), asked firstRun: \(folders.words(of: error))"
-            return (RehearsalFinding(.failed, text), nil)
+            let text = "\(start.origin), asked firstRun: \(folders.sentence(describing: error))"
+            return .wrong(RehearsalFinding(.failed, text))
         }
     }
 
     private func finding(
         _ kind: RehearsalFinding.Kind,
-        _ answer: MigrationManager.FirstRun,
-        _ concerned: [AppVersion]
+        for answer: MigrationManager.FirstRun,
+        about versions: [AppVersion]
     ) -> RehearsalFinding {
-        let list = concerned.map(\.description).joined(separator: ", ")
-        let effect = kind == .firstRunSkips ? "never run on this data" : "run where there is nothing"
-        let said = "\(start.origin): firstRun: answers \(Self.text(of: answer))"
-        var text = "\(said), so that \(list) would \(effect). Answer the version that the data is at."
-        // A release also does the work of its sub-migrations. Then the answer is right, and the starting
-        // point's version is too low.
-        let last = concerned[concerned.count - 1]
-        if case .existingData(let release) = start.firstRun, AppVersion(release).map(last.exceeds) == false {
+        let list = versions.map(\.description).joined(separator: ", ")
+        let isSkipped = kind == .firstRunSkips
+        let effect = isSkipped ? "never run on this data" : "run in an empty folder"
+        let advice =
+            isSkipped ? "Return the version of the data." : "Return .freshInstall if there is no data."
+        var text =
+            "\(start.origin): firstRun: returns \(Self.text(of: answer)), so \(list) would \(effect). \(advice)"
+        // A release may already contain the work of its sub-migrations, such as 1.1-2. If so, the answer is
+        // right, and the starting point should have the version of the last sub-migration.
+        let last = versions[versions.count - 1]
+        if case .existingData(let release) = start.expectedFirstRun,
+            AppVersion(release).map(last.exceeds) == false
+        {
             text += " If the release had done \(list) already, its starting point is .version(\"\(last)\")."
         }
-        return RehearsalFinding(kind, version: concerned[0], text)
+        return RehearsalFinding(kind, version: versions[0], text)
     }
 
     /// The versions that would run.
     ///
-    /// In a fresh install none runs, not even a sub-migration of the current version.
+    /// On a fresh install no migration runs, not even a sub-migration of the current version.
     private func pending(
         _ declared: [AppVersion],
         after answer: MigrationManager.FirstRun

@@ -9,7 +9,7 @@ struct FolderComparison: Sendable {
 
     struct Difference: Equatable {
         let path: String
-        /// The difference, as the part of a sentence that names the path.
+        /// A clause that names the path and the difference, such as "`a.txt` is missing".
         let text: String
     }
 
@@ -22,7 +22,7 @@ struct FolderComparison: Sendable {
             if case .ignore = rule?.action { return nil }
             let text: String? =
                 switch (expectedEntries[path], foundEntries[path]) {
-                case (nil, _): "\(path.quoted) is there and should not be"
+                case (nil, _): "\(path.quoted) exists, but shouldn't"
                 case (_, nil): "\(path.quoted) is missing"
                 case (.some(.file), .some(.file)):
                     try difference(
@@ -31,8 +31,9 @@ struct FolderComparison: Sendable {
                         found: found + "/" + path,
                         action: rule?.action
                     )
-                case (.some(let wanted), .some(let entry)):
-                    wanted == entry ? nil : "\(path.quoted) is \(entry) and not \(wanted)"
+                case (.some(let expectedEntry), .some(let foundEntry)):
+                    expectedEntry == foundEntry
+                        ? nil : "\(path.quoted) is \(foundEntry) instead of \(expectedEntry)"
                 }
             return text.map { Difference(path: path, text: $0) }
         }
@@ -47,24 +48,26 @@ struct FolderComparison: Sendable {
         if case .compare(let difference) = action {
             return try difference(expected, found).map { "\(path.quoted) \($0)" }
         }
-        var wanted = try FolderFiles.read(expected)
-        var content = try FolderFiles.read(found)
+        var expectedBytes = try FolderFiles.read(expected)
+        var foundBytes = try FolderFiles.read(found)
         if case .normalize(let transform) = action {
-            wanted = try transform(wanted)
-            content = try transform(content)
+            expectedBytes = try transform(expectedBytes)
+            foundBytes = try transform(foundBytes)
         }
-        if wanted == content { return nil }
-        guard let old = Self.lines(wanted), let new = Self.lines(content) else {
-            return Self.byteDifference(in: path, expected: wanted, found: content)
+        if expectedBytes == foundBytes { return nil }
+        guard let expectedLines = Self.lines(expectedBytes), let foundLines = Self.lines(foundBytes) else {
+            return Self.byteDifference(in: path, expected: expectedBytes, found: foundBytes)
         }
-        let index = zip(old, new).prefix { $0 == $1 }.count
-        if index == new.count, index == old.count {
+        let index = zip(expectedLines, foundLines).prefix { $0 == $1 }.count
+        if index == foundLines.count, index == expectedLines.count {
             return "\(path.quoted) differs only in the line break at its end"
         }
         let place = "line \(index + 1) of \(path.quoted)"
-        if index == new.count { return "\(place) is missing: \(Self.shown(old[index]))" }
-        if index == old.count { return "\(place) should not be there: \(Self.shown(new[index]))" }
-        return "\(place) is \(Self.shown(new[index])) and not \(Self.shown(old[index]))"
+        if index == foundLines.count { return "\(place) is missing: \(Self.shown(expectedLines[index]))" }
+        if index == expectedLines.count {
+            return "\(place) should not be there: \(Self.shown(foundLines[index]))"
+        }
+        return "\(place) is \(Self.shown(foundLines[index])) instead of \(Self.shown(expectedLines[index]))"
     }
 
     private static func byteDifference(in path: String, expected: [UInt8], found: [UInt8]) -> String {
@@ -74,9 +77,10 @@ struct FolderComparison: Sendable {
         return "\(path.quoted) differs from byte \(index + 1) on\(sizes)"
     }
 
-    /// The lines of a text; `nil` if the bytes are not a text.
+    /// The lines of a text file; `nil` if the file isn't UTF-8 text.
     ///
-    /// They are bytes, because equal strings may encode an accent differently.
+    /// The lines are bytes and not strings, because strings are equal even if they encode an accent
+    /// differently.
     private static func lines(_ bytes: [UInt8]) -> [ArraySlice<UInt8>]? {
         guard !bytes.contains(0), String(validUTF8: bytes) != nil else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
@@ -90,8 +94,8 @@ struct FolderComparison: Sendable {
 }
 
 extension String {
-    /// The text between backticks.
+    /// The text in backticks, with its line breaks as `\n`.
     ///
-    /// A line break in the name of a file would break the table of the report.
+    /// A line break in the name of a file would break the lines of the report.
     fileprivate var quoted: String { "`\(replacing("\n", with: "\\n"))`" }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The files and folders of a rehearsal.
+/// Functions that read, copy and write files and folders.
 enum FolderFiles {
     /// The kinds of items in a folder.
     enum Entry: Equatable, CustomStringConvertible {
@@ -24,13 +24,13 @@ enum FolderFiles {
     /// Links are not followed.
     static func entries(in folder: String) throws -> [String: Entry] {
         var entries: [String: Entry] = [:]
-        var waiting = [""]
-        while let parent = waiting.popLast() {
+        var foldersToVisit = [""]
+        while let parent = foldersToVisit.popLast() {
             for name in try FileManager.default.contentsOfDirectory(atPath: folder + "/" + parent) {
                 let path = parent.isEmpty ? name : parent + "/" + name
                 let entry = try entry(at: folder + "/" + path)
                 entries[path] = entry
-                if entry == .folder { waiting.append(path) }
+                if entry == .folder { foldersToVisit.append(path) }
             }
         }
         return entries
@@ -53,7 +53,7 @@ enum FolderFiles {
     /// The content of a text file; `nil` if the file is missing.
     ///
     /// Other errors are thrown.
-    static func textIfThere(_ path: String) throws -> String? {
+    static func textIfPresent(_ path: String) throws -> String? {
         do {
             return try String(contentsOf: URL(filePath: path), encoding: .utf8)
         } catch let error as CocoaError where error.code == .fileReadNoSuchFile {
@@ -65,15 +65,15 @@ enum FolderFiles {
         try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
     }
 
-    /// Writes a file with `text` and the lines after it.
+    /// Writes `text` to a file, then each of `lines` as a line.
     ///
-    /// The last line of `text` may have no line end.
+    /// If `text` doesn't end with a line end, one is added.
     static func write(_ text: String, appending lines: [String], to path: String) throws {
         let start = text.isEmpty || text.hasSuffix("\n") ? text : text + "\n"
         try write(start + lines.map { $0 + "\n" }.joined(), to: path)
     }
 
-    /// The names in a folder, in their order; empty if the folder is missing.
+    /// The names in a folder, sorted; empty if the folder is missing.
     ///
     /// Other errors are thrown.
     static func names(in folder: String) throws -> [String] {
@@ -104,7 +104,7 @@ enum FolderFiles {
         try FileManager.default.moveItem(atPath: path, toPath: target)
     }
 
-    static func removeIfThere(_ path: String) throws {
+    static func removeIfPresent(_ path: String) throws {
         do {
             try remove(path)
         } catch let error as CocoaError where error.code == .fileNoSuchFile {}

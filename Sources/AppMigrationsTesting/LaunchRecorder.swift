@@ -1,31 +1,35 @@
 import AppMigrations
 
-/// Watches one start, through the manager's hook.
+/// Observes one start of the app through the manager's hook.
+///
+/// It copies the data at each moment of a jump. As the scenario wants, it also lets a closure throw, and
+/// skips or stops declarations.
 final class LaunchRecorder: RehearsalHook {
     struct Record: Sendable {
         var declared: [AppVersion] = []
-        /// The versions that also run below the last-run version.
+        /// The versions that are declared with `outOfOrder: true`.
         var outOfOrder: Set<AppVersion> = []
         var ran: [AppVersion] = []
         var images: [RunImage] = []
         var isStopped = false
-        /// The time that the images took, which is not the app's.
+        /// The time that was spent copying images, which isn't counted as the app's time.
         var copying = Duration.zero
         /// An image that could not be made.
         var problem: (any Error)?
     }
 
-    /// The error that a closure seems to throw.
+    /// The error that the rehearsal throws in place of a closure.
     struct RehearsedFailure: Error, CustomStringConvertible {
-        let description = "The rehearsal lets it throw."
+        let description = "Thrown by the rehearsal."
     }
 
-    /// The migration whose closure is to throw in this start.
+    /// The migration whose closure throws in this start.
     private let failing: AppVersion?
     /// The migration that the release of this start doesn't have yet.
     private let missing: AppVersion?
     private let kind: Scenario.Kind
-    /// The last migration that the release knows, or `nil` when it is the current one.
+    /// The version of a simulated older release, which knows no later migrations; `nil` for the current
+    /// release.
     private let limit: AppVersion?
     private let folders: RehearsalFolders
     private let state = Guarded(Record())
@@ -52,8 +56,9 @@ final class LaunchRecorder: RehearsalHook {
             if outOfOrder { record.outOfOrder.insert(version) }
             if kind == .listing || version == missing { return .skip }
             guard let limit, version > limit else { return .continue }
-            // An older release should not come to the code behind the declarations.
-            if case .older = kind { return .skip }
+            // The older release should have stopped by itself. The declaration is only skipped, so that the
+            // code after the declarations runs, and a comparison shows whether it changes the data.
+            if case .olderRelease = kind { return .skip }
             record.isStopped = true
             return .stop
         }
@@ -67,15 +72,17 @@ final class LaunchRecorder: RehearsalHook {
     func reached(_ moment: RehearsalMoment) {
         guard kind == .jump else { return }
         state.withLock { record in
-            // Before an intent there is something new on the disk only at first, when the state was made, and
-            // when files were copied for their protection.
-            let isOld = moment.place == .beforeInterruption && !record.images.isEmpty
-            guard record.problem == nil, !isOld else { return }
+            // `beforeInterruption` is the moment before a migration is recorded as begun. Only the first
+            // image of this moment shows something new: the state that was just created. A later one would
+            // be equal to the image after the previous migration was recorded. A migration that protects
+            // files has `afterCopying` instead, and its image shows the copies.
+            let isDuplicate = moment.place == .beforeInterruption && !record.images.isEmpty
+            guard record.problem == nil, !isDuplicate else { return }
             let began = ContinuousClock.now
             defer { record.copying += ContinuousClock.now - began }
             do {
                 let number = record.images.count { $0.moment == moment } + 1
-                let path = folders.image(of: moment, number)
+                let path = folders.image(of: moment, number: number)
                 try FolderFiles.copy(folders.run, to: path)
                 record.images.append(RunImage(path: path, moment: moment, number: number, ran: record.ran))
             } catch {

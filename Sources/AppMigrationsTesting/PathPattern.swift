@@ -1,10 +1,12 @@
-/// A path with `*` and `**` in it.
+/// A pattern for paths.
+///
+/// `*` matches any characters except `/`, and `**` matches any characters.
 struct PathPattern: Sendable {
     private let text: [UInt8]
 
     init(_ text: String) { self.text = Array(text.utf8) }
 
-    /// True if it matches the path or a folder above it.
+    /// True if the pattern matches `path` or one of the folders that contain it.
     func matches(_ path: String) -> Bool {
         let bytes = Array(path.utf8)
         let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") } + [bytes.count]

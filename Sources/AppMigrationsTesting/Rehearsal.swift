@@ -1,12 +1,19 @@
 public import AppMigrations
 
-/// Runs an app's migrations from every version that users upgrade from, before the users do.
+/// Tests an app's migrations from every version that users upgrade from, before they are released.
 ///
-/// It migrates each starting point to the current version: in one jump, release by release, with a crash at
-/// each save, checkpoint, `synchronize` and commit of a batch, and with each closure throwing once. Releases
-/// below a `minimumAppVersion:` are started on data that they must no longer change. Every run begins with a
-/// new copy of the data, and must end with the same data as the others. A rehearsal asserts nothing itself:
-/// it returns a ``RehearsalReport``, whose ``RehearsalReport/requireClean()`` fails a test.
+/// A rehearsal migrates each starting point to the current version:
+///
+/// - in one jump
+/// - release by release
+/// - with a crash at each save, checkpoint, `synchronize` and commit of a batch
+/// - with each closure throwing once
+///
+/// It also starts releases below a `minimumAppVersion:` on data that they must no longer change.
+///
+/// Every run begins with a new copy of the data, and must end with the same data as the others. A rehearsal
+/// doesn't fail a test itself. It returns a ``RehearsalReport``. Call its
+/// ``RehearsalReport/requireClean()`` in your test, which throws the first finding.
 ///
 /// ```swift
 /// let rehearsal = Rehearsal(
@@ -39,17 +46,17 @@ public struct Rehearsal: Sendable {
     ///   - name: The manager's name, for declarations that read it.
     ///   - currentVersion: The version of the app that is about to be released.
     ///   - upgradesFrom: The oldest version whose data the app still upgrades, as in
-    ///     `MigrationManager.Options`. A version up to it may have disappeared. A starting point below it is
-    ///     a finding.
-    ///   - startingPoints: The versions that users upgrade from, with their data. The results of all others
-    ///     are compared with the jump from the newest version, because that runs the fewest migrations.
+    ///     `MigrationManager.Options`. You may have removed migrations up to this version. A starting point
+    ///     below it is reported as a finding.
+    ///   - startingPoints: The versions that users upgrade from, with their data. The other results are
+    ///     compared with the jump from the newest version, because it runs the fewest migrations.
     ///   - rules: The differences that are allowed. If several rules match a path, the first one applies.
-    ///   - file: The path of a text file, kept with the tests, that has a line for each version that was ever
-    ///     declared. The first rehearsal creates it. Later ones append to it and report versions that have
-    ///     disappeared. Delete the line of a version that was never released.
-    ///   - workingDirectory: The path of a folder for the data of the runs, which is removed afterwards. With
-    ///     `nil` it is `/dev/shm`, if that has 1 GiB free, because migrations that sync their files are many
-    ///     times faster in memory. Otherwise it is the temporary directory.
+    ///   - file: The path of a text file, kept with the tests, that has a line for each version that any
+    ///     rehearsal has declared. The first rehearsal creates it. Later ones append to it and report
+    ///     versions that have disappeared. Delete the line of a version that was never released.
+    ///   - workingDirectory: The path of a folder. The data of the runs is in a new folder inside it, which
+    ///     is removed at the end. If you pass `nil`, `/dev/shm` is used if it has 1 GiB free, and otherwise
+    ///     the temporary directory. Migrations that sync their files are many times faster in memory.
     public init(
         named name: String = "default",
         currentVersion: String,
@@ -71,43 +78,48 @@ public struct Rehearsal: Sendable {
     /// Rehearses the declarations, which get a manager and the path of the folder with the data.
     ///
     /// The data is always at the same path, so that paths inside the data don't differ. The state is at
-    /// another path. The declarations are called once for each start, and once before all starts to list the
-    /// versions.
+    /// another path. The declarations are called once before the first run, to list the versions, and then
+    /// once for each start.
     ///
     /// The app's answer to `firstRun:` decides which migrations run for every user of a release without this
-    /// library. If you pass `firstRun`, the app is asked about the data of each starting point, and about an
-    /// empty folder for a fresh install. A migration that the answer would skip is a finding. If the answer
-    /// would run migrations on data that already has them, that is run and compared, too. When the newest
-    /// starting point has been upgraded, the app is asked again, as if the state was lost, and started with
-    /// its answer. It is also asked about the unfinished data of each migration that saves checkpoints, calls
-    /// `synchronize` or commits batches, as it is after the first of these. All other runs use the versions
-    /// of the starting points.
+    /// library. If you pass `firstRun`, the rehearsal calls it:
     ///
-    /// If you pass `adoption`, and there are older releases with this library, the declarations also run on an
-    /// empty folder. A new user of the newest of these releases has such a folder if the first start was killed
-    /// before it created the data.
+    /// 1. For the data of each starting point, and for an empty folder for a fresh install. A migration
+    ///    that the answer would skip is a finding. If the answer would repeat migrations, they are run again,
+    ///    and the result is compared.
+    /// 2. For the upgraded data of the newest starting point, as if the state was lost. Then the app is
+    ///    started with the answer.
+    /// 3. For the unfinished data of each migration that saves checkpoints, calls `synchronize` or commits
+    ///    batches. This is the data after the first of these calls. Then the app is started with the answer.
+    ///
+    /// All other runs use the versions of the starting points.
+    ///
+    /// If you pass `before:`, and there are older releases with this library, the declarations also run on
+    /// an empty folder with the state of the newest of these releases. A new user of that release has such a
+    /// folder if the first start was killed before it created the data.
     ///
     /// - Parameters:
-    ///   - firstRun: The app's own expression for `firstRun:`, for data in this folder. It returns `nil` to
-    ///     skip the question.
+    ///   - firstRun: The expression that your app passes as `firstRun:`, for the data in the given folder.
+    ///     Return `nil` if the app shouldn't be asked about this folder.
     ///   - adoption: The first release with this library. Users of that release and later ones have a state,
     ///     so the app isn't asked about their starting points. With `nil` it is asked about all of them.
-    ///   - declarations: The declarations of the app, for data in this folder.
-    /// - Returns: The report. With `firstRun` it also has a row `asked firstRun` for each starting point that
-    ///   was asked about, a row `after the state was lost`, and a row `after the state was lost inside 1.1`
-    ///   for each migration whose data was seen unfinished. With `adoption` and a fresh install, it can have a
-    ///   row `updated after 1.3 was killed at its first start`.
+    ///   - declarations: The declarations of the app, for the data in the given folder.
+    /// - Returns: The report. If you pass `firstRun`, it has more rows:
+    ///   - `asked firstRun`, for each starting point that the app was asked about
+    ///   - `after the state was lost`
+    ///   - `after the state was lost inside 1.1`, for each migration whose unfinished data it was asked about
+    ///   - `updated after 1.3 was killed at its first start`, if you pass `before:` and a fresh install
     /// - Throws: The error of a starting point that can't be created, `MigrationError` for a version that
     ///   can't be read, and errors of files that can't be copied or compared. The error of a migration or of
     ///   `firstRun` is a finding instead.
     public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun? = { _ in nil },
         before adoption: String? = nil,
-        _ declarations: (MigrationManager, String) throws -> Void
+        _ declarations: (_ migrations: MigrationManager, _ folder: String) throws -> Void
     ) throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
         try stage.ask(firstRun, before: adoption)
-        while let launch = try stage.next(firstRun) {
+        while let launch = try stage.nextLaunch(askingFirstRun: firstRun) {
             var failure: (any Error)?
             do { try declarations(launch.manager, launch.folder) } catch { failure = error }
             try stage.end(launch, error: failure)
@@ -115,15 +127,18 @@ public struct Rehearsal: Sendable {
         return try stage.close()
     }
 
-    /// Rehearses declarations that are awaited, on the caller's actor.
+    /// Rehearses asynchronous declarations, like the synchronous method.
+    ///
+    /// The declarations run on the caller's actor.
     nonisolated(nonsending) public func run(
         firstRun: (_ folder: String) throws -> MigrationManager.FirstRun? = { _ in nil },
         before adoption: String? = nil,
-        _ declarations: nonisolated(nonsending) (MigrationManager, String) async throws -> Void
+        _ declarations:
+            nonisolated(nonsending) (_ migrations: MigrationManager, _ folder: String) async throws -> Void
     ) async throws -> RehearsalReport {
         let stage = try RehearsalStage(self)
         try stage.ask(firstRun, before: adoption)
-        while let launch = try stage.next(firstRun) {
+        while let launch = try stage.nextLaunch(askingFirstRun: firstRun) {
             var failure: (any Error)?
             do { try await declarations(launch.manager, launch.folder) } catch { failure = error }
             try stage.end(launch, error: failure)

@@ -1,10 +1,10 @@
 public import Foundation
 
-/// A finding of a rehearsal or of an SQL rehearsal, in plain words.
+/// A problem that a rehearsal or an SQL rehearsal found.
 public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// The kind of finding.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// Later releases may add kinds, so a `switch` needs a `default`.
     public let kind: Kind
 
     /// The version of the migration, if the finding is about one.
@@ -13,7 +13,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
     /// The path in the data folder that differs, for kinds that compare data.
     public let path: String?
 
-    /// The release with whose schema a run of SQL migrations began, if the finding is about such a run.
+    /// For a run of SQL migrations: the release whose recorded schema the run began with.
     public let release: String?
 
     /// The finding in words: what happened, in which run, and what to do.
@@ -43,23 +43,29 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// An undisturbed run ended with an error, or the declarations threw before any closure could run.
         public static var failed: Kind { Kind("failed") }
 
-        /// Release by release, the data ends differently from one jump.
+        /// Upgrading release by release gives different data from upgrading in one jump.
         public static var stepsDiffer: Kind { Kind("stepsDiffer") }
 
         /// Two starting points don't end with the same data.
         public static var startsDiffer: Kind { Kind("startsDiffer") }
 
-        /// An upgrade doesn't end with the data of a fresh install: a migration may be forgotten.
+        /// An upgrade ends with different data from a fresh install.
+        ///
+        /// Perhaps a migration is missing.
         public static var freshInstallDiffers: Kind { Kind("freshInstallDiffers") }
 
-        /// A closure that ran again after it had returned or synchronized failed, or changed the resulting
-        /// data.
+        /// A closure was run again after it had returned, or after it had called `synchronize`.
+        ///
+        /// The second run failed or changed the resulting data.
         public static var notRepeatable: Kind { Kind("notRepeatable") }
 
-        /// A closure that continued at a checkpoint or between batches failed, or changed the resulting data.
+        /// A closure was interrupted, and continued from a checkpoint or after a batch.
+        ///
+        /// Then it failed, or the resulting data differs.
         public static var notContinued: Kind { Kind("notContinued") }
 
-        /// A release below the `minimumAppVersion:` of a migration changed the data after it.
+        /// A release below the `minimumAppVersion:` of a migration changed data on which that migration had
+        /// already run.
         public static var olderReleaseWrites: Kind { Kind("olderReleaseWrites") }
 
         /// After a crash outside a closure, the next start failed or ended with other data.
@@ -77,10 +83,13 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A migration is newer than the app.
         public static var newerThanCurrentVersion: Kind { Kind("newerThanCurrentVersion") }
 
-        /// A version of an earlier rehearsal isn't declared any more.
+        /// A version that an earlier rehearsal recorded isn't declared any more.
         public static var disappeared: Kind { Kind("disappeared") }
 
-        /// A new version is below one of an earlier rehearsal: users at the later version never run it.
+        /// A new version is lower than one that was recorded earlier.
+        ///
+        /// Users who already have the higher version will never run it. An SQL migration runs for them, but in
+        /// another order than in a new database.
         public static var missed: Kind { Kind("missed") }
 
         /// The app's `firstRun:` returns a version above that of the data: some migrations would never run.

@@ -3,7 +3,7 @@ import Foundation
 
 /// The folders of a rehearsal: one folder for the current run, and copies next to it.
 ///
-/// Every run has the same path, because the data may contain paths, and the state contains the paths of
+/// All runs use the same path, because the data may contain paths, and the state contains the paths of
 /// protected files.
 struct RehearsalFolders: Sendable {
     let root: String
@@ -17,7 +17,7 @@ struct RehearsalFolders: Sendable {
 
     /// A folder in memory; `nil` if there is none that is writable and has enough space.
     ///
-    /// In a container, it may have 64 MiB.
+    /// In a container, `/dev/shm` often has only 64 MiB.
     private static var memory: URL? {
         get throws {
             let path = "/dev/shm"
@@ -32,18 +32,19 @@ struct RehearsalFolders: Sendable {
     var data: String { run + "/Data" }
     var state: String { run + "/State" }
 
-    func start(_ point: Int) -> String { root + "/Start \(point)" }
-    func end(_ point: Int) -> String { root + "/End \(point)" }
-    /// The state at the end of the same run.
-    func endState(_ point: Int) -> String { root + "/End State \(point)" }
+    func startData(ofPoint point: Int) -> String { root + "/Start \(point)" }
+    /// The data at the end of the point's jump.
+    func endData(ofPoint point: Int) -> String { root + "/End \(point)" }
+    /// The state at the end of the point's jump.
+    func endState(ofPoint point: Int) -> String { root + "/End State \(point)" }
     /// The data in an image, which is a copy of the run's folder.
     func data(of image: RunImage) -> String { image.path + "/Data" }
-    func image(of moment: RehearsalMoment, _ number: Int) -> String {
+    func image(of moment: RehearsalMoment, number: Int) -> String {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }
 
     /// The text of an error as a sentence, without the paths of folders that are removed later.
-    func words(of error: any Error) -> String {
+    func sentence(describing error: any Error) -> String {
         var text = "\(error)"
         if let error = error as? MigrationError, error.code == .migrationFailed || error.code == .cancelled,
             let version = error.version, let cause = error.underlyingError

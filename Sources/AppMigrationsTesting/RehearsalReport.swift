@@ -2,23 +2,23 @@ import AppMigrations
 
 /// The report of a rehearsal: one row for each run.
 ///
-/// It prints as a table with the findings below it.
+/// Its `description` is a table of the runs, followed by the findings.
 public struct RehearsalReport: Sendable {
     /// The manager's name, or `SQL migrations`.
     public let name: String
 
-    /// The version that was rehearsed, or the newest of the SQL migrations.
+    /// The app's version; for SQL migrations, the version of the newest migration.
     public let currentVersion: String
 
     /// True if the upgrades were compared with a fresh install.
     let hasFreshInstall: Bool
 
-    /// The declared versions, or those of the SQL migrations, in their order.
+    /// The versions of the declared migrations, in the order of the declarations, or of the SQL migrations.
     public internal(set) var declaredVersions: [String] = []
 
-    /// The runs, in their order.
+    /// The runs, grouped by starting point.
     ///
-    /// It is empty if the declarations themselves are wrong.
+    /// The list is empty if the declarations themselves are wrong.
     public internal(set) var runs: [RehearsedRun] = []
 
     /// Findings about the versions, independent of the data, and the finding that nothing was rehearsed.
@@ -30,7 +30,7 @@ public struct RehearsalReport: Sendable {
     /// True if there is no finding.
     public var isClean: Bool { findings.isEmpty }
 
-    /// The declared versions that no run has run, because there is no starting point before them.
+    /// The declared versions that ran in no run, because every starting point is at or above them.
     public var unrehearsedVersions: [String] {
         guard !runs.isEmpty else { return declaredVersions }
         let ran = Set(runs.flatMap(\.ran))
@@ -46,8 +46,8 @@ public struct RehearsalReport: Sendable {
 }
 
 extension RehearsalReport: CustomStringConvertible {
-    /// The table of runs, the first three findings of each in plain words, and what wasn't rehearsed or
-    /// asked.
+    /// The table of runs, the first three findings of each run, and the checks and versions that were not
+    /// rehearsed.
     public var description: String {
         var lines = [
             "Rehearsal of \(name) \(currentVersion): \(Self.count(runs.count, "run")), "
@@ -58,12 +58,12 @@ extension RehearsalReport: CustomStringConvertible {
         lines += runs.flatMap(Self.shortened)
         if !hasFreshInstall, runs.contains(where: { !$0.ran.isEmpty }) {
             lines.append(
-                "Not checked without a freshInstall: does a migration lose something from every starting point?"
+                "Not checked, because there is no freshInstall starting point: whether all upgrades lose the same data"
             )
         }
         if !unrehearsedVersions.isEmpty {
             lines.append(
-                "Not rehearsed, because no starting point is before it: \(Self.list(unrehearsedVersions))"
+                "Not rehearsed, because no starting point is older: \(Self.list(unrehearsedVersions))"
             )
         }
         return lines.joined(separator: "\n")
@@ -79,6 +79,7 @@ extension RehearsalReport: CustomStringConvertible {
     private var table: [String] {
         guard !runs.isEmpty else { return [] }
         let rows = [["start", "run", "app", "ran", "time", "outcome"]] + runs.map(Self.cells)
+        // Runs of SQL migrations have neither titles of their own nor app versions.
         let isOfSQL = runs.allSatisfy(\.appVersions.isEmpty)
         return Self.lines(isOfSQL ? rows.map { [$0[0]] + $0[3...] } : rows)
     }
@@ -90,7 +91,8 @@ extension RehearsalReport: CustomStringConvertible {
         ]
     }
 
-    /// The outcome shows the answer, because a lower version that does no harm is no finding.
+    /// An answer is shown even without a finding, because an answer that is too low is a finding only if it
+    /// does harm.
     private static func outcome(_ run: RehearsedRun) -> String {
         let found = run.findings.isEmpty ? "same" : count(run.findings.count, "finding")
         guard let answer = run.answer else { return found }

@@ -1,23 +1,25 @@
 import AppMigrations
 
-/// The questions before all runs, and the runs that follow a jump, to be compared with it.
+/// Asks the app's `firstRun:` before the first run, and lists the runs that are compared with a jump.
 extension RehearsalStage {
     /// Asks the app for the version of each starting point's data.
     ///
-    /// The answers are judged when the declared versions are known.
+    /// The answers are checked later, when the declared versions are known.
     ///
-    /// A starting point of the release `first` or a later one has a state, so the app isn't asked about it.
+    /// A starting point of the release `adoption` or a later one has a state, so the app isn't asked about
+    /// it.
     func ask(
         _ firstRun: (_ folder: String) throws -> MigrationManager.FirstRun?,
-        before first: String?
+        before adoption: String?
     ) throws {
-        adoption = try first.map { try AppVersion(parsing: $0) }
+        let adoption = try adoption.map { try AppVersion(parsing: $0) }
+        self.adoption = adoption
         try cleaningUp {
             for (point, start) in rehearsal.startingPoints.enumerated() {
                 if let adoption, start.hasState(since: adoption, at: startVersions[point]) { continue }
                 if start.kind == .freshInstall {
                     // The app is asked before it has created any data.
-                    try FolderFiles.removeIfThere(folders.run)
+                    try FolderFiles.removeIfPresent(folders.run)
                     try FolderFiles.makeFolder(folders.data)
                 } else {
                     try prepare(Scenario(kind: .jump, point: point, launches: [current]))
@@ -34,30 +36,33 @@ extension RehearsalStage {
 
     /// The runs that are compared with a jump: release by release, with a crash, and with a closure that
     /// throws.
-    func followUps(of jump: RunUnderWay) throws -> [Scenario] {
+    func followUps(of jump: ActiveRun) throws -> [Scenario] {
         let point = jump.scenario.point
         var scenarios: [Scenario] = []
         let steps = steps(from: startVersions[point]).filter { version in
-            // The data of an older release is no longer upgraded.
+            // Releases below `upgradesFrom` are left out, because the app no longer upgrades their data.
             oldest.map { version >= $0 } ?? true
         }
         let asked = answers.first { $0.point == point }
-        if let answer = asked?.judged(declared: declared, current: current, in: folders).repeating {
-            scenarios.append(Scenario(kind: .answered, point: point, launches: [current], answer: answer))
+        let verdict = asked?.verdict(declared: declared, current: current, in: folders)
+        if case .mustBeRun(let answer) = verdict {
+            scenarios.append(Scenario(kind: .ownAnswer, point: point, launches: [current], answer: answer))
         }
-        // All runs end with the same data, so one of them is enough to test a lost state.
-        if (reference ?? point) == point {
-            scenarios.append(Scenario(kind: .lost, point: point, launches: [current], ranBefore: jump.ran))
+        // A lost state is tested for one starting point only, because all of them end with the same data.
+        if (referencePoint ?? point) == point {
+            scenarios.append(
+                Scenario(kind: .stateLost, point: point, launches: [current], ranBefore: jump.ran)
+            )
         }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
         for version in jump.ran.dropLast() where outOfOrder.contains(version) {
-            scenarios.append(Scenario(kind: .late(version), point: point, launches: [current, current]))
+            scenarios.append(Scenario(kind: .addedLate(version), point: point, launches: [current, current]))
         }
         for version in jump.ran {
             let images = jump.images.filter { $0.moment.version == version }
-            // Before the runs after a crash, because such a run moves the image away.
+            // This run comes before the runs after a crash, because these move the image away.
             if let image = images.first(where: \.isInsideClosure) {
-                let kind = Scenario.Kind.lostWhileMigrating(image.moment)
+                let kind = Scenario.Kind.stateLostWhileMigrating(image.moment)
                 scenarios.append(Scenario(kind: kind, point: point, launches: [current], image: image))
             }
             scenarios += images.map { image in
@@ -69,31 +74,36 @@ extension RehearsalStage {
         return scenarios + interruptedInstalls(at: point) + (try olderReleases(after: jump))
     }
 
-    /// The newest older release that has the library, killed at its first start on a new device.
+    /// A run in which the previous release that has the library was killed at its first start on a new
+    /// device.
     ///
-    /// Its `firstRun:` answered that nothing exists, so the migrations of this release run on an empty folder.
+    /// Its `firstRun:` had returned `.freshInstall`. So after the update, the newer migrations run on an
+    /// empty folder.
     private func interruptedInstalls(at point: Int) -> [Scenario] {
         guard rehearsal.startingPoints[point].kind == .freshInstall, let adoption else { return [] }
         guard let release = steps(from: nil).dropLast().last(where: { $0 >= adoption }) else { return [] }
         return [Scenario(kind: .interruptedInstall(release), point: point, launches: [current])]
     }
 
-    /// The older releases that must not start any more after this release has migrated the data.
-    private func olderReleases(after jump: RunUnderWay) throws -> [Scenario] {
+    /// Runs in which an older release starts after the current release has migrated the data.
+    ///
+    /// Because of a `minimumAppVersion:`, the older release must no longer change the data.
+    private func olderReleases(after jump: ActiveRun) throws -> [Scenario] {
         let point = jump.scenario.point
         // A release without the library doesn't know the minimum app version, and no run can show what it
         // would write.
         let releases = steps(from: nil).dropLast().filter { $0 >= adoption ?? $0 }
-        guard let oldest = releases.first else { return [] }
+        guard let oldestRelease = releases.first else { return [] }
+        // Reads the minimum app version from the state, as the oldest release would.
         let manager = try MigrationManager(
             named: rehearsal.name,
-            currentVersion: oldest.description,
+            currentVersion: oldestRelease.description,
             stateDirectory: folders.state
         )
         guard let minimumAppVersion = manager.requiredAppVersion else { return [] }
-        try FolderFiles.copy(folders.state, to: folders.endState(point))
+        try FolderFiles.copy(folders.state, to: folders.endState(ofPoint: point))
         return releases.filter { $0 < minimumAppVersion }.map {
-            Scenario(kind: .older($0), point: point, launches: [$0], ranBefore: jump.ran)
+            Scenario(kind: .olderRelease($0), point: point, launches: [$0], ranBefore: jump.ran)
         }
     }
 

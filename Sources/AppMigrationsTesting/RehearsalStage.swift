@@ -1,8 +1,10 @@
 import AppMigrations
 
-/// Runs the scenarios, one start of the app after the other.
+/// The state machine of a rehearsal: it prepares one start of the app after the other, and records the
+/// outcome.
 ///
-/// Only the call of the declarations is in ``Rehearsal``, because it may be synchronous or asynchronous.
+/// Only ``Rehearsal`` calls the app's declarations, because one of its methods is synchronous and the other
+/// is asynchronous.
 final class RehearsalStage {
     let rehearsal: Rehearsal
     let current: AppVersion
@@ -12,22 +14,22 @@ final class RehearsalStage {
     let startVersions: [AppVersion?]
     let folders: RehearsalFolders
     private(set) var report: RehearsalReport
-    /// The rows of the report by their starting points.
+    /// The rows of the report, by the index of their starting point.
     private var rows: [Int: [RehearsedRun]] = [:]
     private var waiting: [Scenario] = []
-    /// The starting point with whose data the data of the others is compared.
-    private(set) var reference: Int?
-    private var run: RunUnderWay?
+    /// The index of the starting point that the other starting points are compared with.
+    private(set) var referencePoint: Int?
+    private var run: ActiveRun?
+    /// The starting points whose data has been created.
     private var madePoints: Set<Int> = []
-    /// The app's answers to `firstRun:`, by the starting points.
+    /// The app's answers to `firstRun:`, one for each starting point that it was asked about.
     var answers: [FirstRunAnswer] = []
     /// The first release with this library, if the app named it.
     var adoption: AppVersion?
-    /// True if the list of declared versions is complete.
-    private var isListed = false
-    /// The declared versions, in their order.
+    private var isDeclaredListComplete = false
+    /// The declared versions, in the order of the declarations.
     var declared: [AppVersion] = [] { didSet { report.declaredVersions = declared.map(\.description) } }
-    /// The versions that also run below the last-run version.
+    /// The versions that are declared with `outOfOrder: true`: they run even if a later migration has run.
     var outOfOrder: Set<AppVersion> = []
 
     init(_ rehearsal: Rehearsal) throws {
@@ -45,11 +47,18 @@ final class RehearsalStage {
         waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
     }
 
-    /// Prepares the data for the next start; returns `nil` when everything is rehearsed.
+    /// Prepares the data for the next start, and returns that start; `nil` if no start is left.
     ///
     /// `firstRun` asks the app about data without a state.
-    func next(_ firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch? {
-        try cleaningUp { try nextLaunch(firstRun) }
+    func nextLaunch(askingFirstRun firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch?
+    {
+        try cleaningUp {
+            while true {
+                if let launch = try continueRun() { return launch }
+                if waiting.isEmpty { return nil }
+                try beginRun(of: waiting.removeFirst(), askingFirstRun: firstRun)
+            }
+        }
     }
 
     /// Records the outcome of a start.
@@ -57,16 +66,23 @@ final class RehearsalStage {
         try cleaningUp { try recordOutcome(of: launch, error: error) }
     }
 
-    /// Checks the versions against the record, cleans up, and returns the report.
+    /// Checks the versions against the record, removes the folders, and returns the report.
     func close() throws -> RehearsalReport {
-        try cleaningUp {
-            guard report.versionFindings.isEmpty, isListed, let file = rehearsal.recordFile else { return }
-            let record = try VersionRecord(path: file)
-            let mistakes = VersionMistakes(declared: declared, outOfOrder: outOfOrder, current: current)
-            report.versionFindings = mistakes.changes(since: record, upgradesFrom: oldest)
-            if report.versionFindings.isEmpty { try record.append(declared) }
-        }
+        try cleaningUp { try checkVersionRecord() }
         try FolderFiles.remove(folders.root)
+        return finishedReport()
+    }
+
+    private func checkVersionRecord() throws {
+        guard report.versionFindings.isEmpty, isDeclaredListComplete, let file = rehearsal.recordFile
+        else { return }
+        let record = try VersionRecord(path: file)
+        let mistakes = VersionMistakes(declared: declared, outOfOrder: outOfOrder, current: current)
+        report.versionFindings = mistakes.changes(since: record, upgradesFrom: oldest)
+        if report.versionFindings.isEmpty { try record.append(declared) }
+    }
+
+    private func finishedReport() -> RehearsalReport {
         for answer in answers {
             let row = answer.row(declared: declared, current: current, in: folders)
             rows[answer.point, default: []].insert(row, at: 0)
@@ -79,65 +95,74 @@ final class RehearsalStage {
     /// Removes the folders if `body` throws, because then there is no report that could name them.
     func cleaningUp<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch {
-            try FolderFiles.removeIfThere(folders.root)
+            try FolderFiles.removeIfPresent(folders.root)
             throw error
         }
     }
 
-    private func nextLaunch(_ firstRun: (String) throws -> MigrationManager.FirstRun?) throws -> Launch? {
-        while true {
-            if var under = run {
-                if under.failure == nil, let version = under.launches.popFirst() {
-                    do throws(MigrationError) {
-                        let isFirst = under.launches.count + 1 == under.scenario.launches.count
-                        let launch = try launch(version, in: under.scenario, isFirst: isFirst)
-                        run = under
-                        return launch
-                    } catch {
-                        under.failure = error
-                        run = under
-                    }
-                } else {
-                    run = nil
-                    if under.scenario.kind != .listing { try finish(under) }
-                }
-            } else if !waiting.isEmpty {
-                let scenario = waiting.removeFirst()
-                try prepare(scenario)
-                run = RunUnderWay(scenario)
-                guard scenario.kind.asksFirstRun else { continue }
-                do {
-                    let answer = try firstRun(folders.data)
-                    if answer == nil { run = nil } else { run?.scenario.answer = answer }
-                } catch { run?.failure = error }
-            } else {
-                return nil
+    /// Returns the next start of the current run.
+    ///
+    /// If none is left, this ends the run and returns `nil`.
+    private func continueRun() throws -> Launch? {
+        guard var active = run else { return nil }
+        if active.failure == nil, let version = active.launches.popFirst() {
+            do throws(MigrationError) {
+                let isFirst = active.launches.count + 1 == active.scenario.launches.count
+                let launch = try launch(version, in: active.scenario, isFirst: isFirst)
+                run = active
+                return launch
+            } catch {
+                // The app couldn't create its manager. So the run ends with this error.
+                active.failure = error
             }
         }
+        run = nil
+        if active.scenario.kind != .listing { try keepResult(of: active) }
+        return nil
+    }
+
+    private func beginRun(
+        of scenario: Scenario,
+        askingFirstRun firstRun: (String) throws -> MigrationManager.FirstRun?
+    ) throws {
+        try prepare(scenario)
+        run = ActiveRun(scenario)
+        guard scenario.kind.asksFirstRun else { return }
+        do {
+            if let answer = try firstRun(folders.data) {
+                run?.scenario.answer = answer
+            } else {
+                // The app isn't asked about this folder, so the run is left out.
+                run = nil
+            }
+        } catch { run?.failure = error }
     }
 
     private func recordOutcome(of launch: Launch, error: (any Error)?) throws {
         let duration = ContinuousClock.now - launch.began
         let record = launch.recorder.record
         if let problem = record.problem { throw problem }
-        guard var under = run else { return }
-        var failure: (any Error)? = launch.manager.firstFailure ?? error
+        guard var active = run else { return }
         let first = launch.manager.firstFailure
-        // The app may stop with an error, or just not change the data.
-        if case .older = under.scenario.kind { failure = nil }
+        var failure: (any Error)? = first ?? error
+        // An older release may refuse to start with an error, or start without changing the data. Both are
+        // right.
+        if case .olderRelease = active.scenario.kind { failure = nil }
+        // The rehearsal stopped an older release at the first version that this release doesn't have.
         if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
+        // The rehearsal itself threw this error, in place of a closure.
         if first?.underlyingError is LaunchRecorder.RehearsedFailure { failure = nil }
-        under.duration += duration - record.copying
-        under.ran += record.ran
-        under.images += record.images
-        under.failure = failure
-        run = under
+        active.duration += duration - record.copying
+        active.ran += record.ran
+        active.images += record.images
+        active.failure = failure
+        run = active
         outOfOrder.formUnion(record.outOfOrder)
-        switch under.scenario.kind {
+        switch active.scenario.kind {
         case .listing: recordListing(of: record.declared, refusal: first, error: error)
         case .jump where failure == nil:
             if record.declared.count > declared.count { declared = record.declared }
-            isListed = true
+            isDeclaredListComplete = true
         default: break
         }
     }
@@ -145,28 +170,36 @@ final class RehearsalStage {
     private var findingOfNothingRehearsed: RehearsalFinding? {
         guard report.findings.isEmpty, !declared.isEmpty else { return nil }
         guard report.unrehearsedVersions.count == declared.count else { return nil }
-        let text = "No closure was run: no starting point has data below a declared version."
-        return RehearsalFinding(.notRehearsed, "\(text) Add one for each version that users come from.")
+        let fact =
+            "No migration ran, because every starting point is already at or above the declared versions."
+        let advice = "Add a starting point for each version that users upgrade from."
+        return RehearsalFinding(.notRehearsed, "\(fact) \(advice)")
     }
 
     private func recordListing(of declared: [AppVersion], refusal: MigrationError?, error: (any Error)?) {
         self.declared = declared
-        report.versionFindings = VersionMistakes(declared: declared, current: current).found
+        report.versionFindings = VersionMistakes(declared: declared, current: current).declarationMistakes
         if let refusal {
             let kind: RehearsalFinding.Kind = refusal.code == .invalidVersion ? .invalidVersion : .failed
-            let finding = RehearsalFinding(kind, version: refusal.version, folders.words(of: refusal))
+            let finding = RehearsalFinding(
+                kind,
+                version: refusal.version,
+                folders.sentence(describing: refusal)
+            )
             report.versionFindings.append(finding)
         }
         guard report.versionFindings.isEmpty else { return }
-        // Code between two declarations may need the result of the first one, and throw if that was only
-        // listed. Then the first jump provides the list.
-        isListed = error == nil
+        // Code between two declarations may need the work of the first migration. While listing, that
+        // migration doesn't run. So such code may throw, and the list ends early. Then the list is taken from
+        // the first jump.
+        isDeclaredListComplete = error == nil
         waiting = order.map { Scenario(kind: .jump, point: $0, launches: [current]) }
     }
 
-    /// The newest version is first, because the other data is compared with its data.
+    /// The starting points, in the order in which their jumps run.
     ///
-    /// Fresh installs are last.
+    /// The newest version is first, because the other data is compared with its data. Fresh installs are
+    /// last.
     private var order: [Int] {
         let points = rehearsal.startingPoints
         let isFresh = { (point: Int) in points[point].kind == .freshInstall }
@@ -183,15 +216,13 @@ final class RehearsalStage {
         isFirst: Bool
     ) throws(MigrationError) -> Launch {
         let isListing = scenario.kind == .listing
-        let failing: AppVersion? = if case .failure(let version) = scenario.kind { version } else { nil }
-        let missing: AppVersion? = if case .late(let version) = scenario.kind { version } else { nil }
         let manager = try MigrationManager(
             named: rehearsal.name,
             currentVersion: version.description,
             firstRun: isListing
-                ? .everything : scenario.answer ?? rehearsal.startingPoints[scenario.point].firstRun,
+                ? .everything : scenario.answer ?? rehearsal.startingPoints[scenario.point].expectedFirstRun,
             stateDirectory: folders.state,
-            // An older release still upgraded older data.
+            // A release below `upgradesFrom` could still upgrade older data, so it has no such limit.
             options: MigrationManager.Options(
                 upgradesFrom: oldest.map { version < $0 } == true ? nil : rehearsal.upgradesFrom
             )
@@ -199,8 +230,8 @@ final class RehearsalStage {
         let recorder = LaunchRecorder(
             scenario.kind,
             limit: version == current ? nil : version,
-            failing: isFirst ? failing : nil,
-            missing: isFirst ? missing : nil,
+            failing: isFirst ? scenario.kind.failingVersion : nil,
+            missing: isFirst ? scenario.kind.missingVersion : nil,
             folders: folders
         )
         return Launch(
@@ -210,10 +241,16 @@ final class RehearsalStage {
         )
     }
 
-    /// Puts the data in place: the image of a crash, or a copy of the starting point's data.
+    /// Puts the data of a scenario in place, and for some scenarios a state.
+    ///
+    /// - After a crash: the data and the state of the image. If the state is lost, too: only the data.
+    /// - After the state was lost: the data at the end of the jump.
+    /// - For an older release: the data and the state at the end of the jump.
+    /// - After an interrupted install: an empty folder, and a state.
+    /// - Otherwise: a copy of the starting point's data, which is created the first time.
     func prepare(_ scenario: Scenario) throws {
-        try FolderFiles.removeIfThere(folders.run)
-        if case .lostWhileMigrating = scenario.kind, let image = scenario.image {
+        try FolderFiles.removeIfPresent(folders.run)
+        if case .stateLostWhileMigrating = scenario.kind, let image = scenario.image {
             try FolderFiles.makeFolder(folders.run)
             return try FolderFiles.copy(folders.data(of: image), to: folders.data)
         }
@@ -221,21 +258,25 @@ final class RehearsalStage {
         try FolderFiles.makeFolder(folders.run)
         let point = scenario.point
         switch scenario.kind {
-        case .older: try FolderFiles.copy(folders.endState(point), to: folders.state); fallthrough
-        case .lost: return try FolderFiles.copy(folders.end(point), to: folders.data)
+        case .olderRelease:
+            try FolderFiles.copy(folders.endState(ofPoint: point), to: folders.state)
+            return try FolderFiles.copy(folders.endData(ofPoint: point), to: folders.data)
+        case .stateLost: return try FolderFiles.copy(folders.endData(ofPoint: point), to: folders.data)
         case .interruptedInstall(let version): return try interruptInstall(of: version)
         default: break
         }
-        if madePoints.contains(point) { return try FolderFiles.copy(folders.start(point), to: folders.data) }
+        if madePoints.contains(point) {
+            return try FolderFiles.copy(folders.startData(ofPoint: point), to: folders.data)
+        }
         try FolderFiles.makeFolder(folders.data)
         guard rehearsal.startingPoints.indices.contains(point) else { return }
         try rehearsal.startingPoints[point].make(folders.data)
-        try FolderFiles.copy(folders.data, to: folders.start(point))
+        try FolderFiles.copy(folders.data, to: folders.startData(ofPoint: point))
         madePoints.insert(point)
     }
 
-    /// Leaves what a new install of an older release leaves if it is killed after it has created its manager:
-    /// a state, and no data.
+    /// Simulates a new install of an older release that is killed after it has created its manager: there is
+    /// a state, but no data.
     private func interruptInstall(of version: AppVersion) throws {
         try FolderFiles.makeFolder(folders.data)
         _ = try MigrationManager(
@@ -247,14 +288,17 @@ final class RehearsalStage {
 
     /// Adds the row of a run that has ended.
     ///
-    /// After a jump, also adds the runs that are compared with it.
-    private func finish(_ run: RunUnderWay) throws {
+    /// After a jump, also keeps its data, and adds the runs that are compared with it. After a jump that
+    /// failed, removes its images.
+    private func keepResult(of run: ActiveRun) throws {
         let point = run.scenario.point
-        rows[point, default: []].append(try judged(run))
+        rows[point, default: []].append(try row(for: run))
         guard run.scenario.kind == .jump else { return }
         if run.failure == nil {
-            try FolderFiles.move(folders.data, to: folders.end(point))
-            if rehearsal.startingPoints[point].kind != .freshInstall { reference = reference ?? point }
+            try FolderFiles.move(folders.data, to: folders.endData(ofPoint: point))
+            if rehearsal.startingPoints[point].kind != .freshInstall {
+                referencePoint = referencePoint ?? point
+            }
             waiting = try followUps(of: run) + waiting
         } else {
             for image in run.images { try FolderFiles.remove(image.path) }

@@ -10,10 +10,10 @@ public struct RehearsedRun: Sendable {
     /// The run in words, for example `step by step` or `killed after the closure of 1.1`.
     public let title: String
 
-    /// The app's versions that were started, one after the other; none for SQL migrations.
+    /// The versions of the app that were started, in order; empty for SQL migrations.
     public let appVersions: [AppVersion]
 
-    /// The versions of the migrations that ran to their end, in their order.
+    /// The versions of the migrations that completed, in the order in which they ran.
     ///
     /// A migration that ran twice is listed twice.
     public let ran: [String]
@@ -24,7 +24,7 @@ public struct RehearsedRun: Sendable {
     /// The differences from the run that it was compared with, or its failure.
     public let findings: [RehearsalFinding]
 
-    /// The answer of the app's `firstRun:`, in a row that asked for it; `nil` in other rows, and if
+    /// The value that the app's `firstRun:` returned, if this run called it; `nil` if it didn't, or if
     /// `firstRun:` threw.
     public internal(set) var answer: MigrationManager.FirstRun?
 }

@@ -1,8 +1,8 @@
 import AppMigrations
 
-/// A copy of data and state, made while the runner or the closure is paused.
+/// A copy of data and state at one moment of a run: what a crash at this moment would leave on the disk.
 ///
-/// A crash at this moment leaves this data.
+/// It is made while the runner or the closure is paused.
 struct RunImage {
     let path: String
     let moment: RehearsalMoment
@@ -10,7 +10,7 @@ struct RunImage {
     /// The versions that had run before.
     let ran: [AppVersion]
 
-    /// True if the closure had begun its work and not returned.
+    /// True if the closure had begun its work but hadn't returned.
     var isInsideClosure: Bool {
         switch moment.place {
         case .afterCheckpoint, .afterSynchronize, .afterCommit: true

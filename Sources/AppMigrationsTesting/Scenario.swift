@@ -1,49 +1,66 @@
 import AppMigrations
 
-/// One run: the starts of the app on the data of one starting point, and how they are disturbed.
+/// The plan of one run: its data, the versions of the app that are started, and the disturbance.
+///
+/// A *starting point* is the data that a run begins with. A run has one or more *starts* of the app. Each of
+/// them is a ``Launch``.
 struct Scenario {
     enum Kind: Equatable {
         /// Nothing runs: the declared versions are listed.
         case listing
+        /// The current release upgrades the data directly.
         case jump
+        /// Each release upgrades the data in turn.
         case steps
         /// The process crashes.
         ///
-        /// `number` counts the moments of the same kind, because a closure can have several.
+        /// `number` says which moment of this kind it is, because a closure can have several checkpoints or
+        /// commits.
         case death(RehearsalMoment, number: Int)
         /// The closure throws once, at its end.
         case failure(AppVersion)
-        /// The migration is declared out of order, and added after all migrations above it have run.
-        case late(AppVersion)
-        /// An older release starts on the data of this release, which it must not change any more.
-        case older(AppVersion)
+        /// The migration is declared out of order, and added after all later migrations have run.
+        case addedLate(AppVersion)
+        /// An older release starts on the data of the current release, which it must no longer change.
+        case olderRelease(AppVersion)
         /// An older release was killed at its first start on a new device, before it created any data. Then
         /// the app was updated.
         case interruptedInstall(AppVersion)
         /// The app starts with the answer of its own `firstRun:`.
-        case answered
+        case ownAnswer
         /// The app starts again on data that it has upgraded, after the state was lost.
-        case lost
+        case stateLost
         /// The app was killed at this moment, the state was lost, and the app starts with the answer of its
         /// own `firstRun:`.
-        case lostWhileMigrating(RehearsalMoment)
+        case stateLostWhileMigrating(RehearsalMoment)
+
+        /// The migration whose closure throws.
+        var failingVersion: AppVersion? {
+            if case .failure(let version) = self { version } else { nil }
+        }
+
+        /// The migration that the first start doesn't declare yet.
+        var missingVersion: AppVersion? {
+            if case .addedLate(let version) = self { version } else { nil }
+        }
 
         /// True if the app's `firstRun:` is asked about the data before the start.
         var asksFirstRun: Bool {
             switch self {
-            case .lost, .lostWhileMigrating: true
+            case .stateLost, .stateLostWhileMigrating: true
             default: false
             }
         }
 
-        /// False if the data at the end differs from that of the other runs, because nobody created it.
+        /// False if the data at the end can't be compared with other runs, because the interrupted install
+        /// never created any data.
         var hasExpectedData: Bool {
             if case .interruptedInstall = self { false } else { true }
         }
     }
 
     let kind: Kind
-    /// The starting point's index in the list.
+    /// The index of the starting point.
     let point: Int
     /// The app's versions to be started.
     let launches: [AppVersion]
@@ -60,15 +77,15 @@ struct Scenario {
         case .jump: "in one jump"
         case .steps: "step by step"
         case .failure(let version): "after \(version) threw at its end"
-        case .late(let version): "\(version) added after those above it ran"
-        case .older(let version): "\(version) started after it"
+        case .addedLate(let version): "\(version) added after later migrations had run"
+        case .olderRelease(let version): "then \(version) started"
         case .interruptedInstall(let version): "updated after \(version) was killed at its first start"
-        case .answered: "as firstRun answers"
-        case .lost: "after the state was lost"
-        case .lostWhileMigrating(let moment): "after the state was lost inside \(moment.version)"
+        case .ownAnswer: "with the answer of firstRun"
+        case .stateLost: "after the state was lost"
+        case .stateLostWhileMigrating(let moment): "after the state was lost inside \(moment.version)"
         case .death(let moment, let number):
             switch moment.place {
-            case .afterCopying, .beforeInterruption: "killed before the intent of \(moment.version)"
+            case .afterCopying, .beforeInterruption: "killed before \(moment.version) was recorded as begun"
             case .beforeClosure: "killed before the closure of \(moment.version)"
             case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
             case .beforeCommit: "killed before commit \(number) of \(moment.version)"
@@ -76,59 +93,77 @@ struct Scenario {
             case .beforeCheckpoint: "killed before checkpoint \(number) of \(moment.version)"
             case .afterCheckpoint: "killed after checkpoint \(number) of \(moment.version)"
             case .beforeRecord: "killed after the closure of \(moment.version)"
-            case .afterRecord: "killed after the record of \(moment.version)"
+            case .afterRecord: "killed after \(moment.version) was recorded as done"
             }
         }
     }
 
-    /// The migration whose closure runs again in this run, with the finding and the advice to report if that
-    /// does harm.
-    var begunAgain: (version: AppVersion, kind: RehearsalFinding.Kind, advice: String)? {
-        let repeated =
-            "is not repeatable: let it find out what is done already, or name what it changes in protecting:."
-        let commit =
-            "doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and let what it "
-            + "does outside of its transaction be done twice."
-        let checkpoint =
-            "doesn't go on at its checkpoint: begin after it, save it after the work that it records, and let the "
-            + "work after it be done twice."
+    /// What to report if a run fails or doesn't end with the expected data.
+    struct Verdict {
+        let kind: RehearsalFinding.Kind
+        /// The migration whose closure runs again in this run.
+        var version: AppVersion?
+        /// Begins with a space, unless it is empty.
+        var advice = ""
+    }
+
+    var verdict: Verdict {
         switch kind {
-        case .failure(let version): return (version, .notRepeatable, repeated)
+        case .listing, .jump: return Verdict(kind: .startsDiffer)
+        case .steps: return Verdict(kind: .stepsDiffer)
+        case .addedLate(let version):
+            let advice =
+                " Migration \(version) is declared out of order. It must also work on data that later migrations "
+                + "have already changed."
+            return Verdict(kind: .stepsDiffer, advice: advice)
+        case .olderRelease:
+            let advice =
+                " At each start, check requiredAppVersion before anything is read or written, and don't continue if "
+                + "it isn't nil."
+            return Verdict(kind: .olderReleaseWrites, advice: advice)
+        case .interruptedInstall(let version):
+            let advice =
+                " Release \(version) can be killed at its first start, before it creates its data. The migrations "
+                + "after it must also work in an empty folder."
+            return Verdict(kind: .failed, advice: advice)
+        case .ownAnswer, .stateLost:
+            let advice =
+                " Return the version of the data from firstRun:, or let the migrations check what is already done."
+            return Verdict(kind: .firstRunRepeats, advice: advice)
+        case .stateLostWhileMigrating(let moment):
+            let advice =
+                " In firstRun:, look for the last thing that migration \(moment.version) creates. Or let the "
+                + "migration create it under another name, and rename it at its end."
+            return Verdict(kind: .firstRunSkips, advice: advice)
+        case .failure(let version): return notRepeatable(version)
         case .death(let moment, _):
             switch moment.place {
-            case .afterCopying, .beforeInterruption, .beforeClosure, .afterRecord: return nil
-            case .afterSynchronize, .beforeRecord: return (moment.version, .notRepeatable, repeated)
-            case .beforeCommit, .afterCommit: return (moment.version, .notContinued, commit)
-            case .beforeCheckpoint, .afterCheckpoint: return (moment.version, .notContinued, checkpoint)
+            case .afterCopying, .beforeInterruption, .beforeClosure, .afterRecord:
+                return Verdict(kind: .notCompleted)
+            case .afterSynchronize, .beforeRecord:
+                return notRepeatable(moment.version)
+            case .beforeCommit, .afterCommit:
+                let advice =
+                    "doesn't continue correctly after its last committed batch. A batch must not rely on values that "
+                    + "an earlier batch left in memory, and its work outside of its transaction must be repeatable."
+                return notContinued(moment.version, advice)
+            case .beforeCheckpoint, .afterCheckpoint:
+                let advice =
+                    "doesn't continue correctly from its checkpoint. Begin at the saved checkpoint, save a checkpoint "
+                    + "only after the work that it records, and make the work after a checkpoint repeatable."
+                return notContinued(moment.version, advice)
             }
-        default: return nil
         }
     }
 
-    /// The finding and the advice to report if the run doesn't end with the expected data.
-    var verdict: (kind: RehearsalFinding.Kind, advice: String) {
-        let older =
-            " Ask for requiredAppVersion at each start, before anything is read or written, and stop there."
-        let asked =
-            " Answer the version that the data is at, or let its migrations find out what is done already."
-        switch kind {
-        case .listing, .jump: return (.startsDiffer, "")
-        case .steps: return (.stepsDiffer, "")
-        case .late(let version):
-            let way = "let it work on the data of the versions above it, too"
-            return (.stepsDiffer, " Migration \(version) is declared out of order: \(way).")
-        case .older: return (.olderReleaseWrites, older)
-        case .interruptedInstall(let version):
-            let fact = "Release \(version) can be killed at its first start, before it creates its data."
-            return (.failed, " \(fact) Let the migrations after it accept that nothing exists.")
-        case .answered, .lost: return (.firstRunRepeats, asked)
-        case .lostWhileMigrating(let moment):
-            let way =
-                "Let firstRun: look for what migration \(moment.version) makes last, or make it under another name first."
-            return (.firstRunSkips, " " + way)
-        case .death, .failure:
-            guard let (version, kind, advice) = begunAgain else { return (.notCompleted, "") }
-            return (kind, " Migration \(version) \(advice)")
-        }
+    private func notRepeatable(_ version: AppVersion) -> Verdict {
+        let advice =
+            " Migration \(version) is not repeatable. Let it check what is already done, or list the files that it "
+            + "changes in protecting:."
+        return Verdict(kind: .notRepeatable, version: version, advice: advice)
+    }
+
+    private func notContinued(_ version: AppVersion, _ advice: String) -> Verdict {
+        Verdict(kind: .notContinued, version: version, advice: " Migration \(version) \(advice)")
     }
 }

@@ -1,16 +1,18 @@
 import AppMigrations
 public import AppMigrationsSQL
 
-/// A version that users upgrade from, and a way to create the data that it left.
+/// A version that users upgrade from, with its data.
 public struct StartingPoint: Sendable {
     enum Kind: Sendable, Equatable {
         case version(String)
         case freshInstall
-        case nothing
+        case everything
     }
 
     let kind: Kind
-    /// A label that distinguishes it from others of the same version.
+    /// The text after the version, such as ` (iPad)`.
+    ///
+    /// It distinguishes starting points of the same version.
     private(set) var label = ""
     let make: @Sendable (_ folder: String) throws -> Void
 
@@ -43,7 +45,7 @@ public struct StartingPoint: Sendable {
         recordedIn file: String,
         opening open: @escaping @Sendable (_ folder: String) throws -> any SQLConnection
     ) -> StartingPoint {
-        .version(version) { folder in try SQLSchemaRecord(file: file).make(in: open(folder)) }
+        .version(version) { folder in try SQLSchemaRecord(file: file).run(in: open(folder)) }
     }
 
     /// The data that the current version creates on a fresh install.
@@ -56,7 +58,7 @@ public struct StartingPoint: Sendable {
     }
 
     /// An empty folder, for a subsystem whose migrations create its data: all of them run.
-    public static var everything: StartingPoint { StartingPoint(kind: .nothing) { _ in } }
+    public static var everything: StartingPoint { StartingPoint(kind: .everything) { _ in } }
 
     /// This starting point, with a label after its version in the report: `1.4 (iPad)`.
     ///
@@ -90,15 +92,16 @@ public struct StartingPoint: Sendable {
         switch kind {
         case .version(let version): (version, "From \(version)")
         case .freshInstall: ("fresh install", "With a fresh install")
-        case .nothing: ("everything", "From an empty folder")
+        case .everything: ("everything", "From an empty folder")
         }
     }
 
-    var firstRun: MigrationManager.FirstRun {
+    /// The correct answer of `firstRun:` for this data.
+    var expectedFirstRun: MigrationManager.FirstRun {
         switch kind {
         case .version(let version): .existingData(at: version)
         case .freshInstall: .freshInstall
-        case .nothing: .everything
+        case .everything: .everything
         }
     }
 
@@ -107,13 +110,13 @@ public struct StartingPoint: Sendable {
         switch kind {
         case .version(let version): try AppVersion(parsing: version)
         case .freshInstall: current
-        case .nothing: nil
+        case .everything: nil
         }
     }
 
-    /// True if the data was left by a release with this library.
+    /// True if the data is from a release that already used this library, so that there is a state.
     ///
-    /// The first such release is `adoption`.
+    /// `adoption` is the first such release.
     func hasState(since adoption: AppVersion, at version: AppVersion?) -> Bool {
         guard case .version = kind, let version else { return false }
         return version >= adoption

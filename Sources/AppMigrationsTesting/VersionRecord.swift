@@ -1,6 +1,6 @@
 import AppMigrations
 
-/// The file of versions that were ever declared, one on each line.
+/// A file that lists every version that was declared in any rehearsal, one on each line.
 ///
 /// Empty lines, and lines that begin with `#`, are ignored.
 struct VersionRecord {
@@ -10,7 +10,7 @@ struct VersionRecord {
 
     init(path: String) throws {
         self.path = path
-        text = try FolderFiles.textIfThere(path) ?? ""
+        text = try FolderFiles.textIfPresent(path) ?? ""
         versions = try text.split(whereSeparator: \.isNewline)
             .filter { !$0.isEmpty && !$0.hasPrefix("#") }
             .map { line throws(MigrationError) in try AppVersion(parsing: line) }

@@ -39,6 +39,7 @@ struct ExitCodeTests {
             .stateUnreadable, .stateNotSaved, .migrationFailed, .protectionFailed,
         ] {
             #expect(exitCode(after: code, because: systemError(EACCES)) == 77)
+            #expect(exitCode(after: code, because: systemError(EPERM)) == 77)
             #expect(exitCode(after: code, because: systemError(EROFS)) == 77)
             #expect(exitCode(after: code, because: systemError(EIO)) != 77)
         }

@@ -28,8 +28,8 @@ import Testing
             location.leaseLost(loss, version),
             """
             This host lost its lease on migration 1.2 of manager "Data" (document "Data" in the fleet's store): \(reason). The \
-            migration was not recorded, and runs again here or on another host. What its closure did outside of the store stays. \
-            Create a new manager, which reads the state again.
+            migration was not recorded, and runs again here or on another host. Whatever its closure changed outside of the store \
+            is not undone. Create a new manager, which reads the state again.
             """
         )
     }
@@ -37,7 +37,10 @@ import Testing
     static let rows = [
         lost(.notRenewed(.seconds(15)), "it could not be renewed in the store for 15.0 seconds"),
         lost(.taken(by: "b, process 8, f01"), "b, process 8, f01 has taken over"),
-        lost(.setBack, "the store has an older document than the one that this host saved"),
+        lost(
+            .setBack,
+            "the store has an older document than the one that this host saved, as after a failover or a restored backup"
+        ),
         lost(.taken(by: nil), "another host has replaced the document"),
         Row(
             .lockTimeout,
@@ -51,8 +54,9 @@ import Testing
             .stateNotSaved,
             location.notSaved(nil, version, "Migration 1.2 was not run."),
             """
-            The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the store refused each try, as \
-            if another host had been faster. The store has the old state. Migration 1.2 was not run. Try again.
+            The state of manager "Data" (document "Data" in the fleet's store) could not be saved: the store refused every try, \
+            as if another host had changed the state, but none had. The store has the old state. Migration 1.2 was not run. Try \
+            again.
             """
         ),
         Row(
@@ -60,11 +64,16 @@ import Testing
             location.commitUnanswered(TestStore.Failure(), version),
             """
             It is not known whether migration 1.2 of manager "Data" (document "Data" in the fleet's store) was committed: the \
-            network is gone. The server has not ended the transaction yet. Either the database has its work and its record, or \
-            neither of them. Create a new manager, which reads the state again.
+            network is gone. The server has not ended the transaction yet. The database has either both the work and the \
+            record of the migration, or neither. Create a new manager, which reads the state again.
             """
         ),
     ]
+
+    @Test func `an answer for which no time was left has a text of its own`() {
+        #expect(Overdue(limit: .zero).description == "there was no time left for an answer")
+        #expect(Overdue(limit: .seconds(-2)).description == "there was no time left for an answer")
+    }
 
     @Test(arguments: rows) func `each error says what happened, where, what was not changed and what to do`(
         _ row: Row

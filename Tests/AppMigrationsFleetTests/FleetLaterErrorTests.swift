@@ -75,8 +75,8 @@ import Testing
         ) { manager, _ in try await manager.reset(to: "1.5") },
         Row(
             .stateUnreadable,
-            "The state of M could not be read: the network is gone. The counts of deaths were not changed. Try again when the store "
-                + "can be reached."
+            "The state of M could not be read: the network is gone. The counts of crashes were not changed. Try again when the "
+                + "store can be reached."
         ) { manager, fleet in
             fleet.store.onRead { _ in .fails }
             try await manager.resetAttempts()

@@ -93,8 +93,8 @@ import Testing
         #expect(error?.code == .lockTimeout)
         #expect(
             error?.description == """
-                The manager "Data" (document "Data" in the fleet's store) waited 3.0 seconds for the migrations that it declares, \
-                and no host runs them: the last attempt at migration 2.0, number 1, failed with "the network is gone". Version 2.0 \
+                The manager "Data" (document "Data" in the fleet's store) waited 3.0 seconds for its declared migrations, but no \
+                host is running them: the last attempt at migration 2.0, number 1, failed with "the network is gone". Version 2.0 \
                 of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in this version \
                 (1.4); the guide Running a fleet has the SQL of a reset.
                 """
@@ -151,7 +151,7 @@ import Testing
             case .notBegun: "them: migration 1.1 was not begun. "
             case .failed:
                 "them: the last attempt at migration 1.1, number 1, failed with \"the network is gone\". "
-            case .died: "them: the last attempt at migration 1.1, number 1, ended with its host. "
+            case .died: "them: the last attempt at migration 1.1, number 1, ended because its host crashed. "
             case .atWork: "for a, process "
             }
         }
@@ -171,7 +171,7 @@ import Testing
         #expect(error?.code == .lockTimeout)
         #expect(error?.description.contains(end.text) == true)
         #expect(
-            error?.description.hasSuffix("Let the host that migrates start again, and then this one.")
+            error?.description.hasSuffix("Restart the host that runs the migrations, and then this one.")
                 == (end != .atWork)
         )
         #expect(fleet.log.lines.contains("pod waiting a") == (end == .died || end == .atWork))
@@ -185,7 +185,7 @@ import Testing
         try await declare(fleet.host())
         try await fleet.pass(.seconds(1)) { waiting.hasEnded }
         try await waiting.value
-        #expect(fleet.log.lines.contains("pod waiting the host that migrates"))
+        #expect(fleet.log.lines.contains("pod waiting a host that migrates"))
     }
 
     @Test func `a wait without bound ends where the limit of attempts lets no host go on`() async throws {

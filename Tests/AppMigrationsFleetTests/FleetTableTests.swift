@@ -40,7 +40,7 @@ import Testing
                 }
             }
             #expect(error?.code == .migrationFailed)
-            #expect(error?.description.contains("in: needs a PostgresFleetStore as the store") == true)
+            #expect(error?.description.contains("It needs a PostgresFleetStore as the store") == true)
         }
     }
 }

@@ -270,7 +270,9 @@ import Testing
         #expect(error.key == lastKey)
         let start = "The key \"\(lastKey)\" in the file \(file) could not be saved: "
         #expect(error.description.hasPrefix(start))
-        let end = " Migrations that have run stay recorded. Make room on the device, and start the app again."
+        let end =
+            " The migrations that have run are recorded and won't be repeated. Free some space on the device, and start "
+            + "the app again."
         #expect(error.description.hasSuffix(end))
         #expect(manager.lastRunVersion.description == "3.1")
     }

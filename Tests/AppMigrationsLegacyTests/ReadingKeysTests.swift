@@ -101,21 +101,21 @@ import Testing
                 "1.2b3",
                 """
                 The key "\(lastKey)" in PLACE has the value "1.2b3", which isn't a version. The value was not changed. \
-                In resolvingVersion:, return the version whose data it stands for.
+                In resolvingVersion:, return the version of the data that has this value.
                 """
             ),
             (
                 "",
                 """
                 The key "\(lastKey)" in PLACE has the value "", which isn't a version. The value was not changed. \
-                In resolvingVersion:, return the version whose data it stands for.
+                In resolvingVersion:, return the version of the data that has this value.
                 """
             ),
             (
                 "3.6",
                 """
                 The key "\(lastKey)" in PLACE has the value "3.6", which is above 3.5, the last release with the old library. \
-                The value was not changed. In resolvingVersion:, return the version whose data it stands for.
+                The value was not changed. In resolvingVersion:, return the version of the data that has this value.
                 """
             ),
         ]
@@ -141,7 +141,7 @@ import Testing
         #expect(error.code == .unknownVersion)
         #expect(
             error.description == """
-                For "beta", the value of the key "\(lastKey)" in the file \(scratch.file("defaults.plist")), resolvingVersion: \
+                For the value "beta" of the key "\(lastKey)" in the file \(scratch.file("defaults.plist")), resolvingVersion: \
                 returned "v1", which isn't a version. The value was not changed. Return a version such as "1.2".
                 """
         )
@@ -180,7 +180,11 @@ import Testing
             #expect(error.key == nil)
             let start = "The keys in the file \(scratch.file("defaults.plist")) can't be read: "
             #expect(error.description.hasPrefix(start))
-            #expect(error.description.hasSuffix(" Write the file with defaults export, or remove it."))
+            #expect(
+                error.description.hasSuffix(
+                    " Create the file with the command `defaults export`, or remove it."
+                )
+            )
         }
         try scratch.remove("defaults.plist")
         try scratch.makeFolder("defaults.plist")

@@ -27,11 +27,11 @@ struct ComparisonTests {
 
     @Test(
         arguments: [
-            ("a\nb\n", "a\nc\n", #"line 2 of `list.txt` is "c" and not "b"."#),
+            ("a\nb\n", "a\nc\n", #"line 2 of `list.txt` is "c" instead of "b"."#),
             ("a\n", "a\nb\n", #"line 2 of `list.txt` should not be there: "b"."#),
             ("a\nb\n", "a\n", #"line 2 of `list.txt` is missing: "b"."#),
             ("a\n", "a", "`list.txt` differs only in the line break at its end."),
-            ("\u{E9}\n", "e\u{301}\n", "line 1 of `list.txt` is \"e\u{301}\" and not \"\u{E9}\"."),
+            ("\u{E9}\n", "e\u{301}\n", "line 1 of `list.txt` is \"e\u{301}\" instead of \"\u{E9}\"."),
             ("\0a", "\0bc", "`list.txt` differs from byte 2 on, and has 3 bytes instead of 2."),
             ("\0a", "\0b", "`list.txt` differs from byte 2 on."),
         ]
@@ -61,9 +61,9 @@ struct ComparisonTests {
         )
         #expect(
             texts == [
-                "`a` is missing.", "`b` is a folder and not a file.",
-                #"`c` is a link to "b" and not a link to "a"."#,
-                #"`e\nf` is there and should not be."#,
+                "`a` is missing.", "`b` is a folder instead of a file.",
+                #"`c` is a link to "b" instead of a link to "a"."#,
+                #"`e\nf` exists, but shouldn't."#,
             ]
         )
     }
@@ -83,7 +83,7 @@ struct ComparisonTests {
             { try TemporaryDirectory(path: $0).write("x", to: name) },
             .ignoring(pattern)
         )
-        #expect(texts.contains("`\(name)` is there and should not be.") != isIgnored, "\(texts)")
+        #expect(texts.contains("`\(name)` exists, but shouldn't.") != isIgnored, "\(texts)")
     }
 
     @Test func `what may differ in a file is taken out before it is compared`() throws {
@@ -99,7 +99,7 @@ struct ComparisonTests {
             },
             withoutDigits
         )
-        #expect(texts == [#"line 1 of `b.txt` is "id: " and not "id "."#])
+        #expect(texts == [#"line 1 of `b.txt` is "id: " instead of "id "."#])
     }
 
     @Test func `databases are compared by what they hold`() throws {

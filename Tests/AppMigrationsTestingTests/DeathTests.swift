@@ -62,12 +62,13 @@ import Testing
         let report = try Self.rehearse { _ in { _ in } }
         try report.requireClean()
         let places = [
-            "before the intent", "before the closure", "before commit 1", "after commit 1",
+            "before the closure", "before commit 1", "after commit 1",
             "before checkpoint 1", "after checkpoint 1", "before commit 2", "after commit 2",
-            "before commit 3", "after commit 3", "before commit 4", "after the closure", "after the record",
-        ]
+            "before commit 3", "after commit 3", "before commit 4", "after the closure",
+        ].map { "killed \($0) of 1.1" }
         let killed = report.runs.map(\.title).filter { $0.hasPrefix("killed") }
-        #expect(killed == places.map { "killed \($0) of 1.1" })
+        let begun = "killed before 1.1 was recorded as begun"
+        #expect(killed == [begun] + places + ["killed after 1.1 was recorded as done"])
         let awaited = try await Self.rehearsal.run { migrations, folder in
             let open = { try Awaited(Self.open(folder)) }
             try await migrations.whenMigrating(toVersion: "1.1", in: open()) { db, batch, _ in
@@ -86,12 +87,12 @@ import Testing
         }
         #expect(Self.killed(report) == (1...4).map { "killed before commit \($0) of 1.1" })
         let advice =
-            "Migration 1.1 doesn't go on at its last commit: let a batch keep nothing in memory for the next one, and "
-            + "let what it does outside of its transaction be done twice."
+            "Migration 1.1 doesn't continue correctly after its last committed batch. A batch must not rely on values "
+            + "that an earlier batch left in memory, and its work outside of its transaction must be repeatable."
         #expect(
             report.texts.first
                 == "From 1.0 to 1.1, killed before commit 1 of 1.1, and started again: compared with one jump, "
-                + #"line 2 of `titles.txt` is "Note 1" and not "Note 2". \#(advice)"#
+                + #"line 2 of `titles.txt` is "Note 1" instead of "Note 2". \#(advice)"#
         )
         #expect(report.findings.allSatisfy { $0.kind == .notContinued && $0.version == "1.1" })
     }
@@ -165,8 +166,8 @@ import Testing
 @Suite(.watchdog) struct CheckpointTests {
     static let items = ["a", "b", "c"]
     static let advice =
-        "Migration 1.1 doesn't go on at its checkpoint: begin after it, save it after the work that it records, and let "
-        + "the work after it be done twice."
+        "Migration 1.1 doesn't continue correctly from its checkpoint. Begin at the saved checkpoint, save a checkpoint "
+        + "only after the work that it records, and make the work after a checkpoint repeatable."
 
     private func rehearse(
         _ item: (_ item: String, _ folder: String, _ save: () throws -> Void) throws -> Void
@@ -191,11 +192,11 @@ import Testing
         try report.requireClean()
         let titles = report.runs.map(\.title)
         let expected = [
-            "killed before the intent of 1.1", "killed before the closure of 1.1",
+            "killed before 1.1 was recorded as begun", "killed before the closure of 1.1",
             "killed before checkpoint 1 of 1.1", "killed after checkpoint 1 of 1.1",
             "killed before checkpoint 2 of 1.1", "killed after checkpoint 2 of 1.1",
             "killed before checkpoint 3 of 1.1", "killed after checkpoint 3 of 1.1",
-            "killed after the closure of 1.1", "killed after the record of 1.1",
+            "killed after the closure of 1.1", "killed after 1.1 was recorded as done",
         ]
         #expect(titles.filter { $0.hasPrefix("killed") } == expected)
         let run = try #require(report.runs.first { $0.title == "killed after checkpoint 2 of 1.1" })
@@ -212,7 +213,7 @@ import Testing
         #expect(
             report.texts.first
                 == "From 1.0 to 1.1, killed after checkpoint 1 of 1.1, and started again: compared "
-                + #"with one jump, line 2 of `list.txt` is "b" and not "a". \#(Self.advice)"#
+                + #"with one jump, line 2 of `list.txt` is "b" instead of "a". \#(Self.advice)"#
         )
     }
 
@@ -226,7 +227,7 @@ import Testing
         #expect(
             found.first?.description
                 == "From 1.0 to 1.1, killed before checkpoint 1 of 1.1, and started again: compared with one jump, "
-                + #"line 3 of `list.txt` is "a" and not "b". \#(Self.advice)"#
+                + #"line 3 of `list.txt` is "a" instead of "b". \#(Self.advice)"#
         )
     }
 }

@@ -51,8 +51,8 @@ import Testing
         #expect(report.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
         #expect(
             report.texts.first
-                == #"From 3.0: firstRun: answers existingData(at: "3.3"), so that 3.2, 3.3 would "#
-                + "never run on this data. Answer the version that the data is at."
+                == #"From 3.0: firstRun: returns existingData(at: "3.3"), so 3.2, 3.3 would "#
+                + "never run on this data. Return the version of the data."
         )
         let forgotten = try Self.report { _ in .freshInstall }
         #expect(forgotten.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
@@ -90,7 +90,9 @@ import Testing
     {
         let report = try Self.report(from: [list("3.0\n3.2\n", at: "3.2")]) { _ in .existingData(at: "3.0") }
         try report.requireClean()
-        #expect(report.runs.filter { $0.title == "as firstRun answers" }.map(\.ran) == [["3.2", "3.3"]])
+        #expect(
+            report.runs.filter { $0.title == "with the answer of firstRun" }.map(\.ran) == [["3.2", "3.3"]]
+        )
     }
 
     @Test func `the report shows what was answered for each starting point`() throws {
@@ -124,9 +126,9 @@ import Testing
         let found = try #require(report.findings.first { $0.kind == .firstRunRepeats }, "\(report)")
         #expect(
             found.description
-                == #"From 3.2 to 3.2, as firstRun: answers, existingData(at: "3.0"): compared with one jump, line 3 of "#
-                + #"`list.txt` should not be there: "3.2". Answer the version that the data is at, or let its migrations find "#
-                + "out what is done already."
+                == #"From 3.2 to 3.2, with the answer of firstRun:, existingData(at: "3.0"): compared with one jump, "#
+                + #"line 3 of `list.txt` should not be there: "3.2". Return the version of the data from firstRun:, "#
+                + "or let the migrations check what is already done."
         )
     }
 
@@ -154,9 +156,9 @@ import Testing
         }
         #expect(
             report.texts == [
-                #"From 3.2 to 3.3, after the state was lost, as firstRun: answers, existingData(at: "3.0"): compared with "#
-                    + #"one jump, line 4 of `list.txt` should not be there: "3.3". Answer the version that the data is at, or "#
-                    + "let its migrations find out what is done already."
+                "From 3.2 to 3.3, after the state was lost, with the answer of firstRun:, "
+                    + #"existingData(at: "3.0"): compared with one jump, line 4 of `list.txt` should not be there: "3.3". "#
+                    + "Return the version of the data from firstRun:, or let the migrations check what is already done."
             ]
         )
         #expect(report.findings.map(\.kind) == [.firstRunRepeats])
@@ -166,7 +168,8 @@ import Testing
         #expect(asked.findings.map(\.kind) == [.failed])
         #expect(
             asked.texts.first?.hasPrefix(
-                #"With a fresh install of 3.3, after the state was lost, as firstRun: answers, existingData(at: "4.0"): "#
+                "With a fresh install of 3.3, after the state was lost, with the answer of firstRun:, "
+                    + #"existingData(at: "4.0"): "#
             ) == true,
             "\(asked)"
         )
@@ -178,6 +181,11 @@ import Testing
         }
         #expect(report.findings.map(\.kind) == [.firstRunRepeats])
         #expect(report.findings.first?.version?.description == "3.2")
+        #expect(
+            report.texts.first
+                == #"With a fresh install: firstRun: returns existingData(at: "3.0"), so 3.2, 3.3 would run in an empty "#
+                + "folder. Return .freshInstall if there is no data."
+        )
         let everything = try Self.report(from: [.everything]) { _ in .everything }
         #expect(everything.findings.allSatisfy { $0.kind != .firstRunRepeats && $0.kind != .firstRunSkips })
     }
@@ -227,9 +235,11 @@ import Testing
         let run = try #require(report.runs.first { $0.title == title })
         #expect(run.ran.isEmpty && run.appVersions.map(\.description) == ["3.3", "3.3"])
         let beginning =
-            #"From 3.0 to 3.3, \#(title), as firstRun: answers, existingData(at: "3.3"): compared with one jump, "#
+            "From 3.0 to 3.3, \(title), with the answer of firstRun:, "
+            + #"existingData(at: "3.3"): compared with one jump, "#
         let end =
-            " Let firstRun: look for what migration 3.3 makes last, or make it under another name first."
+            " In firstRun:, look for the last thing that migration 3.3 creates. Or let the migration create it under "
+            + "another name, and rename it at its end."
         #expect(report.texts.allSatisfy { $0.hasPrefix(beginning) && $0.hasSuffix(end) })
     }
 

@@ -36,7 +36,7 @@ import Testing
         #expect(
             text.hasSuffix(
                 " Release 1.2 can be killed at its first start, before it creates its data. "
-                    + "Let the migrations after it accept that nothing exists."
+                    + "The migrations after it must also work in an empty folder."
             ),
             "\(text)"
         )

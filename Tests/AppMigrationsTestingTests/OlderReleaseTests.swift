@@ -32,9 +32,9 @@ struct OlderReleaseTests {
             try write("opened", to: "opened", in: folder)
         }
         try report.requireClean()
-        let rows = report.runs.filter { $0.title.hasSuffix("started after it") }
+        let rows = report.runs.filter { $0.title.hasPrefix("then ") }
         let releases = adoption == nil ? ["1.0", "1.1"] : ["1.1"]
-        #expect(rows.map(\.title) == (releases + releases).map { "\($0) started after it" })
+        #expect(rows.map(\.title) == (releases + releases).map { "then \($0) started" })
         #expect(rows.first?.appVersions.map(\.description) == ["1.3", releases[0]])
         #expect(rows.first?.ran.map(\.description) == ["1.1", "1.2", "1.3"])
     }
@@ -47,15 +47,15 @@ struct OlderReleaseTests {
         #expect(found.count == 4)
         #expect(
             found.first?.description
-                == "From 1.0 to 1.3, then 1.0 started on data that is not for it any more: compared "
-                + #"with one jump, line 1 of `opened` is "1.0" and not "1.3". Ask for requiredAppVersion at each start, before "#
-                + "anything is read or written, and stop there."
+                == "From 1.0 to 1.3, then 1.0 was started on data that it must no longer change: compared "
+                + #"with one jump, line 1 of `opened` is "1.0" instead of "1.3". At each start, check "#
+                + "requiredAppVersion before anything is read or written, and don't continue if it isn't nil."
         )
     }
 
     @Test func `without an oldest reader no older release is started`() throws {
         let report = try rehearse(floor: nil) { _, _ in }
         try report.requireClean()
-        #expect(!report.runs.contains { $0.title.hasSuffix("started after it") })
+        #expect(!report.runs.contains { $0.title.hasPrefix("then ") })
     }
 }

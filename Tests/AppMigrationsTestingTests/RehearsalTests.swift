@@ -6,7 +6,8 @@ import Testing
 
 @Suite(.watchdog) struct RehearsalTests {
     static let notRepeatable =
-        "Migration 1.1 is not repeatable: let it find out what is done already, or name what it changes in protecting:."
+        "Migration 1.1 is not repeatable. Let it check what is already done, or list the files that it changes in "
+        + "protecting:."
 
     @Test func `migrations that keep every promise give a clean report with a row for each run`() throws {
         let rehearsal = Rehearsal(
@@ -28,18 +29,18 @@ import Testing
             rows.filter { !$0.contains(/^1\.1, (killed|after)/) } == [
                 #"1.0, in one jump: ["1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, step by step: ["1.1", "1.1-1", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
-                #"1.0, killed before the intent of 1.1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed before 1.1 was recorded as begun: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, killed before the closure of 1.1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, killed after the closure of 1.1: ["1.4", "1.4"] ["1.1", "1.1", "1.1-1", "1.4"]"#,
-                #"1.0, killed after the record of 1.1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after 1.1 was recorded as done: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, after 1.1 threw at its end: ["1.4", "1.4"] ["1.1", "1.1", "1.1-1", "1.4"]"#,
                 #"1.0, killed before the closure of 1.1-1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, killed after the closure of 1.1-1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.1-1", "1.4"]"#,
-                #"1.0, killed after the record of 1.1-1: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after 1.1-1 was recorded as done: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, after 1.1-1 threw at its end: ["1.4", "1.4"] ["1.1", "1.1-1", "1.1-1", "1.4"]"#,
                 #"1.0, killed before the closure of 1.4: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, killed after the closure of 1.4: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4", "1.4"]"#,
-                #"1.0, killed after the record of 1.4: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
+                #"1.0, killed after 1.4 was recorded as done: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4"]"#,
                 #"1.0, after 1.4 threw at its end: ["1.4", "1.4"] ["1.1", "1.1-1", "1.4", "1.4"]"#,
                 #"1.1, in one jump: ["1.4"] ["1.1-1", "1.4"]"#,
                 #"1.1, step by step: ["1.1-1", "1.4"] ["1.1-1", "1.4"]"#,
@@ -75,7 +76,7 @@ import Testing
             }
         }
         #expect(report.isClean, "\(report)")
-        #expect(report.runs.map(\.title).contains("killed before the intent of 1.1"))
+        #expect(report.runs.map(\.title).contains("killed before 1.1 was recorded as begun"))
     }
 
     @Test(arguments: [false, true])
@@ -107,7 +108,7 @@ import Testing
         #expect(
             report.texts == [
                 "From 1.0 to 1.2, step by step (1.1, 1.2): compared with one jump, "
-                    + #"line 2 of `list.txt` is "1.1 in 1.1" and not "1.1 in 1.2"."#
+                    + #"line 2 of `list.txt` is "1.1 in 1.1" instead of "1.1 in 1.2"."#
             ]
         )
         #expect(report.findings.map(\.kind) == [.stepsDiffer])
@@ -125,7 +126,7 @@ import Testing
         #expect(
             report.texts == [
                 "From 1.1 to 1.2, in one jump: compared with a fresh install, "
-                    + #"line 2 of `list.txt` is missing: "1.1". A migration may be forgotten."#,
+                    + #"line 2 of `list.txt` is missing: "1.1". Perhaps a migration is missing."#,
                 "From 1.0 to 1.2, in one jump: compared with one jump from 1.1, "
                     + #"line 2 of `list.txt` should not be there: "1.1"."#,
             ]

@@ -14,7 +14,7 @@ struct ReportTests {
         let report = try rehearse(named: "Library", from: points) { _ in }
         let missing = { (name: String) in
             "- From 1.0 to 1.1, in one jump: compared with a fresh install, line 1 of `\(name)` is missing: \"1.1\". "
-                + "A migration may be forgotten."
+                + "Perhaps a migration is missing."
         }
         let lines = "\(report)".split(separator: "\n").map(String.init)
         #expect(lines[0] == "Rehearsal of Library 1.1: 7 runs, 5 findings")
@@ -64,7 +64,7 @@ struct ReportTests {
             try rehearse(from: points) { try write("", to: "list.txt", in: $0) }
         }
         let line =
-            "Not checked without a freshInstall: does a migration lose something from every starting point?"
+            "Not checked, because there is no freshInstall starting point: whether all upgrades lose the same data"
         let blind = try report(list(), list("1.0\n1.0\n"))
         #expect(blind.isClean)
         #expect("\(blind)".split(separator: "\n").last.map(String.init) == line)
@@ -82,8 +82,8 @@ struct ReportTests {
         #expect(report.findings.map(\.kind) == [.notRehearsed])
         #expect(
             report.texts == [
-                "No closure was run: no starting point has data below a declared version. Add one for each version that "
-                    + "users come from."
+                "No migration ran, because every starting point is already at or above the declared versions. "
+                    + "Add a starting point for each version that users upgrade from."
             ]
         )
     }

@@ -17,21 +17,22 @@ import Testing
         arguments: [
             (
                 ["1.1", "1.1.0"], RehearsalFinding.Kind.declaredTwice,
-                "Migration 1.1.0 is declared next to 1.1, which is the same version. Every start throws there. "
-                    + "Declare each version once."
+                "Migration 1.1.0 is the same version as 1.1, which is also declared. "
+                    + "Every start of the app would fail at this declaration. Declare each version once."
             ),
             (
                 ["1.1", "1.1"], .declaredTwice,
-                "Migration 1.1 is declared twice. Every start throws there. Declare each version once."
+                "Migration 1.1 is declared twice. Every start of the app would fail at this declaration. "
+                    + "Declare each version once."
             ),
             (
                 ["1.2", "1.1"], .outOfOrder,
-                "Migration 1.1 is declared after 1.2. Every start throws there. "
-                    + "Declare the versions in rising order."
+                "Migration 1.1 is declared after 1.2. Every start of the app would fail at this declaration. "
+                    + "Declare the versions in ascending order."
             ),
             (
                 ["1.1", "2.1"], .newerThanCurrentVersion,
-                "Migration 2.1 is newer than the app (2.0). Every start throws there. "
+                "Migration 2.1 is newer than the app (2.0). Every start of the app would fail at this declaration. "
                     + "Raise the app's version or remove the migration."
             ),
             (
@@ -102,9 +103,9 @@ import Testing
         let report = try rehearse(["1.2", "2.0"], recordingIn: file)
         #expect(
             report.texts == [
-                "Migration 1.1 was declared in an earlier rehearsal, and is missing now: users below it would skip "
-                    + "it. Put it back, pass upgradesFrom: with a version from it on, or delete its line in the record if it "
-                    + "was never released."
+                "Migration 1.1 was declared in an earlier rehearsal and is missing now. Users with older data would "
+                    + "skip it. Restore it, or pass 1.1 or a later version as upgradesFrom:. If it was never released, "
+                    + "delete its line in \(file) instead."
             ]
         )
         #expect(report.findings.map(\.kind) == [.disappeared])
@@ -113,12 +114,13 @@ import Testing
 
     @Test func `a version that comes too late is found`() throws {
         try write("1.1\n1.4\n", to: "versions.txt", in: folder)
-        let report = try rehearse(["1.1", "1.3", "1.4"], recordingIn: path("versions.txt", in: folder))
+        let file = path("versions.txt", in: folder)
+        let report = try rehearse(["1.1", "1.3", "1.4"], recordingIn: file)
         #expect(
             report.texts == [
-                "Migration 1.3 is new and lies below 1.4, which an earlier rehearsal knew: users at 1.4 never run "
-                    + "it. Give it a version after 1.4, declare it with outOfOrder: true, or delete the record's line of 1.4 if that was never "
-                    + "released."
+                "Migration 1.3 is new, but lower than 1.4, which an earlier rehearsal recorded. Users who have 1.4 "
+                    + "will never run it. Give it a version above 1.4, or declare it with outOfOrder: true. "
+                    + "If 1.4 was never released, delete its line in \(file) instead."
             ]
         )
         #expect(report.findings.map(\.kind) == [.missed])
@@ -137,12 +139,13 @@ import Testing
         #expect(report.findings.map(\.kind) == [.stepsDiffer])
         #expect(
             report.texts.first?.hasSuffix(
-                "Migration 1.3 is declared out of order: let it work on the data of the versions above it, too."
+                "Migration 1.3 is declared out of order. It must also work on data that later migrations have already "
+                    + "changed."
             ) == true
         )
         #expect(
             report.runs.contains {
-                $0.title == "1.3 added after those above it ran" && $0.ran == ["1.1", "1.4", "1.3"]
+                $0.title == "1.3 added after later migrations had run" && $0.ran == ["1.1", "1.4", "1.3"]
             }
         )
         #expect(try read("versions.txt", in: folder) == "1.1\n1.4\n1.3\n")
@@ -189,6 +192,6 @@ import Testing
         }
         #expect(report.isClean)
         #expect(report.unrehearsedVersions.map(\.description) == ["1.1"])
-        #expect(report.description.hasSuffix("\nNot rehearsed, because no starting point is before it: 1.1"))
+        #expect(report.description.hasSuffix("\nNot rehearsed, because no starting point is older: 1.1"))
     }
 }

@@ -1,6 +1,6 @@
 internal import AppMigrations
 
-/// How long a call of a store or of a connection may take.
+/// Limits each call to the store or to a connection to half the length of a lease.
 struct Deadline: Sendable {
     let clock: FleetClock
     let lease: Duration
@@ -9,7 +9,8 @@ struct Deadline: Sendable {
     /// Runs a call in a task of its own, and waits for it until the deadline, or until the caller's task is
     /// cancelled.
     ///
-    /// A call that hangs is cancelled then, and left behind: nobody waits for it any more.
+    /// If the deadline passes or the caller is cancelled first, the call's task is cancelled, and this
+    /// function returns without waiting for it to end.
     nonisolated(nonsending) func bound<Value: Sendable>(
         _ limit: Duration? = nil,
         _ call: @escaping @Sendable () async throws -> Value
@@ -22,22 +23,22 @@ struct Deadline: Sendable {
             }
             first?.resume(with: result)
         }
-        // It is called off, and the call cancelled, by whoever leaves first.
-        var leave: @Sendable () -> Void = {}
-        defer { leave() }
+        // On every exit, the alarm and the call's task are cancelled.
+        var cleanUp: @Sendable () -> Void = {}
+        defer { cleanUp() }
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 waiter.withLock { $0 = continuation }
                 let task = Task { end(await Result(of: call)) }
-                // Dividing takes as long as all else that a start does before its call, which is under way by
-                // now.
+                // The limit is computed only now, while the call is already running: dividing a `Duration`
+                // takes as long as everything else that a start does before its call.
                 let limit = limit ?? self.limit
-                let callOff = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
-                leave = {
-                    callOff()
+                let cancelAlarm = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
+                cleanUp = {
+                    cancelAlarm()
                     task.cancel()
                 }
-                // The handler was called before anybody waited.
+                // If the task was cancelled before `waiter` was set, `onCancel` had nothing to resume.
                 if Task.isCancelled { end(.failure(CancellationError())) }
             }
         } onCancel: {
@@ -49,11 +50,15 @@ struct Deadline: Sendable {
 struct Overdue: Error, CustomStringConvertible {
     let limit: Duration
 
-    var description: String { "there was no answer within \(limit.description)" }
+    var description: String {
+        limit > .zero
+            ? "there was no answer within \(limit.description)" : "there was no time left for an answer"
+    }
 }
 
-/// Runs a body in a task of its own, which isn't cancelled with the caller's: many a store does nothing in a
-/// cancelled one.
+/// Runs the body in a task of its own, which isn't cancelled when the caller's task is.
+///
+/// Many stores refuse to work in a cancelled task.
 func uncancelled<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) async throws(Failure) -> Value {
@@ -66,9 +71,12 @@ extension Result {
     }
 }
 
-/// A closure that another task calls, while the task that it belongs to does nothing but wait.
+/// Lets another task call a closure of the caller.
+///
+/// This is safe because the caller is suspended until the closure returns.
 struct ClosureOfCaller<Value: Sendable>: @unchecked Sendable {
     let body: nonisolated(nonsending) () async throws -> Value
 
+    /// Calls the closure on the caller's actor, which is `isolation`.
     func call(on isolation: isolated (any Actor)?) async throws -> Value { try await body() }
 }

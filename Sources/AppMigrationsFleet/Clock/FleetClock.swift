@@ -1,23 +1,34 @@
 internal import AppMigrations
 
-/// The clocks of this host, and the pauses that are taken by them.
+/// The clocks and the sleeps of this host.
 ///
-/// None of their readings leaves the host: a store has no time that two hosts compare.
+/// Tests replace them.
+///
+/// Hosts never compare their clocks, so no decision depends on a time in the store. `uptime` and `awake`
+/// never leave this host. `now` is saved in attempts and in the history, but only people read it.
 package struct FleetClock: Sendable {
-    /// Goes on while the machine sleeps: by it a holder counts how long its lease wasn't renewed.
+    /// A monotonic clock that keeps running while the machine sleeps.
+    ///
+    /// The holder of a lease measures with it how long ago it renewed the lease.
     package var uptime: @Sendable () -> Duration = { Platform.uptime }
-    /// Stands still while the machine sleeps: by it a waiting host counts how long it has seen one revision.
+    /// A monotonic clock that stops while the machine sleeps.
+    ///
+    /// A waiting host measures with it how long a revision has stayed the same.
     package var awake: @Sendable () -> Duration = { Platform.awake }
     /// Seconds since 1970, for people to read.
     package var now: @Sendable () -> Int64 = { Platform.now }
-    /// Throws `CancellationError` in a cancelled task.
+    /// A sleep that delays the caller.
+    ///
+    /// It throws `CancellationError` in a cancelled task.
     package var pause: @Sendable (Duration) async throws -> Void = sleep
-    /// A pause that no work waits for: until the next renewal of a lease, the next look at a connection, or
+    /// A sleep in a background task: until the next renewal of a lease, the next check of a connection, or
     /// the next alarm.
+    ///
+    /// No call waits for it, and so tests count it separately from `pause`.
     package var timer: @Sendable (Duration) async throws -> Void = sleep
-    /// Calls a closure once a call has missed its deadline; gives what calls the alarm off.
+    /// Runs the closure after the given time, unless the returned closure is called first.
     package var alarm: @Sendable (Duration, @escaping @Sendable () -> Void) -> @Sendable () -> Void = {
-        Alarms.ofProcess.set(in: $0, $1)
+        Alarms.ofProcess.set(after: $0, $1)
     }
 
     package init() {}
@@ -27,47 +38,61 @@ package struct FleetClock: Sendable {
     }
 }
 
-/// The alarms of many calls, by one timer, which an answered call leaves for those after it.
+/// Alarms that share one timer task.
 ///
-/// A timer for each would wake a second thread, and take a quarter of the time in which a database reads a
-/// row.
+/// Cancelling an alarm leaves the timer running, so that later alarms can use it.
+///
+/// A timer task for each call would wake a second thread each time. That takes a quarter of the time in which
+/// a database reads a row.
 package final class Alarms: Sendable {
-    private typealias Bell = (number: Int, end: Duration, ring: @Sendable () -> Void)
+    private struct Alarm {
+        let number: Int
+        /// The time of `awake` at which the action is due.
+        let end: Duration
+        let action: @Sendable () -> Void
+    }
 
     static let ofProcess = Alarms(by: FleetClock())
 
-    /// With the time at which the timer goes off; one that goes off later ends by itself.
-    private let pending = Guarded((bells: [Bell](), count: 0, timer: Duration?.none))
+    /// `wakeTime` is when the current timer task wakes up, or `nil` if there is none.
+    ///
+    /// A timer task that was replaced by an earlier one notices that when it wakes up, and ends.
+    private let pending = Guarded((alarms: [Alarm](), count: 0, wakeTime: Duration?.none))
     private let clock: FleetClock
 
     package init(by clock: FleetClock) { self.clock = clock }
 
-    package func set(in time: Duration, _ ring: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
+    /// Runs the action after the given time, and returns a closure that cancels this.
+    package func set(
+        after time: Duration,
+        _ action: @escaping @Sendable () -> Void
+    ) -> @Sendable () -> Void {
         let end = clock.awake() + time
-        let (number, isFirst) = pending.withLock { pending in
+        let (number, needsTimer) = pending.withLock { pending in
             pending.count += 1
-            pending.bells.append((pending.count, end, ring))
-            let isFirst = pending.timer.map { $0 > end } ?? true
-            if isFirst { pending.timer = end }
-            return (pending.count, isFirst)
+            pending.alarms.append(Alarm(number: pending.count, end: end, action: action))
+            let needsTimer = pending.wakeTime.map { $0 > end } ?? true
+            if needsTimer { pending.wakeTime = end }
+            return (pending.count, needsTimer)
         }
-        if isFirst { Task.detached { try await self.ring(from: end) } }
-        return { self.pending.withLock { $0.bells.removeAll { $0.number == number } } }
+        if needsTimer { Task.detached { try await self.runTimer(wakingAt: end) } }
+        return { self.pending.withLock { $0.alarms.removeAll { $0.number == number } } }
     }
 
-    private func ring(from first: Duration) async throws {
-        var timer: Duration? = first
-        while let end = timer {
+    private func runTimer(wakingAt first: Duration) async throws {
+        var next: Duration? = first
+        while let end = next {
             try await clock.timer(end - clock.awake())
             let now = clock.awake()
             let due = pending.withLock { pending in
-                let due = pending.bells.filter { $0.end <= now }
-                pending.bells.removeAll { $0.end <= now }
-                timer = pending.timer == end ? pending.bells.map(\.end).min() : nil
-                if pending.timer == end { pending.timer = timer }
+                let due = pending.alarms.filter { $0.end <= now }
+                pending.alarms.removeAll { $0.end <= now }
+                let isCurrent = pending.wakeTime == end
+                next = isCurrent ? pending.alarms.map(\.end).min() : nil
+                if isCurrent { pending.wakeTime = next }
                 return due
             }
-            for bell in due { bell.ring() }
+            for alarm in due { alarm.action() }
         }
     }
 }

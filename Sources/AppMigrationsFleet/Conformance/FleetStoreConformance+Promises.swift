@@ -1,4 +1,4 @@
-/// The promises, of one call after the other first, and of many hosts at once last.
+/// The tests. Each returns a description of the problem, or `nil` if the store keeps the promise.
 extension FleetStoreConformance {
     func absence() async throws -> String? {
         for (number, store) in hosts.enumerated() {
@@ -15,9 +15,9 @@ extension FleetStoreConformance {
         if try await host(1).replaceDocument(named: name, ifRevision: nil, with: Array("second".utf8)) != nil
         {
             return
-                "A second document was made over the first: replaceDocument with ifRevision nil gave a revision."
+                "A second document was created over the first: replaceDocument with ifRevision nil returned a revision."
         }
-        return try await other(name, than: "first", at: first).map {
+        return try await mismatch(in: name, with: "first", at: first).map {
             "After a second creation was refused, the document is not the first: \($0)."
         }
     }
@@ -29,7 +29,7 @@ extension FleetStoreConformance {
             ifRevision: FleetRevision(1),
             with: Array("early".utf8)
         ) != nil {
-            return "A document was replaced that isn't there."
+            return "replaceDocument returned a revision for a document that doesn't exist."
         }
         let first = try await make(name, "first")
         let next = try await host(0).replaceDocument(
@@ -45,7 +45,7 @@ extension FleetStoreConformance {
                 return "The document of revision \(second) was replaced at \(wrong)."
             }
         }
-        return try await other(name, than: "second", at: second).map {
+        return try await mismatch(in: name, with: "second", at: second).map {
             "After a replacement was refused, the document has changed: \($0)."
         }
     }
@@ -54,7 +54,8 @@ extension FleetStoreConformance {
         let name = "\(prefix)-revisions"
         var seen = [try await make(name, "a")]
         for step in 1...20 {
-            // Equal bytes again and again: a revision that is made of them comes back.
+            // Some of these documents have the same bytes. A revision that is made from the bytes would be
+            // used twice.
             let text = ["a", "b", "b"][step % 3]
             guard let last = seen.last,
                 let next = try await host(step).replaceDocument(
@@ -63,7 +64,7 @@ extension FleetStoreConformance {
                     with: Array(text.utf8)
                 )
             else { return "The document was not replaced at its own revision." }
-            if seen.contains(next) { return "Revision \(next) was given twice." }
+            if seen.contains(next) { return "Revision \(next) was used twice." }
             seen.append(next)
         }
         return nil
@@ -83,8 +84,8 @@ extension FleetStoreConformance {
             }
             revision = next
             for number in hosts.indices {
-                if let other = try await other(name, than: "\(step)", at: revision, host: number) {
-                    return "Host \(number) read \(other) after step \(step) was written."
+                if let found = try await mismatch(in: name, with: "\(step)", at: revision, host: number) {
+                    return "Host \(number) read \(found) after step \(step) was written."
                 }
             }
         }
@@ -110,8 +111,9 @@ extension FleetStoreConformance {
                 with: written
             )
             let found = try await host(number + 1).document(named: name)
-            if revision == nil || found?.bytes != written {
-                return "\(written.count) bytes came back as \(self.text(found)): text \(number + 1)."
+            if revision == nil { return "Text \(number + 1) of \(written.count) bytes was refused." }
+            if found?.bytes != written {
+                return "Text \(number + 1) of \(written.count) bytes was read as \(self.text(found))."
             }
         }
         return nil
@@ -130,8 +132,8 @@ extension FleetStoreConformance {
         for (number, ending) in endings.enumerated() {
             let name = prefix + ending
             let revision = revisions[number]
-            if let other = try await other(name, than: "\(number)", at: revision, host: number + 1) {
-                return "The document \"\(ending)\" reads as \(other)."
+            if let found = try await mismatch(in: name, with: "\(number)", at: revision, host: number + 1) {
+                return "The document \"\(ending)\" reads as \(found)."
             }
         }
         return nil
@@ -142,7 +144,7 @@ extension FleetStoreConformance {
         let name = "\(prefix)-errors"
         do {
             let found = try await unreachable.document(named: name)
-            return "A store that can't be reached read \(text(found)) instead of throwing."
+            return "document(named:) of the unreachable store returned \(text(found)) instead of throwing."
         } catch {}
         do {
             let revision = try await unreachable.replaceDocument(
@@ -151,7 +153,7 @@ extension FleetStoreConformance {
                 with: [0x7B, 0x7D]
             )
             let answer = revision.map { "revision \($0)" } ?? "nil"
-            return "A store that can't be reached answered a replacement with \(answer) instead of throwing."
+            return "replaceDocument of the unreachable store returned \(answer) instead of throwing."
         } catch {
             return nil
         }
@@ -164,14 +166,23 @@ extension FleetStoreConformance {
                 [$0]
             } ?? []
         }
-        if made.count != 1 { return "\(made.count) of \(writers) hosts that made one document at once did." }
+        if made.count != 1 {
+            return
+                "\(writers) tasks tried to create the same document at once, and \(made.count) succeeded instead of one."
+        }
         let revisions = try await crowd { number in
             var won: [FleetRevision] = []
-            // Somebody wins each time, so that nobody has to try this often.
+            // One of the tasks succeeds each time, so none of them needs so many tries. The limit ends the
+            // test of a store that refuses all of them.
             for _ in 1...(50 * writers * rounds) where won.count < rounds {
-                guard let found = try await host(number).document(named: name),
-                    let count = Int(String(decoding: found.bytes, as: UTF8.self))
-                else { throw refused(name) }
+                let current = try await host(number).document(named: name)
+                guard let found = current, let count = Int(String(decoding: found.bytes, as: UTF8.self))
+                else {
+                    throw FleetStoreFinding(
+                        .concurrency,
+                        "Host \(number % hosts.count) read \(text(current)) instead of a number."
+                    )
+                }
                 let next = Array("\(count + 1)".utf8)
                 let revision = try await host(number).replaceDocument(
                     named: name,
@@ -184,12 +195,12 @@ extension FleetStoreConformance {
         }
         let expected = writers * rounds
         if Set(revisions).count != expected {
-            return "\(expected) replacements gave \(Set(revisions).count) different revisions."
+            return "\(expected) replacements returned \(Set(revisions).count) different revisions."
         }
         let found = try await host(0).document(named: name)
         if found?.bytes != Array("\(expected)".utf8) {
             return
-                "\(expected) replacements by \(writers) tasks, each of which counted one more, came to \(text(found))."
+                "\(writers) tasks added 1 to a number \(expected) times in all, but the document reads \(text(found))."
         }
         return nil
     }
@@ -203,10 +214,10 @@ extension FleetStoreConformance {
         }
     }
 
-    /// The document as a host reads it, where that isn't this text at this revision.
-    private func other(
-        _ name: String,
-        than text: String,
+    /// Describes the document that a host reads, or returns `nil` if it is this text at this revision.
+    private func mismatch(
+        in name: String,
+        with text: String,
         at revision: FleetRevision,
         host number: Int = 0
     ) async throws -> String? {

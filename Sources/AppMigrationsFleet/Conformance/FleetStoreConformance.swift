@@ -1,4 +1,6 @@
-/// Runs the promises that a store of a fleet has to keep, so that a store of your own is known to be right.
+/// Tests whether a store keeps the promises of ``FleetStore``.
+///
+/// Use it to test a store of your own.
 ///
 /// ```swift
 /// @Test func `the store keeps its promises`() async {
@@ -11,8 +13,8 @@
 /// }
 /// ```
 ///
-/// It makes some thirty documents, whose names begin with `conformance-` and a random number, and leaves
-/// them.
+/// It creates about thirty documents, and doesn't delete them. Their names begin with `conformance-` and a
+/// random number.
 public struct FleetStoreConformance: Sendable {
     let hosts: [any FleetStore]
     let unreachable: (any FleetStore)?
@@ -20,14 +22,18 @@ public struct FleetStoreConformance: Sendable {
     let writers: Int
     let rounds: Int
 
-    /// Names the stores to be tried, and tries nothing yet.
+    /// Creates a test.
+    ///
+    /// It calls no store before ``findings()`` is called.
     ///
     /// - Parameters:
     ///   - store: The store.
-    ///   - others: Stores of the same place, as other hosts have them, each with a connection of its own.
-    ///   - unreachable: A store whose server doesn't answer, which has to throw; `nil` leaves that out.
+    ///   - others: More stores that keep the same documents, as the other hosts of a fleet have them. Each
+    ///     has a connection of its own.
+    ///   - unreachable: A store whose server can't be reached. Its calls have to throw. `nil` skips this
+    ///     test.
     ///   - writers: How many tasks replace one document at once.
-    ///   - rounds: How often each of them does.
+    ///   - rounds: How many times each of these tasks replaces the document.
     public init(
         _ store: any FleetStore,
         others: [any FleetStore] = [],
@@ -42,7 +48,7 @@ public struct FleetStoreConformance: Sendable {
         prefix = "conformance-\(UInt64.random(in: 0 ... .max))"
     }
 
-    /// Tries each promise; gives at most one finding for each.
+    /// Tests each promise, and returns at most one finding for each.
     public func findings() async -> [FleetStoreFinding] {
         var findings: [FleetStoreFinding] = []
         let checks: [(FleetStoreFinding.Kind, () async throws -> String?)] = [
@@ -53,6 +59,8 @@ public struct FleetStoreConformance: Sendable {
         for (promise, check) in checks {
             do {
                 if let problem = try await check() { findings.append(FleetStoreFinding(promise, problem)) }
+            } catch let finding as FleetStoreFinding {
+                findings.append(FleetStoreFinding(promise, finding.description))
             } catch {
                 findings.append(FleetStoreFinding(promise, "A call threw \(error)."))
             }
@@ -60,21 +68,21 @@ public struct FleetStoreConformance: Sendable {
         return findings
     }
 
-    /// The store of the host with a number, as often as the numbers go round.
+    /// The store of a host.
+    ///
+    /// The numbers after the last host begin again with the first.
     func host(_ number: Int) -> any FleetStore { hosts[number % hosts.count] }
 
-    /// Makes a document, and gives its revision.
+    /// Creates a document, and returns its revision.
     func make(_ name: String, _ text: String, host number: Int = 0) async throws -> FleetRevision {
         let made = try await host(number).replaceDocument(
             named: name,
             ifRevision: nil,
             with: Array(text.utf8)
         )
-        guard let made else { throw refused(name) }
+        guard let made else {
+            throw FleetStoreFinding(.creation, "The first document \"\(name)\" was refused.")
+        }
         return made
-    }
-
-    func refused(_ name: String) -> FleetStoreFinding {
-        FleetStoreFinding(.creation, "The first document \"\(name)\" was refused")
     }
 }

@@ -1,11 +1,11 @@
-/// A promise that a store of a fleet didn't keep, as a ``FleetStoreConformance`` found it, in plain words.
+/// A promise that a store doesn't keep, as ``FleetStoreConformance`` has found.
 public struct FleetStoreFinding: Error, Sendable, CustomStringConvertible {
     /// The promise that was broken.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// Later releases may add kinds, so a `switch` needs a `default`.
     public let kind: Kind
 
-    /// The finding in words: what was done, and what came back.
+    /// The finding in words: which calls were made, and what they returned.
     public let description: String
 
     init(_ kind: Kind, _ description: String) {
@@ -23,28 +23,29 @@ public struct FleetStoreFinding: Error, Sendable, CustomStringConvertible {
         /// A document that was never written didn't read as `nil`.
         public static var absence: Kind { Kind("absence") }
 
-        /// The first document was refused, or made over another one.
+        /// The first document was refused, or a document was created although there was one.
         public static var creation: Kind { Kind("creation") }
 
-        /// A document was replaced at another revision than its own, or not at its own.
+        /// A document was replaced although the revision was wrong, or was not replaced although it was
+        /// right.
         public static var comparison: Kind { Kind("comparison") }
 
-        /// A revision came a second time.
+        /// A revision was used twice.
         public static var revisions: Kind { Kind("revisions") }
 
-        /// A host read something else than what another host had just written.
+        /// A host didn't read the document that another host had just written.
         public static var freshness: Kind { Kind("freshness") }
 
-        /// Bytes didn't come back as they were written.
+        /// The bytes that were read differ from the bytes that were written.
         public static var bytes: Kind { Kind("bytes") }
 
-        /// Two names were one document, or a name was refused.
+        /// Two names shared one document, or a name was refused.
         public static var names: Kind { Kind("names") }
 
-        /// Of several hosts that replaced one revision at once, not exactly one did.
+        /// Several hosts tried to replace the same revision at once, and not exactly one of them succeeded.
         public static var concurrency: Kind { Kind("concurrency") }
 
-        /// A store that can't be reached answered, instead of throwing.
+        /// A store that can't be reached returned something instead of throwing.
         public static var errors: Kind { Kind("errors") }
     }
 }

@@ -5,8 +5,8 @@ extension LeaseHolder {
     /// Calls the closure on the caller's actor, in a task of its own, which is cancelled when the lease is
     /// lost.
     ///
-    /// The closure's error is given, not thrown. The renewals go on while a cancelled closure comes to its
-    /// end.
+    /// The closure's error is returned, not thrown. The lease is renewed until the closure has returned, even
+    /// if its task was cancelled before. `db` is closed only if the lease is lost.
     nonisolated(nonsending) func supervise(
         closing db: (any AsyncSQLConnection & Sendable)?,
         _ body: nonisolated(nonsending) () async throws -> Void
@@ -20,43 +20,45 @@ extension LeaseHolder {
     ) async -> (any Error)? {
         let closure = ClosureOfCaller(body: body)
         let isolation = #isolation
-        let calling = Task { () -> (any Error)? in
+        let closureTask = Task { () -> (any Error)? in
             do { try await closure.call(on: isolation) } catch { return error }
             return nil
         }
-        let renewing = Task {
+        let renewalTask = Task {
             await self.renew()
             if self.loss != nil { await self.interrupt() }
         }
-        progress.withLock { ($0.calling, $0.renewing) = (calling, renewing) }
-        defer { renewing.cancel() }
+        progress.withLock { progress in
+            progress.closureTask = closureTask
+            progress.renewalTask = renewalTask
+        }
+        defer { renewalTask.cancel() }
         return await withTaskCancellationHandler {
-            await calling.value
+            await closureTask.value
         } onCancel: {
-            calling.cancel()
+            closureTask.cancel()
         }
     }
 
-    func cancelClosure() { progress.withLock { $0.calling }?.cancel() }
+    func cancelClosure() { progress.withLock { $0.closureTask }?.cancel() }
 
-    /// Cancels the closure's task, and ends a statement that hangs.
+    /// Cancels the closure's task, and closes its connection, so that a hanging statement ends.
     func interrupt() async {
-        let (calling, db) = progress.withLock { ($0.calling, $0.db) }
-        calling?.cancel()
-        await db?.close()
+        cancelClosure()
+        await progress.withLock { $0.db }?.close()
     }
 
     /// Renews until the task is cancelled or the lease lost.
     ///
-    /// The next renewal comes a sixth of the lease after the last one was answered, or sooner if that answer
-    /// took long. A statement that isn't answered after its task was cancelled stops the renewals: if nothing
-    /// ends it, another host takes over.
+    /// It waits for a sixth of the lease after each answered renewal, or less if that answer took so long
+    /// that the last try is due before. While a statement isn't answered although its task was cancelled, the
+    /// lease isn't renewed. If nothing ends that statement, the lease expires, and another host takes over.
     private func renew() async {
         var pause = min(lease.length / 6, max(.zero, timeToLastTry))
         while true {
             do { try await clock.timer(pause) } catch { return }
             if isAnyStatementCancelled {
-                pause = twelfth
+                pause = lastTryLength
                 continue
             }
             do throws(MigrationError) {
@@ -64,14 +66,14 @@ extension LeaseHolder {
                 pause = min(lease.length / 6, max(.zero, timeToLastTry))
             } catch {
                 if loss != nil { return }
-                let end = progress.withLock { $0.end } ?? lastTry
-                pause = max(.zero, min(twelfth, .seconds(1), end - clock.uptime()))
+                let end = progress.withLock { $0.end } ?? lastTryStart
+                pause = max(.zero, min(lastTryLength, .seconds(1), end - clock.uptime()))
             }
         }
     }
 }
 
-/// The statements of this library, and the closures with a connection, that are under way.
+/// Keeps track of the running statements of this library, and of the running closures that have a connection.
 extension LeaseHolder {
     /// Begins a statement; returns its number.
     func beginStatement() -> Int {
@@ -82,7 +84,9 @@ extension LeaseHolder {
         }
     }
 
-    /// Notes that the task of a statement was cancelled; false if the statement has ended.
+    /// Records that the task of a statement was cancelled.
+    ///
+    /// Returns false if the statement has ended.
     func cancelStatement(_ number: Int) -> Bool {
         progress.withLock { progress in
             if progress.statements[number] == nil { return false }
@@ -98,31 +102,33 @@ extension LeaseHolder {
     private var isAnyStatementCancelled: Bool { progress.withLock { $0.statements.values.contains(true) } }
 }
 
-/// A lease that could not be renewed for half of its length is given up. Another host takes over after its
-/// whole length.
+/// If the lease can't be renewed for half of its length, this host gives it up. Other hosts take over only
+/// after the whole length, so there is time to stop the closure.
 ///
-/// The last twelfth of a lease's length before that is for a last try.
+/// The last twelfth of the length before the lease is given up is for a last try.
 extension LeaseHolder {
-    private var twelfth: Duration { lease.length / 12 }
+    private var lastTryLength: Duration { lease.length / 12 }
 
     /// When the last try to renew the lease begins.
-    private var lastTry: Duration { renewed + lease.length / 2 - twelfth }
+    private var lastTryStart: Duration { renewed + lease.length / 2 - lastTryLength }
 
-    /// How long it is until then; less than zero if it should be under way.
-    var timeToLastTry: Duration { lastTry - clock.uptime() }
+    /// The time until the last try has to begin; negative if it should have begun already.
+    var timeToLastTry: Duration { lastTryStart - clock.uptime() }
 
-    /// Begins a try to save; returns its end.
+    /// Begins a try to save, and returns the time at which it has to be answered.
     ///
-    /// A process that stood still has not tried. So the last twelfth begins only when this runs again, and a
-    /// renewal after a stall keeps the lease: it replaces the revision that nobody has taken over, or fails.
+    /// If it is the last try, that time is also stored.
     ///
-    /// A renewal waits for a checkpoint under way. So a checkpoint that would leave no time for the last try
-    /// is the last try itself.
+    /// If the process was suspended, it could not try before. So the last try has its full time from now on.
+    /// This is safe, because the save succeeds only if no other host has taken over.
+    ///
+    /// A renewal waits for a running checkpoint. So a checkpoint that would leave no time for the last try
+    /// counts as the last try.
     func beginTry(isCheckpoint: Bool) -> Duration {
         let now = clock.uptime()
-        let needed = isCheckpoint ? twelfth : .zero
-        if now + needed < lastTry { return lastTry }
-        let last = max(now + twelfth, renewed + lease.length / 2)
+        let needed = isCheckpoint ? lastTryLength : .zero
+        if now + needed < lastTryStart { return lastTryStart }
+        let last = max(now + lastTryLength, renewed + lease.length / 2)
         return progress.withLock { progress in
             let end = progress.end ?? last
             progress.end = end

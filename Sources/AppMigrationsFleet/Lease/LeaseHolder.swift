@@ -1,29 +1,41 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// The lease while a closure runs: the state with the intent, renewed in the store.
+/// Holds a lease while a closure runs: it saves the state of the running attempt again and again, to renew
+/// the lease and to store checkpoints.
 ///
-/// A checkpoint is saved by the same steps as a renewal, one after the other. Once the lease is lost nothing
-/// is written.
+/// Renewals and checkpoints are saved in the same way, and only one save runs at a time. After the lease was
+/// lost nothing is written.
 final class LeaseHolder: Sendable {
     struct Progress {
         var state: MigrationState
         var revision: FleetRevision
-        /// When the last save that succeeded was begun: the store has it from then on at the earliest.
+        /// When the last successful save was sent.
+        ///
+        /// The store received it at this time or later, so other hosts count the length of the lease from
+        /// this time or later, too.
         var renewed: Duration
-        /// When the lease is given up if the last try to renew it fails; `nil` while others are left.
+        /// When the last try to renew the lease has to be answered: if it fails, the lease is given up.
+        ///
+        /// `nil` until the last try has begun.
         var end: Duration?
-        /// The highest beat that was sent to the store, whether or not it was saved.
+        /// The beat of a lease is a counter that each save raises.
+        ///
+        /// This is the highest beat that was sent to the store, even if its save failed.
         var beat = 0
         var hasEnded = false
         var loss: LeaseLoss?
-        var calling: Task<(any Error)?, Never>?
-        var renewing: Task<Void, Never>?
+        var closureTask: Task<(any Error)?, Never>?
+        var renewalTask: Task<Void, Never>?
         var db: (any AsyncSQLConnection & Sendable)?
-        /// The statements that are under way, each with whether its task was cancelled.
+        /// The running statements by their numbers.
+        ///
+        /// The value is true if the statement's task was cancelled.
         var statements = [Int: Bool]()
         var statementCount = 0
-        /// Ends with the save that was begun last, which began after those before it had ended.
+        /// A stream that ends with the save that was added last.
+        ///
+        /// Each save waits for the one that was added before it.
         var lastSave: AsyncStream<Never>?
     }
 
@@ -47,37 +59,41 @@ final class LeaseHolder: Sendable {
 
     func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isSameLease(as: lease) } == true }
 
+    /// Records that the lease is lost, unless this host has ended it, and stops the renewals.
     func lose(_ loss: LeaseLoss) {
-        let renewing = progress.withLock { progress in
+        let renewalTask = progress.withLock { progress in
             if progress.loss == nil, !progress.hasEnded { progress.loss = loss }
-            return progress.renewing
+            return progress.renewalTask
         }
-        renewing?.cancel()
+        renewalTask?.cancel()
     }
 
-    /// Runs a save once those before it are done, in a task that isn't cancelled with the caller's.
+    /// Runs a save after all earlier saves are done, in a task that isn't cancelled when the caller's task
+    /// is.
     ///
-    /// Otherwise finished work would stay unrecorded, and a failure would count as a death.
+    /// If cancelling the caller stopped a save, finished work would not be recorded, and a failure would
+    /// count as a crash.
     private func inTurn<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let (ended, ending) = AsyncStream<Never>.makeStream()
+        let (stream, continuation) = AsyncStream<Never>.makeStream()
         let before = progress.withLock { progress in
-            defer { progress.lastSave = ended }
+            defer { progress.lastSave = stream }
             return progress.lastSave
         }
         let task = Task {
             if let before { for await _ in before {} }
-            defer { ending.finish() }
+            defer { continuation.finish() }
             return await Result(of: body)
         }
         return try await task.value.get()
     }
 
-    /// Saves the state with the next beat of the lease: a renewal, or a checkpoint.
+    /// Saves the state with the next beat of the lease: without arguments this renews the lease, and
+    /// otherwise it also saves a checkpoint.
     ///
-    /// While tries are left, this one ends when the time of the last one begins. If the last one fails, the
-    /// lease is lost.
+    /// The time of a save is limited, so that a last try still fits before the lease is given up. If the last
+    /// try fails, the lease is lost.
     func save(
         isCheckpoint: Bool = false,
         _ change: @escaping @Sendable (MigrationState) -> MigrationState = { $0 }
@@ -102,8 +118,8 @@ final class LeaseHolder: Sendable {
             let now = progress.withLock { $0 }
             if let loss = now.loss { throw stored.location.leaseLost(loss, version) }
             if now.hasEnded { throw stored.location.checkpointAfterEnd(of: version) }
-            // Each try has a beat of its own. If the store shows an earlier try, that one is not taken for
-            // this one, which was sent later: other hosts count from when the store had it.
+            // Each try has its own beat. So if the store has received an earlier try, that try isn't treated
+            // as this one. Otherwise `renewed` would be later than the moment from which other hosts count.
             let changed = change(now.state)
             let next = changed.renewingLease(
                 beat: max(now.beat, changed.versions.interruption?.lease?.beat ?? 0) + 1
@@ -119,29 +135,36 @@ final class LeaseHolder: Sendable {
                     progress.renewed = sent
                     progress.end = nil
                 }
-            case .refused(let found): try adopt(found)
+            case .refused(let found): try adoptOrLose(found)
             }
         }
         throw stored.location.notSaved(nil, version, consequence)
     }
 
-    /// Takes over the revision of a save of this holder that was thought to have failed.
+    /// Accepts the revision in the store if this holder has written it, in a save that seemed to have failed.
     ///
-    /// An older one than was saved is that of a standby which took over without the last commits, or of a
-    /// backup. What the closure has done in that database since is gone with them, and the next attempt has
-    /// to do it again.
-    private func adopt(_ found: StoredState.Found) throws(MigrationError) {
-        let known = state.versions.interruption?.lease?.beat ?? 0
+    /// Otherwise the lease is lost.
+    ///
+    /// If the document in the store is older than the last one that was saved, a standby server has taken
+    /// over without the last commits, or a backup was restored. Then the work that the closure has done in
+    /// that database since is gone, too. So the lease is given up, and the next attempt does the work again.
+    private func adoptOrLose(_ found: StoredState.Found) throws(MigrationError) {
+        let lastBeat = state.versions.interruption?.lease?.beat ?? 0
         let isHeld = isOfThisHolder(found.lease) && found.state?.versions.interruption?.failure == nil
-        guard let revision = found.revision, let beat = found.lease?.beat, isHeld, beat >= known else {
+        guard let revision = found.revision, let beat = found.lease?.beat, isHeld, beat >= lastBeat else {
             let loss = isHeld ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
             lose(loss)
             throw stored.location.leaseLost(loss, version)
         }
-        progress.withLock { ($0.revision, $0.state) = (revision, $0.state.renewingLease(beat: beat)) }
+        progress.withLock { progress in
+            progress.revision = revision
+            progress.state = progress.state.renewingLease(beat: beat)
+        }
     }
 
-    /// Ends the renewals and checkpoints, once those under way are done; gives how the lease was lost before.
+    /// Waits for the running saves, and then allows no more renewals and checkpoints.
+    ///
+    /// Returns how the lease was lost, or `nil` if this host still has it.
     func end() async -> LeaseLoss? {
         await inTurn { [self] in
             progress.withLock {
@@ -151,31 +174,37 @@ final class LeaseHolder: Sendable {
         }
     }
 
-    /// Takes over what was committed with a transaction.
-    func move(to state: MigrationState) { progress.withLock { $0.state = state } }
+    /// Sets the state to the one that a transaction has committed.
+    ///
+    /// The revision stays, because nothing is saved after that.
+    func setCommitted(_ state: MigrationState) { progress.withLock { $0.state = state } }
 
-    /// A transaction that has locked the document is about to end, or a store to come back; false where the
-    /// task can't pause.
+    /// Waits a moment, because a transaction that has locked the document may be about to end, or a store may
+    /// be about to come back.
+    ///
+    /// Returns false if the task was cancelled.
     private func pauseBriefly() async -> Bool {
         do { try await clock.pause(.milliseconds(100)) } catch { return false }
         return true
     }
 
-    /// Saves the state without the lease, after ``end()``; waits for a locked row or an absent store as long
-    /// as the lease stands.
+    /// Ends the lease: saves `next`, a state without a lease.
     ///
-    /// `isRecorded` says whether a state that stands is the one that was to be saved, with what came after
-    /// it.
+    /// Call ``end()`` first. While the lease lasts, it tries again if the row is locked or the store can't be
+    /// reached.
+    ///
+    /// `isRecorded` returns true if the state that the store has already contains `next`, even if other hosts
+    /// have changed it since.
     func release(
         _ next: MigrationState,
         else consequence: Message,
         _ isRecorded: @escaping @Sendable (MigrationState) -> Bool
     ) async throws(MigrationError) {
         try await inTurn { [self] () async throws(MigrationError) in
-            var left = 5
+            var triesLeft = 5
             var limit = stored.deadline.limit
-            var rest: Duration { renewed + lease.length - clock.uptime() }
-            while left > 0 {
+            var timeToExpiry: Duration { renewed + lease.length - clock.uptime() }
+            while triesLeft > 0 {
                 do throws(MigrationError) {
                     let base = revision
                     switch try await stored.save(next, version, at: base, within: limit, else: consequence) {
@@ -186,13 +215,15 @@ final class LeaseHolder: Sendable {
                         }
                         let isLocked = found.revision == base
                         if isLocked { _ = await pauseBriefly() }
-                        if !isLocked || rest <= .zero { left -= 1 }
-                        try adopt(found)
+                        // A locked row uses up no try while the lease lasts.
+                        if !isLocked || timeToExpiry <= .zero { triesLeft -= 1 }
+                        try adoptOrLose(found)
                     }
                 } catch {
-                    // A lease that was lost has no cause, and neither has a state that is too large.
+                    // Only the errors of the store have an `underlyingError`. A lost lease and a state that
+                    // is too large have none, and another try would not help.
                     guard error.underlyingError != nil, await pauseBriefly() else { throw error }
-                    limit = min(limit, rest)
+                    limit = min(limit, timeToExpiry)
                     if limit <= .zero { throw error }
                 }
             }
@@ -204,7 +235,7 @@ final class LeaseHolder: Sendable {
 /// How a host lost its lease.
 enum LeaseLoss: Sendable {
     case notRenewed(Duration)
-    /// Another host wrote the document; `nil` where no lease is in it now.
+    /// Another host wrote the document. The owner is `nil` if the document has no lease now.
     case taken(by: String?)
     /// The store has an older document than this host has saved.
     case setBack

@@ -9,8 +9,10 @@ import Android
 #endif
 
 enum PlatformHost {
-    /// gethostname(2): whether a name that was cut off ends with NUL is unspecified, so the last byte is kept
-    /// for one.
+    /// The name of this machine.
+    ///
+    /// For gethostname(2) it is unspecified whether a name that was cut off ends with NUL, so the last byte
+    /// of the buffer stays 0.
     static var name: String {
         var name = [CChar](repeating: 0, count: 256)
         let status = gethostname(&name, name.count - 1)

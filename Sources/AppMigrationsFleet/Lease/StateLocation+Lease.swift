@@ -2,7 +2,10 @@ internal import AppMigrations
 internal import AppMigrationsSQL
 
 extension StateLocation {
-    /// The mark of code that runs under a lease, or in a plan.
+    /// Identifies the code that runs under the lease of `owner`, or in a plan, so that nested calls are
+    /// noticed.
+    ///
+    /// It isn't the location of a state.
     func token(of owner: String) -> StateLocation {
         StateLocation(name: name, directory: owner, store: owner)
     }
@@ -17,23 +20,23 @@ extension StateLocation {
         )
     }
 
-    /// True if a call of the store that ended with this error may succeed later without anyone doing
-    /// anything.
+    /// True if the call to the store that ended with this error may succeed later by itself.
     ///
-    /// A store that isn't PostgreSQL throws errors of its own, and most often because it can't be reached.
+    /// Stores other than PostgreSQL throw errors of unknown types. They count as transient, because most of
+    /// them mean that the store can't be reached.
     private static func isTransient(_ cause: any Error) -> Bool { (cause as? SQLError)?.isTransient ?? true }
 
     private static func advice(after cause: any Error) -> Message {
         isTransient(cause)
             ? "Try again when the store can be reached."
-            : "Correct the reason for the refusal, and start again."
+            : "Fix the cause of this error, and start again."
     }
 
-    /// Without a cause the store refused each time, and nobody else wrote.
+    /// `cause` is `nil` if the store refused every try although nobody else had changed the document.
     func notSaved(_ cause: (any Error)?, _ version: AppVersion?, _ consequence: Message) -> MigrationError {
         let reason =
             cause.map(MigrationError.sentence)
-            ?? "the store refused each try, as if another host had been faster."
+            ?? "the store refused every try, as if another host had changed the state, but none had."
         return error(
             .stateNotSaved,
             version: version,
@@ -44,7 +47,7 @@ extension StateLocation {
         ).adding(consequence)
     }
 
-    /// `holder` is `nil` where the store was not read once.
+    /// `holder` is `nil` if no read of the store has succeeded.
     func timedOut(_ timeout: Duration, _ holder: String?, _ version: AppVersion?) -> MigrationError {
         error(
             .lockTimeout,
@@ -52,7 +55,8 @@ extension StateLocation {
             isTransient: true,
             "The \(self) waited \(timeout.description) for \(holder ?? "an answer from its store").",
             advice: holder == nil
-                ? "Check that the store is up, and start again." : "Let it finish, and start again."
+                ? "Check that the store is up, and start again."
+                : "Let it finish, and start again."
         )
     }
 
@@ -76,17 +80,20 @@ extension StateLocation {
             case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
             case .taken(.some(let owner)): "\(owner) has taken over"
             case .taken(nil): "another host has replaced the document"
-            case .setBack: "the store has an older document than the one that this host saved"
+            case .setBack:
+                "the store has an older document than the one that this host saved, as after a failover or a restored backup"
             }
         let message: Message = """
             This host lost its lease on migration \(version) of \(self): \(reason). \
-            The migration was not recorded, and runs again here or on another host. What its closure did outside of the store \
-            stays. Create a new manager, which reads the state again.
+            The migration was not recorded, and runs again here or on another host. Whatever its closure changed outside of the \
+            store is not undone. Create a new manager, which reads the state again.
             """
         return error(.leaseLost, version: version, isTransient: true, message)
     }
 
-    /// `second` is why the store couldn't be asked; `nil` if it answered, and the transaction had not ended.
+    /// `second` is the error of the check after the commit.
+    ///
+    /// `nil` means that the store could be asked, and that the transaction had not ended.
     func commitUnanswered(
         _ cause: any Error,
         _ version: AppVersion,
@@ -97,7 +104,8 @@ extension StateLocation {
             ?? "The server has not ended the transaction yet."
         let message: Message = """
             It is not known whether migration \(version) of \(self) was committed: \(MigrationError.sentence(cause)) \(reason) \
-            Either the database has its work and its record, or neither of them. Create a new manager, which reads the state again.
+            The database has either both the work and the record of the migration, or neither. Create a new manager, which reads \
+            the state again.
             """
         return error(.stateNotSaved, version: version, because: cause, isTransient: true, message)
     }

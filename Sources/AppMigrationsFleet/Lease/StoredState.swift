@@ -1,31 +1,35 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
+/// Reads and saves the state of one manager in the store, and notices when nobody renews a lease any more.
 final class StoredState: Sendable {
     let location: StateLocation
     let store: any FleetStore
-    /// Half a lease for each call.
+    /// Limits each call to the store to half a lease.
     let deadline: Deadline
-    /// The revision that the last read gave, and since when.
+    /// The revision of the last read that found a lease, and when this host read it for the first time.
     private let watch = Guarded<(revision: FleetRevision?, since: Duration)>((nil, .zero))
 
-    /// The text in the store at one moment.
+    /// The content of the store at one moment.
     struct Found: Sendable {
-        /// Both are `nil` where there is no document.
+        /// Both `state` and `revision` are `nil` if there is no document.
         var state: MigrationState?
         var revision: FleetRevision?
-        /// True if a lease stands, by all that this host has seen.
+        /// True if the document has a lease that has not expired, as far as this host can tell.
+        ///
+        /// Only ``read(within:)`` sets it.
         var isHeld = false
 
         var lease: Lease? { state?.versions.interruption?.lease }
 
-        /// Whom a wait is for, for people to read.
+        /// The host that has the lease, for messages.
         var holder: String { lease?.owner ?? "another host" }
     }
 
     enum Outcome: Sendable {
         case saved(FleetRevision)
-        /// Another document stands there, or the same one could not be replaced now.
+        /// The store refused. Either the document has changed, or it is unchanged but could not be replaced
+        /// now, for example because its row was locked.
         case refused(Found)
     }
 
@@ -35,17 +39,19 @@ final class StoredState: Sendable {
         self.deadline = deadline
     }
 
-    /// Reads the state, and says whether a lease stands in it: until this host has seen one revision for the
-    /// lease's length.
+    /// Reads the state, and decides whether its lease is still held.
     ///
-    /// A revision comes never again, so between two looks that gave the same one the holder hasn't renewed.
-    /// The time that an answer takes doesn't count.
+    /// The lease counts as expired after this host has seen the same revision for the length of the lease.
+    ///
+    /// Revisions are never used twice. So if two reads return the same revision, the holder has not renewed
+    /// the lease in between. The time is measured from the end of the first read to the start of this one, so
+    /// slow answers don't count.
     nonisolated(nonsending) func read(within limit: Duration? = nil) async throws(MigrationError) -> Found {
         let asked = deadline.clock.awake()
         let document: FleetDocument?
         do throws(MigrationError) { document = try await self.document(within: limit) } catch {
-            // A server that comes up again may have forgotten a renewal, so the lease is watched for its
-            // whole length anew.
+            // The server may have restarted and lost the last renewal. So the lease is watched again, for its
+            // whole length.
             if error.code == .stateUnreadable { watch.withLock { $0.revision = nil } }
             throw error
         }
@@ -75,24 +81,33 @@ final class StoredState: Sendable {
         }
     }
 
+    /// Decodes a document.
+    ///
+    /// ``Found/isHeld`` stays false.
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
         return Found(state: state, revision: document.revision)
     }
 
+    /// Encodes a state.
+    ///
+    /// If it is too large, throws an error that ends with `consequence`.
     func text(of state: MigrationState, _ version: AppVersion?, else consequence: Message)
         throws(MigrationError) -> [UInt8]
     {
         if let bytes = state.documentToSave { return bytes }
         let message: Message = """
-            The state of \(location) was not saved, because it takes more than 1 MiB. The store has the old state. \(consequence)
+            The state of \(location) was not saved, because it is larger than 1 MiB. The store has the old state. \(consequence)
             """
         throw location.error(.stateNotSaved, version: version, message)
     }
 
-    /// Looks after a store that throws, which may have written, and one that refuses, which may have met its
-    /// own first try.
+    /// Saves the state.
+    ///
+    /// If the store throws or refuses, this reads the document again. After an error, the store may have
+    /// written the document all the same. After a refusal, its client may have repeated a write that had
+    /// already succeeded.
     nonisolated(nonsending) func save(
         _ state: MigrationState,
         _ version: AppVersion? = nil,
@@ -130,12 +145,13 @@ final class StoredState: Sendable {
         }
     }
 
-    /// Saves the intent of a claim over the state that stood at a revision, within one deadline, also in a
-    /// cancelled task.
+    /// Takes the lease: replaces the document of `revision`, which was `state`, with `intent`.
     ///
-    /// Where that failed the store may still be at it. The lease would stand then with nobody to renew it,
-    /// and the next host take a closure that was never called for a death. So the revision is moved on,
-    /// without a lease.
+    /// All its calls share one deadline, and it runs to its end even in a cancelled task.
+    ///
+    /// If the save fails, the store may still carry it out later. Then nobody would renew that lease, and the
+    /// next host would count a crash of a closure that was never called. To prevent this, a second save
+    /// writes the old state without a lease. It changes the revision, so the late write is refused.
     func save(
         claiming intent: MigrationState,
         over state: MigrationState,
@@ -150,11 +166,17 @@ final class StoredState: Sendable {
                     return try await save(intent, version, at: revision, else: consequence)
                 } catch {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
-                    // Take out a lease that has run out as well: its holder would go on with a lower fence
-                    // than the document's.
-                    let void = state.endingLease(fence: intent.fence)
+                    // Also remove an expired lease of another host. Otherwise its holder could renew it, and
+                    // would continue with a lower fence than the document's.
+                    let released = state.endingLease(fence: intent.fence)
                     let left = end - deadline.clock.uptime()
-                    let outcome = try await save(void, version, at: revision, within: left, else: consequence)
+                    let outcome = try await save(
+                        released,
+                        version,
+                        at: revision,
+                        within: left,
+                        else: consequence
+                    )
                     if case .saved = outcome { throw error }
                     return outcome
                 }
@@ -166,11 +188,12 @@ final class StoredState: Sendable {
         }
     }
 
-    /// The store where it can write a document in the transaction of a closure.
+    /// The store, if it can write a document in the transaction of a closure; otherwise `nil`.
     var postgres: (any PostgresStore)? { store as? any PostgresStore }
 
-    /// The server's process whose open transaction has the row of the document, for people to read; `nil`
-    /// where none has.
+    /// Describes the open transaction that has locked the row of the document, for messages.
+    ///
+    /// `nil` if there is none, or if the store isn't PostgreSQL.
     func blocker() async -> String? {
         guard let postgres else { return nil }
         do {
@@ -180,7 +203,7 @@ final class StoredState: Sendable {
             guard case .text(let process) = rows.first?.first else { return nil }
             return "the open transaction of the server's process \(process)"
         } catch {
-            return "a transaction whose process is unknown: \(MigrationError.sentence(error))"
+            return "an unknown transaction (the server could not be asked: \(error))"
         }
     }
 }

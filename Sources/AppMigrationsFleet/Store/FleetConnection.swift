@@ -1,17 +1,23 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// The connection of a closure, on which each statement of this library has an end, also in a cancelled task.
+/// The connection of a closure.
 ///
-/// One that isn't answered is left behind with the connection, with which the server ends the transaction.
-/// Another task uses the connection, while the task that it belongs to does nothing but wait.
+/// Each statement that this library sends on it has a time limit, and runs even in a cancelled task.
+///
+/// If a statement isn't answered in time, the connection is closed, and the server rolls the transaction
+/// back. It is `@unchecked Sendable`, because other tasks use the connection only while the task that it
+/// belongs to is suspended.
 final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unchecked Sendable {
     private let deadline: Deadline
     private let limit: Duration
     private let connect: nonisolated(nonsending) () async throws -> Base
+    /// The connection after it was opened, and whether it was closed.
     private let made = Guarded<(base: Base?, isClosed: Bool)>((nil, false))
     private var hasBegun = false
-    /// The settings of the session, and those of the transaction besides.
+    /// The settings before this library has changed them for the transaction, and after that.
+    ///
+    /// Before the commit, they show which settings the closure has changed.
     private(set) var settings = [SQLValue]()
 
     static var dialect: SQLDialect { Base.dialect }
@@ -20,15 +26,17 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
 
     init(
         _ deadline: Deadline,
-        waiting time: Duration = .zero,
+        lockTimeout: Duration = .zero,
         _ connect: nonisolated(nonsending) @escaping () async throws -> Base
     ) {
         self.deadline = deadline
-        limit = deadline.limit + time
+        limit = deadline.limit + lockTimeout
         self.connect = connect
     }
 
-    /// Connects within the deadline, and closes a connection that comes too late.
+    /// Connects within the deadline.
+    ///
+    /// A connection that is made after that is closed at once.
     nonisolated(nonsending) func open() async throws -> Base {
         let isolation = #isolation
         let opening = ClosureOfCaller { [self] in
@@ -60,7 +68,7 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
         let statement = ClosureOfCaller { try await base.query(sql, arguments) }
         do {
             return try await SQLError.telling(Base.self) {
-                // A rollback waits for no lock.
+                // A rollback never waits for a lock, so the default limit is enough.
                 try await uncancelled { [deadline, limit = isRollback ? nil : limit] in
                     try await deadline.bound(limit) { try await statement.call(on: isolation) }
                 }
@@ -71,7 +79,9 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
         }
     }
 
-    /// Closes the connection, for which nobody waits that doesn't answer.
+    /// Closes the connection.
+    ///
+    /// If that isn't answered within the deadline, this returns anyway.
     nonisolated(nonsending) func close() async {
         let base = made.withLock { made in
             defer { made = (nil, true) }
@@ -90,31 +100,39 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
 
 /// The transaction that holds a closure's work and the document.
 extension FleetConnection {
-    static var asksForMark: String { "SELECT current_setting('app_migrations.transaction', true)" }
+    static var readMarkSQL: String { "SELECT current_setting('app_migrations.transaction', true)" }
 
-    /// The mark is local to the transaction: outside of one it is gone after its very statement.
+    /// True if this library's transaction is open on the connection.
+    ///
+    /// The mark is local to a transaction: outside of a transaction it is gone after the statement that sets
+    /// it.
     nonisolated(nonsending) var isMarked: Bool {
-        get async throws { try await query(Self.asksForMark) == [["open"]] }
+        get async throws { try await query(Self.readMarkSQL) == [["open"]] }
     }
 
-    private static var marks: String { "SELECT set_config('app_migrations.transaction', 'open', true)" }
+    private static var setMarkSQL: String { "SELECT set_config('app_migrations.transaction', 'open', true)" }
 
-    /// Begins a transaction that gives up its locks when its host sends nothing for `idle`, and whose
-    /// statements wait for each lock for at most `lockTimeout`.
+    /// Begins a transaction.
+    ///
+    /// The server ends it, and releases its locks, if no statement arrives for `idle`. Its statements wait
+    /// for each lock for at most `lockTimeout`.
     nonisolated(nonsending) func begin(idle: Duration, lockTimeout: Duration) async throws {
-        // PostgreSQL only warns of a BEGIN in a transaction, which the COMMIT would end.
-        try await query(Self.marks)
+        // Check that no transaction is open. PostgreSQL only warns about a BEGIN in a transaction, and our
+        // COMMIT would then end the transaction of somebody else.
+        try await query(Self.setMarkSQL)
         if try await isMarked { throw SQLError.inTransaction }
         hasBegun = true
         try await query("BEGIN ISOLATION LEVEL READ COMMITTED")
         settings = try await query(PostgresSettings.reading).flatMap(\.self)
         try await query(PostgresSettings.times(lock: lockTimeout, idle: idle))
-        try await query(Self.marks)
+        try await query(Self.setMarkSQL)
         settings += try await query(PostgresSettings.reading).flatMap(\.self)
     }
 
-    /// Rolls back what was begun, and closes the connection behind the last; true if it is gone, with which
-    /// the server rolls back.
+    /// Rolls back, and closes the connection if `isLast` is true.
+    ///
+    /// Returns true if the connection was closed before that, or because the rollback failed: then the server
+    /// rolls back by itself.
     nonisolated(nonsending) func rollBack(isLast: Bool = true) async -> Bool {
         if hasBegun {
             do { try await query("ROLLBACK") } catch { await close() }

@@ -3,23 +3,26 @@ internal import AppMigrations
 /// Where the hosts of a fleet keep the one small document of each manager: a database, or any store that can
 /// compare and set.
 ///
-/// Two methods fit PostgreSQL, MySQL, SQLite, Redis, DynamoDB, an object store with `If-Match`, etcd and a
-/// ConfigMap of Kubernetes. The guide <doc:WritingAStore> has the promises one by one, and
-/// ``FleetStoreConformance`` runs them against a store.
+/// It has two methods, which can be implemented with PostgreSQL, MySQL, SQLite, Redis, DynamoDB, etcd, a
+/// ConfigMap of Kubernetes, or an object store that supports `If-Match`. The guide <doc:WritingAStore> lists
+/// the promises that a store has to keep, and ``FleetStoreConformance`` tests whether a store keeps them.
 ///
-/// A document is text as UTF-8 without NUL, at most 1 MiB of it, so that a column of text will do.
+/// A document is UTF-8 text without NUL, of at most 1 MiB, so a text column can hold it.
 public protocol FleetStore: Sendable {
-    /// Reads the newest document of a manager; `nil` says that there is none, and never that it could not be
+    /// Reads the newest document of a manager. Returns `nil` only if there is none, and throws if it can't be
     /// read.
     func document(named name: String) async throws -> FleetDocument?
 
-    /// Replaces the document that has this revision, or makes the first where the revision is `nil`.
+    /// Replaces the document if it has this revision. If the revision is `nil`, creates the document, but
+    /// only if there is none.
     ///
-    /// Comparing and setting are one step: of two hosts that replace the same revision, one is refused.
+    /// Comparing the revision and replacing the document are one step: if two hosts replace the same
+    /// revision, one of them is refused.
     ///
-    /// - Returns: The revision of what is written now; `nil` where the document has another revision, or, for
-    ///   a `nil` revision, where there is one: another host was faster.
-    /// - Throws: Where it is not known whether the document was replaced. The manager reads again.
+    /// - Returns: The revision of the new document. `nil` if nothing was written, because another host was
+    ///   faster: the document has another revision, or the revision is `nil` and there is a document.
+    /// - Throws: Any error if the document could not be replaced, or if it isn't known whether it was. The
+    ///   manager then reads the document again.
     func replaceDocument(
         named name: String,
         ifRevision revision: FleetRevision?,
@@ -29,49 +32,54 @@ public protocol FleetStore: Sendable {
 
 /// The text that a store holds for one manager.
 public struct FleetDocument: Sendable, Hashable {
-    /// The document as it was handed over, byte for byte.
+    /// The document, byte for byte as it was passed to the store.
     public let bytes: [UInt8]
 
-    /// The revision of these bytes, which no other document of this name ever had.
+    /// The revision of this document.
+    ///
+    /// No earlier document of this name had it, not even one with the same bytes.
     public let revision: FleetRevision
 
-    /// A text of a store, with the revision under which it stands there.
+    /// Creates a document from its bytes and its revision in the store.
     public init(bytes: [UInt8], revision: FleetRevision) {
         self.bytes = bytes
         self.revision = revision
     }
 }
 
-/// Tells one state of a document from every other: a number that the store counts, an entity tag, a version.
+/// Identifies one state of a document: a number that the store counts, an entity tag, or a version.
 ///
 /// The manager only asks whether two are equal.
 public struct FleetRevision: Sendable, Hashable, CustomStringConvertible {
-    /// A revision that is a number is kept as one: nearly no start asks for its text.
+    /// A revision that is a number is kept as a number, because nearly no start needs its text.
     private let number: Int64?
     private let text: String
 
-    /// The text of the revision, as the store gave it.
+    /// The text of the revision, as the store has returned it.
     public var description: String { number?.description ?? text }
 
-    /// A revision that the store writes as a text, such as an entity tag.
+    /// Creates a revision from a text, such as an entity tag.
     public init(_ text: String) {
         number = Int64(text).flatMap { $0.description == text ? $0 : nil }
         self.text = number == nil ? text : ""
     }
 
-    /// A revision that the store counts.
+    /// Creates a revision from a number, such as a counter.
     public init(_ number: some BinaryInteger) {
         self.number = Int64(exactly: number)
         text = self.number == nil ? number.description : ""
     }
 }
 
-/// A store in the memory of this process, for tests: several managers are several hosts.
+/// A store in the memory of this process, for tests.
+///
+/// Several managers that share it are like several hosts.
 public final class InMemoryFleetStore: FleetStore {
-    // By bytes: a string of Swift takes two spellings of a name for one.
+    // The keys are bytes, because two Swift strings are equal if they are two Unicode spellings of the same
+    // name.
     private let contents = Guarded((documents: [[UInt8]: FleetDocument](), revisions: UInt64(0)))
 
-    /// Makes a store without documents.
+    /// Creates a store without documents.
     public init() {}
 
     public func document(named name: String) async throws -> FleetDocument? {

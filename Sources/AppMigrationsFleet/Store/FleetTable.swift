@@ -6,16 +6,16 @@ internal import AppMigrationsSQL
 /// It is a class because a start copies its store, and one reference is cheaper to copy than all these texts.
 final class FleetTable: Sendable {
     private let name: String
-    /// The table's own name, where no schema is named.
-    private let bare: String?
+    /// The table's name, if it was given without a schema; otherwise `nil`.
+    private let unqualifiedName: String?
     private let select: String
-    /// The server's process whose open transaction has the row of a manager.
+    /// The SQL that finds the server's process whose open transaction has locked the row of a manager.
     let blocker: String
 
     init(_ table: String) {
         let parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
         name = parts.map(\.quoted).joined(separator: ".")
-        bare = parts.count == 1 ? parts[0].text : nil
+        unqualifiedName = parts.count == 1 ? parts[0].text : nil
         select = "SELECT revision, document FROM \(name) WHERE name = $1"
         // The xmax of a row is the open transaction that has locked or changed it.
         blocker = """
@@ -30,6 +30,7 @@ final class FleetTable: Sendable {
     ) async throws -> FleetDocument? {
         guard let rows = try await rows(of: select, [.text(name)], on: db) else { return nil }
         guard let row = rows.first else {
+            // Throws if the rows may be in another table.
             _ = try await isThere(on: db)
             return nil
         }
@@ -40,11 +41,13 @@ final class FleetTable: Sendable {
         return FleetDocument(bytes: Array(text.utf8), revision: FleetRevision(revision))
     }
 
-    /// Replaces a document; `isWaiting` waits for a row that another transaction has locked, instead of
-    /// passing it over.
+    /// Replaces a document.
     ///
-    /// Outside of a transaction of this library a row that is locked is passed over: a waiting statement
-    /// could be neither cancelled nor told of.
+    /// If another transaction has locked its row, this waits if `isWaiting` is true, and otherwise returns
+    /// `nil`.
+    ///
+    /// Outside of this library's transactions locked rows are skipped, because a waiting statement could not
+    /// be cancelled, and its wait could not be reported.
     nonisolated(nonsending) func replaceDocument(
         named name: String,
         ifRevision revision: FleetRevision?,
@@ -53,10 +56,15 @@ final class FleetTable: Sendable {
         on db: some AsyncSQLConnection
     ) async throws -> FleetRevision? {
         guard let text = String(validUTF8: document), !document.contains(0) else {
-            throw SQLError(.statementFailed, "A document is text as UTF-8 without NUL")
+            throw SQLError(
+                .statementFailed,
+                "The document was not saved, because it is not valid UTF-8 or contains NUL"
+            )
         }
-        guard let revision else { return try await insert(.text(name), .text(text), on: db) }
-        // A revision that no store of this kind gave stands nowhere.
+        guard let revision else {
+            return try await insert(name: .text(name), document: .text(text), on: db)
+        }
+        // The revisions of this store are numbers, so another revision can't match.
         guard let number = Int64(revision.description) else { return nil }
         let row = "name = $1 AND revision = $2"
         let lock = "FOR UPDATE\(isWaiting ? "" : " SKIP LOCKED")"
@@ -68,48 +76,58 @@ final class FleetTable: Sendable {
         let arguments: [SQLValue] = [.text(name), .integer(number), .text(text), .integer(Self.step)]
         guard let rows = try await rows(of: update, arguments, on: db) else { return nil }
         if let next = rows.first?.first?.number { return FleetRevision(next) }
+        // Throws if the rows may be in another table.
         _ = try await isThere(on: db)
         return nil
     }
 
-    /// Random: a rollback, a server that comes up again without its last commits and a backup all take
-    /// revisions back.
+    /// By how much a revision grows.
     ///
-    /// Counted by ones, the revision that its former holder remembers would come again and be another host's.
+    /// It is random, because revisions can go back: after a rollback, after a server has restarted without
+    /// its last commits, or after a backup was restored.
+    ///
+    /// With a step of one, a former holder of the lease could find the revision that it remembers on the
+    /// document of another host.
     private static var step: Int64 { Int64.random(in: 1...(1 << 31)) }
 
-    /// A temporary table hides one without a schema, and ends with the session.
+    /// A condition that is false for a row of a temporary table.
+    ///
+    /// Such a table hides the permanent table of the same name, unless a schema is given, and ends with the
+    /// session.
     private static var lasting: String {
         "(SELECT relpersistence FROM pg_class WHERE oid = held.tableoid) <> 't'"
     }
 
     /// A condition that always holds, and has the server write the commit before it answers.
     ///
-    /// With synchronous_commit=off a server that crashes forgets a lease whose holder is at work, and gives
-    /// its fence to the next one. "on" would also wait for standby servers.
+    /// With synchronous_commit=off a server that crashes may lose a lease whose holder is still running. The
+    /// next holder would then get the same fence. "on" would also wait for standby servers.
     private static var durable: String {
         "(SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off')"
             + " IS DISTINCT FROM ''"
     }
 
     nonisolated(nonsending) private func insert(
-        _ key: SQLValue,
-        _ document: SQLValue,
+        name key: SQLValue,
+        document: SQLValue,
         on db: some AsyncSQLConnection
     ) async throws -> FleetRevision? {
-        // Asked first: a temporary table would take the row.
+        // Check for the table first. Otherwise the row could be written to a temporary table of the same
+        // name.
         if try await !isThere(on: db) { try await create(on: db) }
         let sql = """
             INSERT INTO \(name) (name, revision, document) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING RETURNING revision
             """
-        // Begin at a random revision: if the row is removed by hand and made anew, a stalled host mustn't
-        // meet its old one.
+        // Begin at a random revision. If somebody deletes the row, and it is created again, a stalled host
+        // must not find its old revision there.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
         let rows = try await rows(of: sql, [key, first, document], on: db)
         return rows?.first?.first?.number.map { FleetRevision($0) }
     }
 
-    /// Makes the table; of two hosts that do it at once one may fail, and finds the table of the other.
+    /// Creates the table.
+    ///
+    /// If two hosts do so at once, one of them may get an error, but then the table exists.
     nonisolated(nonsending) private func create(on db: some AsyncSQLConnection) async throws {
         var failure: (any Error)?
         do {
@@ -123,27 +141,30 @@ final class FleetTable: Sendable {
         if try await !isThere(on: db, after: failure), let failure { throw failure }
     }
 
-    /// The rows of a statement; `nil` where there is no table.
+    /// Returns the rows of a statement; `nil` if there is no table.
     private nonisolated(nonsending) func rows<Connection: AsyncSQLConnection>(
         of sql: String,
         _ arguments: [SQLValue],
         on db: Connection
     ) async throws -> [[SQLValue]]? {
         do { return try await db.query(sql, arguments) } catch {
-            // undefined_table, undefined_column. A connection that doesn't tell is asked.
+            // 42P01 is undefined_table, 42703 is undefined_column. If the error has no SQLSTATE, a query
+            // finds out whether the table exists.
             let state = (error as? SQLError)?.sqlState ?? Connection.serverError(from: error)?.sqlState
             if let state, !["42P01", "42703"].contains(state) { throw error }
             if try await !isThere(on: db, after: error) { return nil }
         }
-        // Another host may have been making the table when the statement looked for it.
+        // The table exists now: another host may have created it just after the statement failed.
         return try await db.query(sql, arguments)
     }
 
-    /// True if there is a table under the store's name; one statement, since a pooler gives each to another
-    /// session.
+    /// True if the store's table exists.
     ///
-    /// Throws where it is another tool's, and where the name leads past the table in which there may be a
-    /// document: it would be a first run for data that is there.
+    /// This is a single statement, because a pooler may run each statement in another session.
+    ///
+    /// Throws if the table belongs to another tool. Also throws if the search_path finds no such table, but
+    /// another schema has one: that table may have the document, and creating a new table would be a first
+    /// run for existing data.
     nonisolated(nonsending) private func isThere(
         on db: some AsyncSQLConnection,
         after cause: (any Error)? = nil
@@ -158,14 +179,17 @@ final class FleetTable: Sendable {
                 FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped \
                 WHERE pg_class.oid = to_regclass($1) AND relpersistence <> 't'
                 """,
-                [.text(name), bare.map(SQLValue.text) ?? .null]
+                [.text(name), unqualifiedName.map(SQLValue.text) ?? .null]
             )
         } catch {
             // The connection is gone, and the first error says why.
             throw cause ?? error
         }
         guard let row = rows.first, row.count == 2 else {
-            throw SQLError(.statementFailed, "Reading about the table \(name) returned \(rows)")
+            throw SQLError(
+                .statementFailed,
+                "The query for the columns of the table \(name) returned an unexpected result: \(rows)"
+            )
         }
         if case .text(let columns) = row[0] {
             let found = columns.split(separator: ", ")
@@ -176,11 +200,11 @@ final class FleetTable: Sendable {
                     + " Nothing was written. Give the store another table (table:)"
             )
         }
-        guard bare != nil, case .text(let schema) = row[1] else { return false }
+        guard unqualifiedName != nil, case .text(let schema) = row[1] else { return false }
         throw SQLError(
             .statementFailed,
             "The connection's search_path has no permanent table \(name), but the schema \(schema) has one. Nothing was "
-                + "written. Name the store's table with its schema, even if it is to be a new one"
+                + "written. Pass the table's name with its schema (table:), even if you want a new table"
         )
     }
 }

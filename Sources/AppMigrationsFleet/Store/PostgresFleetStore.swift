@@ -1,7 +1,9 @@
 internal import AppMigrations
 public import AppMigrationsSQL
 
-/// A store in a table of PostgreSQL, which is made where it is missing.
+/// A store in a table of PostgreSQL.
+///
+/// The store creates the table if there is none.
 ///
 /// ```sql
 /// CREATE TABLE app_migration_state (
@@ -15,19 +17,22 @@ public import AppMigrationsSQL
 /// let store = PostgresFleetStore { try await connect() }
 /// ```
 ///
-/// Each call is one statement, so that it works behind a pooler that lends a connection for one transaction.
-/// The store keeps one connection between its calls, and makes another one where it has failed, was cancelled
-/// or is in use. Who connects, closes: the store closes what it has connected.
+/// No call needs a transaction of several statements. So the store works behind a pooler that lends a
+/// connection for one transaction. The store keeps one connection between its calls. It opens a new one if
+/// that connection has failed, was used by a cancelled call, or is in use. The store closes all connections
+/// that it has opened.
 public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>: FleetStore {
     let table: FleetTable
     private let connect: @Sendable () async throws -> Connection
     private let kept = Guarded<(any AsyncSQLConnection & Sendable)?>(nil)
 
-    /// Connects to nothing yet.
+    /// Creates a store.
+    ///
+    /// It connects at the first call.
     ///
     /// - Parameters:
-    ///   - table: The table's name, after a dot where it has a schema.
-    ///   - connect: Makes a connection to the database that all hosts share. It is called again after a
+    ///   - table: The table's name, or its schema and its name: `schema.table`.
+    ///   - connect: Opens a connection to the database that all hosts share. It is called again after a
     ///     failure.
     public init(
         table: String = "app_migration_state",
@@ -56,23 +61,23 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
         }
     }
 
-    /// Lends the connection that is kept to one call, or a new one.
+    /// Runs a call on the kept connection, or on a new one.
     ///
-    /// No call waits for another one, which may hang. A connection that was kept may have ended with its
-    /// server meanwhile, so that its error is answered by a new one.
+    /// Calls don't wait for each other, because one may hang. If the kept connection fails, its server may
+    /// have restarted since the last call. So the call is tried once more, on a new connection.
     private func lending<Value>(
         _ body: (any AsyncSQLConnection & Sendable) async throws -> Value
     ) async throws -> Value {
-        var former = kept.withLock { kept in
+        var reused = kept.withLock { kept in
             defer { kept = nil }
             return kept
         }
         while true {
             let connection =
-                if let former { former } else { try await SQLError.telling(Connection.self, connect) }
+                if let reused { reused } else { try await SQLError.telling(Connection.self, connect) }
             do {
-                // A call that has missed its deadline is cancelled: a client that goes on all the same ends
-                // with its connection.
+                // A call that has missed its deadline is cancelled. Some clients ignore that, and end only if
+                // their connection is closed.
                 let value = try await withTaskCancellationHandler {
                     try await body(connection)
                 } onCancel: {
@@ -87,17 +92,18 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
                 return value
             } catch {
                 await connection.close()
-                if former == nil || Task.isCancelled {
+                if reused == nil || Task.isCancelled {
                     guard let server = Connection.serverError(from: error) else { throw error }
                     throw SQLError.wrapped(error, as: .statementFailed, server: server)
                 }
-                former = nil
+                reused = nil
             }
         }
     }
 }
 
 extension PostgresFleetStore: PostgresStore {
+    /// Runs a query on the store's connection.
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         try await lending { try await $0.query(sql, arguments) }
     }
@@ -105,12 +111,13 @@ extension PostgresFleetStore: PostgresStore {
     func serverError(from error: any Error) -> ServerError? { Connection.serverError(from: error) }
 }
 
-/// A store that can write a document in the transaction of a closure.
+/// A store that can write a document in the transaction of a closure: ``PostgresFleetStore`` without its
+/// connection type.
 protocol PostgresStore: FleetStore {
     var table: FleetTable { get }
 
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
 
-    /// What the server said, for an error of the store's client that a closure threw.
+    /// Returns the server's message, if the error is one of the client library that the store uses.
     func serverError(from error: any Error) -> ServerError?
 }

@@ -23,14 +23,16 @@ final class ForeignKeyCheck {
 
     /// Runs `body`, and throws if it added violations.
     ///
+    /// If another connection has committed since the last check, the whole database is checked again first.
+    ///
     /// - Returns: A sentence for each table that still has violations from before.
-    func checking(at knownDataVersion: Int64?, _ body: SQLRules) throws(SQLError) -> [String] {
+    func runChecked(dataVersion knownDataVersion: Int64?, _ body: SQLRules) throws(SQLError) -> [String] {
         let current =
             if let knownDataVersion { knownDataVersion } else { try session.number(of: "data_version") }
         if current != dataVersion { try checkAll() }
         dataVersion = current
         let before = violations
-        if let written = try session.writes(of: body) {
+        if let written = try session.runWatchingWrites(body) {
             try checkTables(after: written)
         } else {
             try checkAll()
@@ -48,15 +50,16 @@ final class ForeignKeyCheck {
         do throws(SQLError) {
             for row in try session.db.query("PRAGMA foreign_key_check") {
                 let table = SQLName(try row.text(0))
-                violations.violations[table, default: ForeignKeyViolations.OfTable()].rows.append(row)
+                violations.results[table, default: ForeignKeyViolations.TableResult()].rows.append(row)
             }
         } catch  where error.isOfForeignKey {
+            // If one table can't be checked, the pragma fails for all. Then each table is checked by itself.
             for name in names where !name.isInternal { try check(name) }
         }
     }
 
-    /// Reads the list of tables, and returns the names of those that were created, dropped or changed since
-    /// the last time.
+    /// Updates `violations.tables`, and returns the names of the tables that were created, dropped or changed
+    /// since the last time.
     private func readTables() throws(SQLError) -> [SQLName] {
         var tables = [SQLName: ForeignKeyViolations.Table]()
         var changed = [SQLName]()
@@ -68,6 +71,7 @@ final class ForeignKeyCheck {
             if violations.tables[name] != table { changed.append(name) }
             tables[name] = table
         }
+        // The tables that were dropped.
         changed += (Array(parents.keys) + children.keys).filter { tables[$0] == nil }
         violations.tables = tables
         return changed
@@ -77,7 +81,6 @@ final class ForeignKeyCheck {
         for name in names where !name.isInternal {
             let former = parents[name] ?? []
             parents[name] = nil
-            violations.violations[name] = nil
             let list = try session.ownConnection?.prepare("PRAGMA main.foreign_key_list(\(name.quoted))")
             while let list, try list.step() {
                 let parent = SQLName(try list.text(at: 2))
@@ -87,14 +90,16 @@ final class ForeignKeyCheck {
         }
     }
 
-    /// Checks the tables whose references the watched statements can have changed.
+    /// Checks the tables whose references may have been changed by the watched statements.
     private func checkTables(after written: StatementWatch) throws(SQLError) {
         var changed = written.writtenTables
-        // The authorizer reports neither the new name in an ALTER TABLE nor the other tables whose statements
-        // SQLite rewrites. Whether a table was created again only matters if there were violations before. In
-        // all other cases the list of tables isn't read, because the time for that grows with the schema.
+        // Reading the list of tables takes longer the larger the schema is. So it is read only in two cases:
+        // After an ALTER TABLE, because the authorizer reports neither the new name nor the other tables
+        // whose statements SQLite rewrites. And if there were violations, because then it matters whether a
+        // table was created again.
         if written.altersTables || !violations.isEmpty { changed += try readTables() }
         try readParents(of: changed)
+        for name in changed { violations.results[name] = nil }
         var checked = Set<SQLName>()
         for name in changed + changed.flatMap({ children[$0] ?? [] }) where checked.insert(name).inserted {
             if parents[name] != nil { try check(name) }
@@ -102,11 +107,11 @@ final class ForeignKeyCheck {
     }
 
     private func check(_ name: SQLName) throws(SQLError) {
-        var found = ForeignKeyViolations.OfTable()
+        var found = ForeignKeyViolations.TableResult()
         do throws(SQLError) {
             found.rows = try session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))")
         } catch  where error.isOfForeignKey { found.checkError = error }
-        violations.violations[name] = found.rows.isEmpty && found.checkError == nil ? nil : found
+        violations.results[name] = found.rows.isEmpty && found.checkError == nil ? nil : found
     }
 }
 

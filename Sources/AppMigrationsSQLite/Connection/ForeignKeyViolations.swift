@@ -2,20 +2,23 @@ internal import AppMigrationsSQL
 
 /// The foreign key violations in a database at one moment.
 ///
-/// A migration may leave violations that existed before it, but must not add any. So this value is taken
-/// before and after it, and ``violationsAdded(since:)`` compares the two.
+/// A migration may leave violations that were already there, but must not add any. The migrator takes one
+/// snapshot before a migration and one after it, and compares them with ``violationsAdded(since:)``.
 package struct ForeignKeyViolations {
-    /// Identifies a table: a table that was dropped and created again has another `schemaRowID`.
+    /// A table's identity and definition.
+    ///
+    /// If a table is dropped and created again, its `schemaRowID` differs.
     struct Table: Equatable {
         /// The rowid of the table's entry in `sqlite_master`.
         ///
-        /// The root page would not do: with `auto_vacuum`, it changes when another table is dropped.
+        /// The root page can't identify a table: with `auto_vacuum`, it changes when another table is
+        /// dropped.
         let schemaRowID: SQLValue
         let createStatement: SQLValue
     }
 
-    /// The violations in one table.
-    struct OfTable {
+    /// The result of checking one table.
+    struct TableResult {
         /// The rows of `PRAGMA foreign_key_check`: child table, rowid, parent table, and index of the foreign
         /// key.
         ///
@@ -31,7 +34,7 @@ package struct ForeignKeyViolations {
     var tables = [SQLName: Table]()
 
     /// The tables that have violations or couldn't be checked, and no others.
-    var violations = [SQLName: OfTable]()
+    var results = [SQLName: TableResult]()
 
     init() {}
 
@@ -42,83 +45,92 @@ package struct ForeignKeyViolations {
         self = check.violations
     }
 
-    /// True if every reference leads to a row.
-    var isEmpty: Bool { violations.isEmpty }
+    /// True if every table could be checked and has no violations.
+    var isEmpty: Bool { results.isEmpty }
 
-    /// The tables of ``violations``, in the order of their names.
-    private var tablesWithViolations: [SQLName] { violations.keys.sorted { $0.text < $1.text } }
+    /// The tables of ``results``, in the order of their names.
+    private var tablesWithResults: [SQLName] { results.keys.sorted { $0.text < $1.text } }
 
     /// The first violation that `before` didn't have, as an error to throw; `nil` if there is none.
     ///
     /// Violations are compared by table, rowid and foreign key, with these exceptions:
     /// - If a table was created again, its rows may have new rowids, so only the number of violations is
     ///   compared.
-    /// - A table that is missing now may have been renamed. So new tables may have as many violations, all
-    ///   together, as the missing tables had.
-    /// - A table that SQLite couldn't check before isn't compared: any number of its rows may have been
-    ///   violations.
+    /// - A table that has disappeared may have been renamed. So the new tables together may have as many
+    ///   violations as the tables that disappeared.
+    /// - A table that SQLite couldn't check before isn't compared, because any number of its rows may have
+    ///   been violations.
     package func violationsAdded(since before: ForeignKeyViolations) -> SQLError? {
         if let error = checkErrorAdded(since: before) { return error }
         var allowance = before.allowanceForRenames(to: tables)
-        for table in tablesWithViolations where before.violations[table]?.checkError == nil {
-            let rows = rowsAdded(in: table, since: before, allowance: &allowance)
+        for table in tablesWithResults where before.results[table]?.checkError == nil {
+            let rows = possiblyAddedRows(in: table, since: before, allowance: &allowance)
             if rows.isEmpty { continue }
             let list = description(of: rows, in: table)
-            return SQLError(.foreignKeyViolation, "It leaves rows that refer to missing rows: \(list)")
+            return SQLError(.foreignKeyViolation, "This would leave rows that refer to missing rows: \(list)")
         }
         return nil
     }
 
     /// SQLite's error for a table that it can't check any more.
     ///
-    /// A renamed table has its old error under a new name. So there is only a new error if the number of
-    /// errors has grown.
+    /// After a rename, the old error appears under a new name. So an error counts as new only if there are
+    /// more errors than before.
     private func checkErrorAdded(since before: ForeignKeyViolations) -> SQLError? {
         if checkErrorCount <= before.checkErrorCount { return nil }
-        let newErrors = tablesWithViolations.compactMap { table in
-            before.violations[table]?.checkError == nil ? violations[table]?.checkError : nil
+        let newErrors = tablesWithResults.compactMap { table in
+            before.results[table]?.checkError == nil ? results[table]?.checkError : nil
         }
         return newErrors.first
     }
 
-    private var checkErrorCount: Int { violations.values.count { $0.checkError != nil } }
+    private var checkErrorCount: Int { results.values.count { $0.checkError != nil } }
 
     /// The number of violations in tables that are missing from `tables`; `nil`, for no limit, if SQLite
     /// couldn't check one of the missing tables.
     private func allowanceForRenames(to tables: [SQLName: Table]) -> Int? {
         var allowance = 0
-        for (name, violations) in violations where tables[name] == nil {
-            if violations.checkError != nil { return nil }
-            allowance += violations.rows.count
+        for (name, result) in results where tables[name] == nil {
+            if result.checkError != nil { return nil }
+            allowance += result.rows.count
         }
         return allowance
     }
 
-    private func rowsAdded(
+    /// The rows of a table that may be new violations.
+    ///
+    /// If only the numbers of rows can be compared, these are all violations of the table. A new table uses
+    /// up `allowance`.
+    private func possiblyAddedRows(
         in name: SQLName,
         since before: ForeignKeyViolations,
         allowance: inout Int?
     ) -> SQLRows {
-        let rows = violations[name]?.rows ?? []
+        let rows = results[name]?.rows ?? []
         guard let tableBefore = before.tables[name] else {
             guard let allowed = allowance else { return [] }
             allowance = allowed - rows.count
             return rows.count > allowed ? rows : []
         }
-        let rowsBefore = before.violations[name]?.rows ?? []
+        let rowsBefore = before.results[name]?.rows ?? []
         let table = tables[name]
         if table?.schemaRowID != tableBefore.schemaRowID {
             return rows.count > rowsBefore.count ? rows : []
         }
-        // If a parent was renamed, the table's statement and its violations have the new name.
+        // If a parent was renamed, this table's statement has changed, and its violations have the parent's
+        // new name. Then only rowids are compared.
         return Self.rows(rows, notIn: rowsBefore, comparingReferences: table == tableBefore)
     }
 
-    /// The rows that occur more often than before.
+    /// Removes each row of `before` once from `rows`, and returns the rest.
     ///
-    /// In a table without rowids, all violations of one foreign key are equal.
+    /// Equal rows are counted, because in a table without rowids, all violations of one foreign key are
+    /// equal.
     private static func rows(_ rows: SQLRows, notIn before: SQLRows, comparingReferences: Bool) -> SQLRows {
-        func comparedColumns(of row: [SQLValue]) -> [SQLValue] { comparingReferences ? row : [row[1]] }
+        func comparedColumns(of row: [SQLValue]) -> [SQLValue] {
+            let rowID = row[1]
+            return comparingReferences ? row : [rowID]
+        }
         var counts = [[SQLValue]: Int]()
         for row in before { counts[comparedColumns(of: row), default: 0] += 1 }
         return rows.filter { row in
@@ -130,19 +142,20 @@ package struct ForeignKeyViolations {
 
     /// One sentence for each table that has violations or couldn't be checked.
     var sentences: [String] {
-        tablesWithViolations.compactMap { name in
-            guard let violations = violations[name] else { return nil }
-            if let error = violations.checkError { return error.message }
-            let rows = violations.rows
+        tablesWithResults.compactMap { name in
+            guard let result = results[name] else { return nil }
+            if let error = result.checkError { return error.message }
+            let rows = result.rows
             return description(of: rows, in: name) + (rows.count > 3 ? "; and \(rows.count - 3) more" : "")
         }
     }
 
-    /// The first three violations, with the rowids by which a developer finds the rows.
+    /// Describes the first three violations, with rowids so that a developer can find the rows.
     private func description(of rows: SQLRows, in table: SQLName) -> String {
         rows.prefix(3).map { row in
+            let rowID = row[1]
             let parent = String.reading(row[2]) ?? ""
-            if case .integer(let rowID) = row[1] {
+            if case .integer(let rowID) = rowID {
                 return "\(table) (rowid \(rowID)) refers to a missing row of \(parent)"
             }
             return "a row of \(table) refers to a missing row of \(parent)"

@@ -2,7 +2,7 @@ public import AppMigrationsSQL
 
 /// The kinds of errors that only SQLite's connection throws.
 extension SQLError.Code {
-    /// A query has no statement or several, or the numbers of its parameters and arguments differ.
+    /// The query isn't exactly one statement, or the number of arguments isn't the number of parameters.
     public static var invalidQuery: Self { Self("invalidQuery") }
 
     /// A text in the database is not UTF-8.
@@ -20,7 +20,7 @@ extension SQLError.Code {
     public static var notInTransaction: Self {
         Self(
             "notInTransaction",
-            adviceAfterUnrun: "Begin a transaction first, or leave insideTransaction: out."
+            adviceAfterUnrun: "Begin a transaction first, or remove the argument insideTransaction:."
         )
     }
 }

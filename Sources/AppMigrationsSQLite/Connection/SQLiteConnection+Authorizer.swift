@@ -3,8 +3,8 @@ package import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// The watch that the authorizer reports to, or a new one.
-    var watch: StatementWatch { state.withLock { $0.watch } ?? StatementWatch() }
+    /// The watch that the authorizer reports to; if there is none, a new watch that isn't installed yet.
+    func currentOrNewWatch() -> StatementWatch { state.withLock { $0.watch } ?? StatementWatch() }
 
     /// Runs `body` while the authorizer reports to `watch`.
     func watching(_ watch: StatementWatch, _ body: () throws(SQLError) -> Void) throws(SQLError) {
@@ -23,10 +23,14 @@ extension SQLiteConnection {
             guard let watch else { return _ = sqlite3_set_authorizer(handle, nil, nil) }
             sqlite3_set_authorizer(
                 handle,
-                { watch, action, first, second, _, _ in
+                { watch, action, argument1, argument2, _, _ in
                     guard let watch else { return SQLITE_DENY }
                     let watched = Unmanaged<StatementWatch>.fromOpaque(watch).takeUnretainedValue()
-                    let isAllowed = watched.allows(action: action, first: first, second: second)
+                    let isAllowed = watched.recordAndJudge(
+                        action: action,
+                        argument1: argument1,
+                        argument2: argument2
+                    )
                     return isAllowed ? SQLITE_OK : SQLITE_DENY
                 },
                 Unmanaged.passUnretained(watch).toOpaque()
@@ -48,11 +52,12 @@ extension SQLiteConnection {
 
     /// Refuses, while `body` compiles statements, everything that a script in a transaction may not do.
     ///
-    /// On a borrowed connection, whose authorizer is the owner's, a statement is judged by its first words.
+    /// A borrowed connection keeps its owner's authorizer. There, statements are refused by their first words
+    /// instead (`ScriptRefusals.check(_:)`).
     func withRefusals(_ body: (ScriptRefusals) throws(SQLError) -> Void) throws(SQLError) {
         let refusals = ScriptRefusals()
         if isBorrowed { return try body(refusals) }
-        let watch = watch
+        let watch = currentOrNewWatch()
         watch.refusals = refusals
         defer { watch.refusals = nil }
         try watching(watch) { () throws(SQLError) in try body(refusals) }

@@ -20,11 +20,12 @@ extension SQLiteConnection {
         if path.isEmpty || path.utf8.contains(0) {
             throw SQLError(
                 .cannotOpen,
-                "The path of a database must not be empty or contain a zero byte; a database without a file is :memory:"
+                "The path of a database must not be empty or contain a zero byte. For a database without a file, use :memory:"
             ).with { $0.path = path }
         }
         var handle: OpaquePointer?
-        // An SQLite that was built with SQLITE_USE_URI reads every name that begins with "file:" as a URI.
+        // If SQLite was built with SQLITE_USE_URI, it reads a name that begins with "file:" as a URI. A `./`
+        // before a relative path prevents that.
         let isRelative = path.utf8.first != UInt8(ascii: "/") && path != ":memory:"
         let name = isRelative ? "./\(path)" : path
         let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
@@ -34,7 +35,8 @@ extension SQLiteConnection {
             // (sqlite3_open).
             sqlite3_close_v2(handle)
             if result & 0xFF == SQLITE_CANTOPEN {
-                message += ": its folder must exist, and a missing file is made only for writing"
+                message +=
+                    ". Its folder must exist. A missing file is created only if it is opened for writing"
             }
             throw SQLError(.cannotOpen, message).with {
                 $0.extendedResultCode = result

@@ -6,8 +6,8 @@ extension SQLiteConnection {
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
     /// Rows that a statement returns are dropped. Parameters are refused, because nothing could be bound to
-    /// them. Zero bytes, a `/*` without its end, and line ends of a single carriage return are refused before
-    /// anything runs.
+    /// them. Before anything runs, the script is refused if it contains a zero byte, a `/*` without its
+    /// `*/`, or a carriage return without a line feed.
     ///
     /// **In a transaction**, these statements are refused before they run:
     /// - A statement that ends the transaction or begins one.
@@ -16,8 +16,10 @@ extension SQLiteConnection {
     /// - While foreign keys are on, a `DROP TABLE` of a table to which other tables refer with `ON DELETE`,
     ///   because it would delete or change their rows.
     ///
-    /// The statements before a refused one have run: roll back. Outside of a transaction, each statement is
-    /// committed by itself. If the script began a transaction and fails, that transaction is rolled back.
+    /// If a statement is refused, the statements before it have already run. So roll the transaction back.
+    ///
+    /// **Outside of a transaction**, each statement is committed by itself. If the script began a
+    /// transaction and fails, that transaction is rolled back.
     ///
     /// - Throws: `SQLError` with the line and the column.
     public func execute(script: String) throws(SQLError) {
@@ -49,14 +51,15 @@ extension SQLiteConnection {
                 )
             }
             let start = script.startOfStatement(from: offset)
-            let compiled: Statement?
+            let compiled: (statement: Statement?, end: Int)
             refusals?.isCompiling = true
             refusals?.droppedTable = nil
-            do throws(SQLError) { (compiled, offset) = try prepare(script, from: start) } catch {
+            do throws(SQLError) { compiled = try prepare(script, from: start) } catch {
                 throw refusals?.refusal.map { script.error(.refusedStatement, $0, at: start) } ?? error
             }
             refusals?.isCompiling = false
-            guard let statement = compiled else { continue }
+            offset = compiled.end
+            guard let statement = compiled.statement else { continue }
             do throws(SQLError) {
                 try check(statement, refusals: refusals, at: start..<offset, of: script)
                 while try statement.step() {}
@@ -75,17 +78,21 @@ extension SQLiteConnection {
         of script: SQLScript
     ) throws(SQLError) {
         if let refusals {
-            // SQLite doesn't report a VACUUM to the authorizer, and on a borrowed connection the authorizer
-            // is the owner's.
-            let isAllowed =
-                isBorrowed
-                ? refusals.allows(SQLTokens(script.text(from: range.lowerBound, to: range.upperBound)))
-                : refusals.allows(firstWord: script.firstWord(from: range.lowerBound))
-            if !isAllowed, let refusal = refusals.refusal { throw SQLError(.refusedStatement, refusal) }
+            // SQLite doesn't report a VACUUM to the authorizer, and a borrowed connection keeps its owner's
+            // authorizer.
+            if isBorrowed {
+                refusals.check(SQLTokens(script.text(from: range.lowerBound, to: range.upperBound)))
+            } else {
+                refusals.check(firstWord: script.firstWord(from: range.lowerBound))
+            }
+            if let refusal = refusals.refusal { throw SQLError(.refusedStatement, refusal) }
         }
         if statement.parameterCount > 0 {
             let name = sqlite3_bind_parameter_name(statement.pointer, 1).map { String(cString: $0) } ?? "?"
-            throw SQLError(.refusedStatement, "A script has no parameters; nothing is bound to \(name)")
+            throw SQLError(
+                .refusedStatement,
+                "A script can't have parameters. Write the value instead of \(name)"
+            )
         }
         if let table = refusals?.droppedTable {
             try SQLiteSession(SQLConversation(self)).checkDropping(table)
@@ -124,13 +131,16 @@ extension SQLiteConnection {
             throw invalidQuery("A query must not contain a zero byte", sql: sql)
         }
         let (statement, end) = try prepare(script, from: 0)
-        guard let statement else { throw invalidQuery("A query must have a statement", sql: sql) }
+        guard let statement else { throw invalidQuery("The query is empty", sql: sql) }
         var offset = end
         while offset < script.count {
             // SQLite returns no statement if the rest consists of blanks, comments and semicolons.
             let (further, end) = try prepare(script, from: offset)
             if further != nil {
-                throw invalidQuery("A query must be one statement; execute(script:) takes several", sql: sql)
+                throw invalidQuery(
+                    "The query has more than one statement. To run several, use execute(script:)",
+                    sql: sql
+                )
             }
             offset = end
         }
@@ -158,8 +168,8 @@ extension SQLiteConnection {
         }
         if result != SQLITE_OK {
             let error = error(for: result)
-            // The first statement meets a database that can't be read, whatever the statement is. So it has
-            // no place.
+            // If the database can't be read, any first statement fails. So the error isn't about a line of
+            // the script, and gets no position.
             if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
             let place = offset < 0 ? script.startOfStatement(from: start) : start + offset

@@ -3,8 +3,10 @@ internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
-    /// The number of rows that the last statement changed itself, and the number that all statements and
-    /// their triggers have changed.
+    /// The number of rows that the last statement changed, and the number that all statements have changed.
+    ///
+    /// `last` is counted without the statement's triggers. `all` is counted with them, and covers all statements
+    /// on this connection.
     var changes: (last: Int32, all: Int32) {
         var changes: (last: Int32, all: Int32) = (0, 0)
         unlessClosed { changes = (sqlite3_changes(handle), sqlite3_total_changes(handle)) }
@@ -55,7 +57,7 @@ extension SQLiteConnection {
 
         /// Makes the statement ready to run again.
         ///
-        /// `step` has already thrown the statement's error.
+        /// The result of `sqlite3_reset` is ignored: it repeats the error that `step` has thrown.
         package func reset() {
             sqlite3_reset(pointer)
             isRunning = false
@@ -134,7 +136,7 @@ extension SQLiteConnection.Statement {
         let utf8 = Array(UnsafeBufferPointer(start: start, count: count))
         guard let text = String(validUTF8: utf8) else {
             throw connection.invalidQuery(
-                "A text in the column \(columnName(Int(column))) is not UTF-8; CAST it AS BLOB to read its bytes",
+                "The column \(columnName(Int(column))) contains text that is not UTF-8. CAST it AS BLOB to read its bytes",
                 code: .invalidText,
                 sql: sql
             )
@@ -144,7 +146,8 @@ extension SQLiteConnection.Statement {
 
     /// The number of bytes of a text or a blob.
     ///
-    /// SQLite also returns a null pointer if it had no memory for the value ("Result Values From A Query").
+    /// SQLite returns a null pointer for an empty value, and also if it ran out of memory
+    /// (https://sqlite.org/c3ref/column_blob.html).
     private func size(of column: Int32, isNull: Bool) throws(SQLError) -> Int {
         if isNull, sqlite3_errcode(connection.handle) == SQLITE_NOMEM {
             throw connection.error(for: SQLITE_NOMEM)

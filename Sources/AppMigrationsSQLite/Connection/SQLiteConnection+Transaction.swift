@@ -20,7 +20,11 @@ extension SQLiteConnection {
         do {
             value = try body()
             try checkUsable()
-            if !hasTransaction { throw transactionEnded(after: "a statement in it") }
+            if !hasTransaction {
+                let message =
+                    "The transaction ended before its body did. Remove COMMIT or ROLLBACK from the body"
+                throw addingPath(to: SQLError(.transactionEnded, message))
+            }
             try query(isOuter ? "COMMIT" : "RELEASE app_migrations_transaction")
         } catch {
             try undo(isOuter: isOuter)
@@ -38,9 +42,11 @@ extension SQLiteConnection {
         }
     }
 
-    /// "sqlite3_get_autocommit returns zero inside a transaction".
+    /// True if a transaction is open.
     ///
-    /// This is the only way to learn that SQLite ended one.
+    /// Unlike ``isInTransaction``, this doesn't check whether the connection is closed.
+    /// `sqlite3_get_autocommit` returns zero inside a transaction. No other function shows that SQLite has
+    /// ended a transaction by itself.
     package var hasTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
     /// Rolls back the transaction if there is one, or acknowledges that SQLite has ended it.
@@ -58,13 +64,17 @@ extension SQLiteConnection {
         }
     }
 
-    /// Throws after `close()`, and after SQLite ended a transaction until the caller has rolled back.
+    /// Throws if the connection is closed, or if SQLite has ended a transaction by itself and the caller
+    /// hasn't rolled back yet.
     ///
     /// Without this, the caller would go on, and each statement would be committed by itself.
     package func checkUsable() throws(SQLError) {
-        let (isClosed, cause) = state.withLock { ($0.isClosed, $0.endedBy) }
-        if isClosed { throw closedError }
-        if let cause { throw transactionEnded(after: cause) }
+        let state = state.withLock { (isClosed: $0.isClosed, endedBy: $0.endedBy) }
+        if state.isClosed { throw closedError }
+        if let cause = state.endedBy {
+            let message = "SQLite ended the transaction after this error: \(cause)"
+            throw addingPath(to: SQLError(.transactionEnded, message))
+        }
     }
 
     /// Records the error of a statement if SQLite has ended its transaction.
@@ -72,25 +82,15 @@ extension SQLiteConnection {
         if beganInTransaction, !hasTransaction { state.withLock { $0.endedBy = error.message } }
     }
 
-    /// Acknowledges that SQLite has ended the transaction, if `sql` is a `ROLLBACK` of it.
+    /// If SQLite has ended the transaction and `sql` is a `ROLLBACK`, clears the recorded error and returns
+    /// true.
     ///
-    /// Then there is nothing to run.
-    ///
-    /// SQLite would answer a caller's `ROLLBACK` with the error that no transaction is active.
-    func acknowledgesEndedTransaction(_ sql: String) throws(SQLError) -> Bool {
+    /// Then `sql` isn't run, because SQLite would answer that no transaction is active.
+    func handleRollbackAfterEndedTransaction(_ sql: String) throws(SQLError) -> Bool {
         guard state.withLock({ $0.endedBy != nil && !$0.isClosed }) else { return false }
         let tokens = SQLTokens(sql)
         let end = tokens.isWord(1, "TRANSACTION") ? 2 : 1
         let isAlone = tokens.tokens.indices.dropFirst(end).allSatisfy { tokens.isSign($0, ";") }
         return tokens.isWord(0, "ROLLBACK") && isAlone && acknowledgeEndedTransaction()
-    }
-
-    private func transactionEnded(after cause: String) -> SQLError {
-        addingPath(
-            to: SQLError(
-                .transactionEnded,
-                "SQLite ended the transaction, or rolled it back, after: \(cause)"
-            )
-        )
     }
 }

@@ -5,29 +5,30 @@ internal import CAppMigrationsSQLite
 extension SQLiteConnection {
     /// Installs handlers that stop a running statement, and a wait for a lock, when their task is cancelled.
     ///
-    /// SQLite calls both on the thread that runs the statement, so they are in the statement's task.
+    /// SQLite calls both handlers on the thread that runs the statement, so `Task.isCancelled` is about the
+    /// task of that statement.
     func installHandlers() {
         installProgressHandler()
-        let connection = Unmanaged.passUnretained(self).toOpaque()
+        let context = Unmanaged.passUnretained(self).toOpaque()
         sqlite3_busy_handler(
             handle,
-            { connection, count in
-                guard let connection else { return 0 }
-                let waiting = Unmanaged<SQLiteConnection>.fromOpaque(connection).takeUnretainedValue()
-                return waiting.waitForLock(attempt: count)
+            { context, count in
+                guard let context else { return 0 }
+                let connection = Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue()
+                return connection.waitForLock(attempt: count)
             },
-            connection
+            context
         )
     }
 
     package func installProgressHandler() {
-        // SQLite runs some thousand instructions of its virtual machine in less than a millisecond.
+        // SQLite runs 4,000 instructions of its virtual machine in less than a millisecond.
         sqlite3_progress_handler(handle, 4_000, { _ in Task<Never, Never>.isCancelled ? 1 : 0 }, nil)
     }
 
     /// Sleeps for a moment, longer each time.
     ///
-    /// - Returns: 0 if the connection is to give up, because the time is over or the task was cancelled.
+    /// - Returns: 0 to give up, because the time is over or the task was cancelled; otherwise 1.
     private func waitForLock(attempt: Int32) -> Int32 {
         let now = Platform.uptime
         let left = state.withLock { state -> Duration in
@@ -41,18 +42,21 @@ extension SQLiteConnection {
         return 1
     }
 
-    /// Carries out a `PRAGMA busy_timeout` and returns its rows; `nil` for any other statement.
+    /// Sets or reads this connection's wait, if `sql` is `PRAGMA busy_timeout`.
+    ///
+    /// Returns the rows of the pragma; `nil` for any other statement.
     ///
     /// An app may wrap this connection in a type of its own. The migrator only knows that type, so it sends
     /// this pragma as SQL. If SQLite ran it, it would replace this connection's busy handler with its own,
     /// and a cancelled task would keep waiting for the lock.
-    func busyTimeoutRows(for sql: String) throws(SQLError) -> [[SQLValue]]? {
+    func handleBusyTimeoutPragma(_ sql: String) throws(SQLError) -> [[SQLValue]]? {
         let pragma = "PRAGMA busy_timeout"
         guard sql.hasPrefix(pragma), !isBorrowed else { return nil }
         let rest = String(sql.dropFirst(pragma.count))
         if rest.hasPrefix(" = "), let milliseconds = Int64(String(rest.dropFirst(3))) {
             try checkUsable()
             _ = exchangeBusyTimeout(.milliseconds(max(0, milliseconds)))
+            // A library that borrowed the connection may have replaced the handlers.
             installHandlers()
         } else {
             let statement = try prepare(sql)

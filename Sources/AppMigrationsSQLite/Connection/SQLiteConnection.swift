@@ -9,13 +9,13 @@ internal import CAppMigrationsSQLite
 /// connection for each sequence of work.
 ///
 /// If its task is cancelled, a statement that takes longer than a moment stops and throws
-/// `SQLError.Code.cancelled`. So does the wait for a lock. The connection changes no setting of the database:
-/// foreign keys and the journal mode stay as SQLite has them.
+/// `SQLError.Code.cancelled`. So does the wait for a lock. The connection changes no settings: foreign keys
+/// and the journal mode keep the defaults of SQLite or of the file.
 public final class SQLiteConnection: SQLConnection, Sendable {
     public static var dialect: SQLDialect { .sqlite }
 
-    // SQLITE_OPEN_FULLMUTEX lets any thread use the pointer. A borrowed one is used on the threads that its
-    // owner allows.
+    // The connection is opened with SQLITE_OPEN_FULLMUTEX, so any thread may use the pointer. If the pointer
+    // is borrowed, the caller must use it only on threads that its owner allows.
     package nonisolated(unsafe) let handle: OpaquePointer
     package let isBorrowed: Bool
 
@@ -30,8 +30,9 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         /// The number of calls of ``unlessClosed(_:)`` that are under way.
         var uses = 0
 
-        /// The error with which SQLite ended the transaction, until the caller rolls back and so learns that
-        /// it is gone.
+        /// The message of the error with which SQLite ended the transaction by itself; otherwise `nil`.
+        ///
+        /// It is `nil` again after the caller has rolled back, and so knows that the transaction has ended.
         var endedBy: String?
 
         var busyTimeout: Duration
@@ -55,8 +56,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///
     /// - Parameters:
     ///   - path: The path of the file, or `:memory:`. It is never read as a URI.
-    ///   - readOnly: True refuses every change. Then a missing file is an error, and a hot journal makes the
-    ///     first statement fail.
+    ///   - readOnly: If true, every change is refused, a missing file is an error, and a hot journal makes
+    ///     the first statement fail.
     ///   - busyTimeout: How long a statement waits for a lock of another connection. A migrator has its own
     ///     `lockTimeout`.
     /// - Throws: `SQLError` with the code `SQLError.Code.cannotOpen`.
@@ -79,9 +80,9 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Uses a connection that another library opened, the `sqlite3 *` of its C interface.
     ///
-    /// This object doesn't close it, and it must stay open as long as this object is used. The owner's
-    /// authorizer, busy handler and progress handler stay in place. So the cancellation of a task doesn't
-    /// stop a statement here.
+    /// This object doesn't close the connection, which must stay open as long as this object is used. The
+    /// owner's authorizer, busy handler and progress handler stay in place. So cancelling a task doesn't
+    /// stop a statement on a borrowed connection.
     public init(borrowing handle: OpaquePointer) {
         self.handle = handle
         isBorrowed = true
@@ -110,7 +111,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Calls `body` if the connection isn't closed.
     ///
-    /// If it is closed while `body` runs, SQLite frees it afterwards.
+    /// If another thread calls ``close()`` while `body` runs, the connection is closed after `body` has
+    /// returned.
     ///
     /// `body` runs without the lock of the state. SQLite has a lock of its own for each connection, which
     /// most of its functions take. While SQLite holds that lock, it calls the busy handler, which takes the
@@ -144,14 +146,16 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     ///   - sql: One statement. Blanks, comments and a semicolon may follow it.
     ///   - arguments: A value for each of its parameters, in order.
     /// - Returns: Its rows, each with the values of its columns in order.
-    /// - Throws: `SQLError` with SQLite's message; with the code `SQLError.Code.invalidQuery` for no
-    ///   statement, several statements or a wrong number of arguments; with the code
-    ///   `SQLError.Code.transactionEnded` if SQLite ended the transaction in an earlier statement and it
-    ///   hasn't been rolled back since.
+    /// - Throws: `SQLError`:
+    ///   - with SQLite's message, if the statement fails
+    ///   - with the code `SQLError.Code.invalidQuery`, if `sql` isn't exactly one statement, or the number of
+    ///     arguments is wrong
+    ///   - with the code `SQLError.Code.transactionEnded`, if SQLite ended the transaction in an earlier
+    ///     statement and it hasn't been rolled back since
     @discardableResult
     public func query(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> [[SQLValue]] {
-        if try acknowledgesEndedTransaction(sql) { return [] }
-        if let rows = try busyTimeoutRows(for: sql) { return rows }
+        if try handleRollbackAfterEndedTransaction(sql) { return [] }
+        if let rows = try handleBusyTimeoutPragma(sql) { return rows }
         let statement = try prepare(sql)
         try statement.bind(arguments)
         var rows = [[SQLValue]]()
@@ -163,7 +167,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     @discardableResult
     public func query(_ sql: String) throws(SQLError) -> [[SQLValue]] { try query(sql, []) }
 
-    var closedError: SQLError { addingPath(to: SQLError(.closed, "The connection was closed before")) }
+    var closedError: SQLError { addingPath(to: SQLError(.closed, "The connection is closed")) }
 
     /// Adds the path of this database to an error that has no path.
     package func addingPath(to error: SQLError) -> SQLError {

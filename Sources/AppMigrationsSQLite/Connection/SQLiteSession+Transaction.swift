@@ -8,19 +8,20 @@ extension SQLiteSession {
     }
 
     // A plain BEGIN takes a read lock first and the write lock later. If two connections do that, one of them
-    // fails at once, without calling the busy handler ("Transaction", "Read transactions versus write
-    // transactions").
+    // fails at once, without calling the busy handler (https://sqlite.org/lang_transaction.html, "Read
+    // transactions versus write transactions").
     //
-    // The statement isn't cancelled with its task. A cancelled BEGIN may have begun a transaction, and
-    // nothing distinguishes that from a transaction of the caller.
+    // `undo` runs the statement even if the task is cancelled. A cancelled BEGIN may have begun a
+    // transaction, and nothing distinguishes that from a transaction of the caller.
     private func beginWriting() throws(SQLError) { try db.undo("BEGIN IMMEDIATE") }
 
     /// Commits.
     ///
-    /// With a rollback journal, a commit waits until every reader has ended its transaction ("File Locking
-    /// And Concurrency").
+    /// With a rollback journal, a commit waits until every reader has ended its transaction
+    /// (https://sqlite.org/lockingv3.html).
     package func commit(_ lock: SQLLockWait) throws(SQLError) {
-        // After some errors, such as a full disk, SQLite has ended the transaction.
+        // After some errors, such as a full disk, SQLite has already ended the transaction. Then the COMMIT
+        // isn't tried again.
         try run(
             { () throws(SQLError) in try db.query("COMMIT") },
             waitingAs: lock,
@@ -30,9 +31,9 @@ extension SQLiteSession {
 
     /// Runs a statement that waits for a lock.
     ///
-    /// If `lock.beforeWaiting` is set, the statement is first tried without a wait. Another library may
-    /// report a lock with an error that isn't recognized as one. So after any error the statement is tried
-    /// again, if `mayTryAgain` allows it.
+    /// If `lock.beforeWaiting` is set, the statement is first tried without a wait. A connection of another
+    /// library may report a busy database with an error that isn't recognized as one. So the statement is
+    /// tried again after any error, if `mayTryAgain` returns true.
     private func run(
         _ statement: SQLRules,
         waitingAs lock: SQLLockWait,
@@ -53,7 +54,9 @@ extension SQLiteSession {
         try self.lock(limit: lock.limit, with: statement)
     }
 
-    /// Takes no lock: SQLite takes it with the first statement that writes.
+    /// Checks that the connection is already in a transaction.
+    ///
+    /// This takes no lock, because SQLite takes the write lock when the first statement writes.
     package func join(_ lock: SQLLockWait) throws(SQLError) {
         if try !isInTransaction() {
             throw SQLError(.notInTransaction, "The connection is not in a transaction")
@@ -64,8 +67,9 @@ extension SQLiteSession {
     ///
     /// In SQL, the only way to find out is to try a BEGIN.
     ///
-    /// A BEGIN takes no lock, so it only fails inside a transaction, or if the connection takes no statement
-    /// at all. The latter may happen in a cancelled task.
+    /// A BEGIN takes no lock. So it fails only inside a transaction, or if the connection accepts no
+    /// statements, for example in a cancelled task. In the second case, `SELECT 1` also fails, and its error
+    /// is thrown.
     package func isInTransaction() throws(SQLError) -> Bool {
         if let ownConnection { return try ownConnection.isInTransaction }
         // Both statements run even if the task is cancelled. Otherwise the connection could stay in the
@@ -86,7 +90,9 @@ extension SQLiteSession {
         }
     }
 
-    /// Also adds the path of the database to the errors of `body`.
+    /// Runs `body` with `time` as the wait for locks, then restores the former wait.
+    ///
+    /// The database's path is added to the errors of `body`.
     package func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) {
         do throws(SQLError) {
             if let ownConnection, !ownConnection.isBorrowed {
@@ -100,7 +106,8 @@ extension SQLiteSession {
             try db.undoing("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
-                // This is inside, because a statement that seems to fail may have set the wait.
+                // The wait is set in this closure, because the statement may have set it even if it throws.
+                // Then it is restored, too.
                 try set("busy_timeout", to: milliseconds)
                 try body()
             }
@@ -111,13 +118,14 @@ extension SQLiteSession {
         let script = SQLScript(script)
         try script.refuseBothDirections()
         try script.check()
-        if db.isAwaited { _ = try script.awaitedStatements() }
+        if db.isAwaited { _ = try script.separateStatements() }
     }
 
     package func checkAlone(_ script: String) throws(SQLError) {
         throw SQLError(
             .refusedStatement,
-            "SQLite runs every migration in a transaction. Run a statement that can't be in one, such as VACUUM, without the migrator"
+            "On SQLite, every migration runs in a transaction. Run VACUUM and other statements that can't be in a"
+                + " transaction yourself, without the migrator"
         )
     }
 
@@ -135,8 +143,9 @@ extension SQLiteSession {
                 try db.isAwaited ? runEach(of: script) : db.execute(script: script)
             }
         }
-        // Without a savepoint, for which SQLite would copy every page that the script changes. None is needed
-        // to find out whether the script ended the transaction, because such statements are refused.
+        // No savepoint is used here, because SQLite would copy every page that the script changes. A
+        // savepoint would also show whether the script ended the transaction, but here such statements are
+        // refused.
         do throws(SQLError) { try ownConnection.runInTransaction(SQLScript(script)) } catch {
             throw ownConnection.addingPath(to: error)
         }
@@ -144,7 +153,7 @@ extension SQLiteSession {
     }
 
     private func runEach(of script: String) throws(SQLError) {
-        for next in try SQLScript(script).awaitedStatements() {
+        for next in try SQLScript(script).separateStatements() {
             do throws(SQLError) {
                 if let table = next.droppedTable { try checkDropping(table) }
                 try db.query(next.text)
@@ -170,8 +179,9 @@ extension SQLiteSession {
         guard case .text(let child) = children.first?.first else { return }
         throw SQLError(
             .refusedStatement,
-            "DROP TABLE \(table) would delete or change the rows of \(child) that refer to it, since foreign"
-                + " keys are on. Turn them off before the transaction, as a migrator does outside of one"
+            "Foreign keys are on, so DROP TABLE \(table) would delete or change the rows of \(child) that refer to"
+                + " \(table). Turn foreign keys off before the transaction begins. A migrator does this itself if you"
+                + " don't call it in a transaction"
         )
     }
 }

@@ -4,7 +4,9 @@ package import AppMigrationsSQL
 package struct SQLiteSession: SQLSession {
     package let db: SQLConversation
 
-    /// The connection, if it is one of this library, which knows more than SQL can ask; otherwise `nil`.
+    /// The connection, if it is an `SQLiteConnection`; otherwise `nil`.
+    ///
+    /// It can answer questions that can't be asked in SQL.
     let ownConnection: SQLiteConnection?
 
     package init(_ db: SQLConversation) {
@@ -16,7 +18,7 @@ package struct SQLiteSession: SQLSession {
 
     package func quoted(_ table: String) -> String { "main." + table.quoted(with: "\"") }
 
-    // See "The NOT INDEXED clause" in "The INDEXED BY Clause".
+    // See https://sqlite.org/lang_indexedby.html, "The NOT INDEXED clause".
     package var withoutIndex: String { " NOT INDEXED" }
 
     package var integerType: String { "INTEGER" }
@@ -37,6 +39,8 @@ package struct SQLiteSession: SQLSession {
         while try statement.step() { try body(try statement.value(at: 0)) }
     }
 
+    /// Returns true if it is certain that exactly one row was inserted, and that no trigger changed another
+    /// row.
     package func insert(_ sql: String, _ arguments: [SQLValue]) throws(SQLError) -> Bool {
         let before = ownConnection?.changes
         try db.query(sql, arguments)
@@ -59,18 +63,23 @@ package struct SQLiteSession: SQLSession {
 
     /// The pragmas that decide whether a commit survives a power failure.
     ///
-    /// The state file, outside of the database, is on the disk when it says that a migration is done. The
-    /// commit must be on the disk before it. "WAL mode does lose durability. A transaction committed in WAL
-    /// mode with synchronous=NORMAL might roll back following a power loss". With a rollback journal, only
-    /// "EXTRA provides additional durability if the commit is followed closely by a power loss" (PRAGMA
-    /// synchronous). On Apple's systems, a sync only reaches the disk itself with PRAGMA fullfsync.
+    /// The state file, outside of the database, is written durably, and records that a migration is done. So
+    /// the migration's commit must reach the disk before the state file does. "WAL mode does lose
+    /// durability. A transaction committed in WAL mode with synchronous=NORMAL might roll back following a
+    /// power loss". With a rollback journal, only "EXTRA provides additional durability if the commit is
+    /// followed closely by a power loss" (PRAGMA synchronous). On Apple's systems, a sync only reaches the
+    /// disk itself with PRAGMA fullfsync.
     private static let durability: [Minimum] = [("synchronous", 3), ("fullfsync", 1)]
 
-    /// Runs `body` with durable commits, or with commits that become durable with the next durable one.
+    /// Runs `body` with or without durable commits.
     ///
-    /// For the latter, synchronous=OFF is raised to NORMAL in WAL mode. With OFF, a checkpoint may copy the
-    /// log into the database without a sync, and the next commit may then overwrite the log from its start.
-    /// The durable commit would only sync the log.
+    /// If `durably` is true, each commit is on the disk when it returns. Otherwise a power failure may undo a
+    /// commit, until a later durable commit has returned.
+    ///
+    /// For commits that aren't durable, synchronous=OFF is raised to NORMAL in WAL mode. With OFF, a
+    /// checkpoint may copy the log into the database without a sync, and the next commit may then overwrite
+    /// the log from its start. A later durable commit syncs only the log, so the earlier commits could still
+    /// be lost.
     package func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) {
         if durably { return try raising(Self.durability[...], during: body) }
         if try number(of: "synchronous") != 0 { return try body() }
@@ -78,6 +87,9 @@ package struct SQLiteSession: SQLSession {
         try raising(isWAL ? [("synchronous", 1)] : [], during: body)
     }
 
+    /// Raises each pragma to its minimum, runs `body`, and restores the pragmas in reverse order.
+    ///
+    /// Each call handles the first pragma, and calls itself for the rest.
     private func raising(_ minimums: ArraySlice<Minimum>, during body: SQLRules) throws(SQLError) {
         guard let minimum = minimums.first else { return try body() }
         let before = try number(of: minimum.pragma)
@@ -103,17 +115,18 @@ package struct SQLiteSession: SQLSession {
     /// that refer to it. "This pragma is a no-op within a transaction" (PRAGMA foreign_keys), so they are
     /// turned off before the transaction, and the pragma is read back to find out whether it worked.
     ///
-    /// If `body` checks several times, each check compares with the violations that the one before it found.
+    /// If `body` calls `checking` several times, each call compares with the violations that the previous
+    /// call found.
     package func withoutForeignKeys(
         _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
     ) throws(SQLError) {
         guard try hasForeignKeys() else { return try body(unchecked) }
         try db.undoing("turning the foreign keys on again") { () throws(SQLError) in
-            // Without a statement, which could be interrupted.
+            // The C function is used if possible, because a statement could be interrupted.
             if let ownConnection { ownConnection.turnForeignKeysOn() } else { try setForeignKeys(true) }
         } _: { () throws(SQLError) in
             try setForeignKeys(false)
-            try body(ForeignKeyCheck(self).checking)
+            try body(ForeignKeyCheck(self).runChecked)
         }
     }
 
@@ -127,7 +140,7 @@ package struct SQLiteSession: SQLSession {
     private func setForeignKeys(_ on: Bool) throws(SQLError) {
         try db.query("PRAGMA foreign_keys = \(on ? "ON" : "OFF")")
         if try hasForeignKeys() == on { return }
-        throw SQLError(.alreadyInTransaction, "SQLite switches foreign keys outside of a transaction only")
+        throw SQLError(.alreadyInTransaction, "SQLite can't turn foreign keys on or off in a transaction")
     }
 
     /// True if the connection can report which tables a statement writes.
@@ -135,18 +148,20 @@ package struct SQLiteSession: SQLSession {
 
     /// Runs `body`, and returns a watch with the tables that it may have written; `nil` if the connection
     /// can't report them.
-    func writes(of body: SQLRules) throws(SQLError) -> StatementWatch? {
+    func runWatchingWrites(_ body: SQLRules) throws(SQLError) -> StatementWatch? {
         guard let ownConnection, reportsWrites else {
             try body()
             return nil
         }
-        let watch = ownConnection.watch
+        let watch = ownConnection.currentOrNewWatch()
         try ownConnection.watching(watch, body)
         return watch
     }
 
+    /// Runs `body`, and returns true if it certainly didn't write to the table; false if it did, or if that
+    /// is unknown.
     package func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool {
-        guard let watch = try writes(of: body) else { return false }
+        guard let watch = try runWatchingWrites(body) else { return false }
         return !watch.altersTables && !watch.writtenTables.contains(SQLName(table))
     }
 }

@@ -4,9 +4,9 @@ internal import CAppMigrationsSQLite
 /// Records, for each statement that SQLite compiles, which tables it writes or reads, and whether it is
 /// refused.
 ///
-/// Writes by triggers are included. SQLite reports all this to the connection's authorizer, and a connection
-/// has one. A borrowed connection keeps the authorizer of its owner: SQLite has no function that returns the
-/// authorizer, so it couldn't be set again afterwards. GRDB, for one, does not work without its own.
+/// Writes by triggers are included. SQLite reports this to the connection's authorizer, and a connection can
+/// have only one. The authorizer of a borrowed connection isn't replaced: SQLite has no function that
+/// returns the owner's authorizer, so it couldn't be restored. GRDB, for example, needs its own authorizer.
 final class StatementWatch {
     var refusals: ScriptRefusals?
 
@@ -21,27 +21,37 @@ final class StatementWatch {
 
     /// Records one action of a statement, and returns false if it is refused.
     ///
-    /// SQLite also calls for every column that is read. So strings are only created for actions that are
-    /// recorded.
-    func allows(
+    /// The meaning of the arguments depends on the action (https://sqlite.org/c3ref/c_alter_table.html).
+    /// SQLite calls this for every column that a statement reads. To be fast, strings are created only for
+    /// the actions that are recorded.
+    func recordAndJudge(
         action: Int32,
-        first: UnsafePointer<CChar>?,
-        second: UnsafePointer<CChar>?
+        argument1: UnsafePointer<CChar>?,
+        argument2: UnsafePointer<CChar>?
     ) -> Bool {
         switch action {
-        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: recordWrite(to: first)
+        case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: recordWrite(to: argument1)
         case SQLITE_ALTER_TABLE: altersTables = true
-        // SQLite also calls "if a column of a table is not referenced, with an empty column name", in
-        // whichever subquery or view the table is.
-        case SQLITE_READ: recordRead(of: second, in: first)
-        // Other tables may refer to the index's table by way of the index.
-        case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: recordWrite(to: second)
-        default: return refusals?.allows(action: action, first: first, second: second) ?? true
+        // If no column of a table is referenced, SQLite calls once with an empty column name, also for tables
+        // in subqueries and views.
+        case SQLITE_READ: recordRead(of: argument2, in: argument1)
+        // A foreign key needs a unique index of its parent. So a change of an index counts as a write to the
+        // index's table.
+        case SQLITE_CREATE_INDEX, SQLITE_DROP_INDEX: recordWrite(to: argument2)
+        default:
+            // Some statements are SQLite's own, such as the savepoint of a full-text index. SQLite compiles
+            // them while a statement of the script runs, not while one is compiled. So they are allowed.
+            guard let refusals, refusals.isCompiling else { return true }
+            refusals.check(action: action, argument1: argument1, argument2: argument2)
+            return refusals.refusal == nil
         }
         return true
     }
 
-    /// Internal tables are left out: they refer to no table, and every CREATE writes to `sqlite_master`.
+    /// Records a write, except to SQLite's internal tables.
+    ///
+    /// They have no foreign keys, and every CREATE writes to one of
+    /// them.
     private func recordWrite(to name: UnsafePointer<CChar>?) {
         guard let name, sqlite3_strnicmp(name, "sqlite_", 7) != 0 else { return }
         let table = SQLName(String(cString: name))
@@ -55,29 +65,23 @@ final class StatementWatch {
 }
 
 extension ScriptRefusals {
-    /// Returns false for an action that a script in a transaction may not do.
-    ///
-    /// If no statement of the script is being compiled, the statement is SQLite's own, such as the savepoint
-    /// of a full-text index, and everything is allowed.
-    fileprivate func allows(
+    /// Refuses an action that a script in a transaction may not do.
+    fileprivate func check(
         action: Int32,
-        first: UnsafePointer<CChar>?,
-        second: UnsafePointer<CChar>?
-    ) -> Bool {
-        if !isCompiling { return true }
-        func name() -> String { first.map { String(cString: $0) } ?? "" }
+        argument1: UnsafePointer<CChar>?,
+        argument2: UnsafePointer<CChar>?
+    ) {
+        func name() -> String { argument1.map { String(cString: $0) } ?? "" }
         switch action {
-        case SQLITE_TRANSACTION: return allows(transaction: name())
+        case SQLITE_TRANSACTION: refuse(name())
         case SQLITE_SAVEPOINT:
             let operation = name()
-            return allows(transaction: operation == "BEGIN" ? "SAVEPOINT" : operation)
-        case SQLITE_ATTACH: return allows(transaction: "ATTACH")
-        case SQLITE_DETACH: return allows(transaction: "DETACH")
-        case SQLITE_PRAGMA: return allows(pragma: name(), hasValue: second != nil)
-        case SQLITE_DROP_TABLE:
-            droppedTable = name()
-            return true
-        default: return true
+            refuse(operation == "BEGIN" ? "SAVEPOINT" : operation)
+        case SQLITE_ATTACH: refuse("ATTACH")
+        case SQLITE_DETACH: refuse("DETACH")
+        case SQLITE_PRAGMA: check(pragma: name(), hasValue: argument2 != nil)
+        case SQLITE_DROP_TABLE: droppedTable = name()
+        default: break
         }
     }
 }

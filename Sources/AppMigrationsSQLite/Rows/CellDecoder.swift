@@ -1,6 +1,6 @@
 internal import AppMigrationsSQL
 
-/// The one value of a column.
+/// Decodes the single value of a column in the current row.
 struct CellDecoder: Decoder, SingleValueDecodingContainer {
     let row: RowDecoder
     let column: Int
@@ -18,18 +18,18 @@ struct CellDecoder: Decoder, SingleValueDecodingContainer {
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { throw Misfit.several }
 
     func decodeNil() -> Bool { row.statement.isNull(at: column) }
-    func decode(_ type: Bool.Type) throws -> Bool { try row.plain(at: column) }
+    func decode(_ type: Bool.Type) throws -> Bool { try row.simpleValue(at: column) }
 
     func decode(_ type: String.Type) throws -> String {
         if case .uuid = kind { return try row.uuid(at: column) }
-        return try row.plain(at: column)
+        return try row.simpleValue(at: column)
     }
 
     func decode(_ type: Float.Type) throws -> Float { try row.float(at: column) }
 
     func decode(_ type: Double.Type) throws -> Double {
         if case .date = kind { return try row.date(at: column) }
-        return try row.plain(at: column)
+        return try row.simpleValue(at: column)
     }
 
     func decode<Value: FixedWidthInteger & Decodable>(_ type: Value.Type) throws -> Value {

@@ -1,12 +1,12 @@
 internal import AppMigrationsSQL
 
-/// Encodes the one value of a column.
+/// Encodes the single value of a column.
 ///
-/// The functions that return a container can't throw. So an encoder of a refused row still accepts values,
-/// and they are dropped together with the row.
+/// The functions of `Encoder` that return a container can't throw. So a refused row is only marked. It still
+/// accepts values, and is dropped when its encoding ends.
 struct CellEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContainer {
     static let refusal =
-        "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
+        "a column holds a single value, and this type encodes several. Encode it as text, or as several columns"
 
     let row: RowEncoder
     let key: String
@@ -21,7 +21,7 @@ struct CellEncoder: Encoder, SingleValueEncodingContainer, UnkeyedEncodingContai
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         row.refuse(Self.refusal, at: key)
-        return KeyedEncodingContainer(RowColumns(row: row))
+        return KeyedEncodingContainer(RowEncodingContainer(row: row))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {

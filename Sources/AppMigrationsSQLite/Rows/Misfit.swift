@@ -1,7 +1,7 @@
-/// A reason why a value doesn't fit a type, if the value and the type don't make it clear.
+/// Why a value doesn't fit a type, for cases in which the value and the type alone don't show it.
 enum Misfit: String, Error, CustomStringConvertible {
     case rounded = "it would be rounded; read a Double"
-    case several = "it is made of several values, and a column has one"
+    case several = "a column holds a single value, and this type needs several"
 
     var description: String { rawValue }
 }

@@ -1,8 +1,8 @@
 internal import AppMigrationsSQL
 
 extension RowDecoder {
-    /// A value, read as by `SQLValue.value(as:)`.
-    func plain<Value: SQLReadable>(at column: Int) throws(SQLError) -> Value {
+    /// Reads a value with the conversions of `SQLValue.value(as:)`.
+    func simpleValue<Value: SQLReadable>(at column: Int) throws(SQLError) -> Value {
         let value = Value.reading(try statement.value(at: column))
         guard let value else { throw try misfit(at: column, for: "\(Value.self)") }
         return value
@@ -25,7 +25,7 @@ extension RowDecoder {
         return value
     }
 
-    /// A value of any other type.
+    /// Reads a value of a type that is not a number, a string or a Bool, such as bytes, a date or an enum.
     func value<Value: Decodable>(_ type: Value.Type, at column: Int) throws(SQLError) -> Value {
         let kind = kinds[type]
         if case .bytes(let bytes) = kind {
@@ -60,7 +60,7 @@ extension RowDecoder {
 
     /// The text from which a `UUID` decodes itself.
     ///
-    /// The column may also have its 16 bytes.
+    /// The column may contain this text, or a blob of 16 bytes.
     func uuid(at column: Int) throws(SQLError) -> String {
         switch try statement.value(at: column) {
         case .text(let text): return text

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQL
 
-/// Reads the rows of one statement into values of Swift.
+/// Decodes the rows of one statement as Swift values.
 final class RowDecoder: Decoder {
     let statement: SQLiteConnection.Statement
     private let rowType: any Any.Type
@@ -45,11 +45,11 @@ final class RowDecoder: Decoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(RowKeys(row: self))
+        KeyedDecodingContainer(RowDecodingContainer(row: self))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        throw failure("Row \(row): \(rowType) reads values without names, and a row has columns with names")
+        throw failure("Row \(row): \(rowType) decodes a list, but a row has named columns")
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer {
@@ -66,6 +66,10 @@ final class RowDecoder: Decoder {
         case ambiguous
     }
 
+    /// Finds the column for a key.
+    ///
+    /// A type asks for its keys in the same order for each row. So the last request and the next one are
+    /// tried first, then ``indexes``. The names of the columns are searched only for a new key.
     func column(for key: String) -> Column {
         if current < requests.count, requests[current].key == key { return requests[current].column }
         if current + 1 < requests.count, requests[current + 1].key == key {
@@ -92,7 +96,7 @@ final class RowDecoder: Decoder {
             throw failure("Row \(row): several columns are called \(key); rename all but one with AS")
         case .missing:
             let list = names.joined(separator: ", ")
-            throw failure("Row \(row): there is no column \(key), which \(rowType) needs, but \(list)")
+            throw failure("Row \(row): \(rowType) needs a column \(key); the columns are \(list)")
         }
     }
 

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQL
 
-/// Encodes values of Swift as rows, one after the other.
+/// Encodes Swift values as rows, one after the other.
 final class RowEncoder: Encoder {
     /// The columns of the row, in the order in which the type encodes them, which is usually the same for
     /// each row.
@@ -17,7 +17,7 @@ final class RowEncoder: Encoder {
     /// The number of the current row, counted from 1.
     private var row = 0
 
-    /// True if the columns encoded so far are those of the row before.
+    /// True if the columns encoded so far are the same as in the previous row.
     private var hasSameColumns = true
 
     /// The reason why the row can't be inserted, from a function that can't throw.
@@ -33,12 +33,12 @@ final class RowEncoder: Encoder {
 
     /// Encodes a row into `names` and `values`.
     ///
-    /// - Returns: True if the columns are those of the row before.
+    /// - Returns: True if the columns are the same as in the previous row.
     func encode<Row: Encodable>(_ value: Row) throws(SQLError) -> Bool {
         row += 1
         hasSameColumns = true
         values.removeAll(keepingCapacity: true)
-        try encode(at: nil) { try value.encode(to: self) }
+        try throwingRefusal(at: nil) { try value.encode(to: self) }
         if values.isEmpty { throw failure("\(Row.self) encodes no column", at: nil) }
         if values.count < names.count { removeUnusedNames() }
         return hasSameColumns
@@ -52,14 +52,14 @@ final class RowEncoder: Encoder {
         values.append(value)
     }
 
-    /// Removes the columns of the row before that have no value in this row.
+    /// Removes the columns of the previous row that have no value in this row.
     private func removeUnusedNames() {
         names.removeLast(names.count - values.count)
         hasSameColumns = false
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        KeyedEncodingContainer(RowColumns(row: self))
+        KeyedEncodingContainer(RowEncodingContainer(row: self))
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
@@ -88,7 +88,7 @@ final class RowEncoder: Encoder {
     func set(date value: Double, for key: String) throws(SQLError) {
         if !dateColumns.contains(key) {
             dateColumns.append(key)
-            // The rules of "Determination Of Column Affinity" ("Datatypes In SQLite", section 3.1).
+            // The rules for a column's affinity: https://sqlite.org/datatype3.html, section 3.1.
             let sql = """
                 SELECT type FROM pragma_table_xinfo(?) WHERE name = ? COLLATE NOCASE
                 AND upper(type) NOT LIKE '%INT%'
@@ -96,8 +96,8 @@ final class RowEncoder: Encoder {
                 """
             if case .text(let type) = try db.query(sql, [.text(table), .text(key)]).first?.first {
                 throw failure(
-                    "a Date is a number of seconds, which a column of type \(type) keeps as digits that nothing"
-                        + " reads as a Date; declare it REAL, or encode a text",
+                    "a Date is stored as a number of seconds, and a column of type \(type) would turn the number into"
+                        + " text that can't be read as a Date. Declare the column REAL, or encode the date as text",
                     at: key
                 )
             }
@@ -110,19 +110,23 @@ final class RowEncoder: Encoder {
         let before = values.count
         switch kind {
         case .bytes: if let bytes = value as? any Collection<UInt8> { set(.blob(Array(bytes)), for: key) }
-        default: try encode(at: key) { try value.encode(to: CellEncoder(row: self, key: key, kind: kind)) }
+        default:
+            try throwingRefusal(at: key) {
+                try value.encode(to: CellEncoder(row: self, key: key, kind: kind))
+            }
         }
         if values.count == before { throw failure("\(Value.self) encodes no value", at: key) }
     }
 
-    /// Runs the encoding of a type, and throws a refusal that was recorded on the way.
-    private func encode(at key: String?, _ body: () throws -> Void) throws(SQLError) {
+    /// Runs the encoding of a type, and throws the refusal if one was recorded.
+    private func throwingRefusal(at key: String?, _ body: () throws -> Void) throws(SQLError) {
         do { try body() } catch {
             throw refusal ?? error as? SQLError ?? failure(Self.message(of: error), at: key, cause: error)
         }
         if let refusal { throw refusal }
     }
 
+    /// Records why the row is refused, unless it was already refused.
     func refuse(_ message: String, at key: String?) {
         if refusal == nil { refusal = failure(message, at: key) }
     }
@@ -148,12 +152,12 @@ final class RowEncoder: Encoder {
         let columns = names.map { SQLName($0) }
         var seen = Set<SQLName>()
         for column in columns where !seen.insert(column).inserted {
-            throw failure("the value is encoded twice, and a column has one", at: column.text)
+            throw failure("the type encodes two values for this column", at: column.text)
         }
         let list = columns.map(\.quoted).joined(separator: ", ")
         let places = repeatElement("?", count: columns.count).joined(separator: ", ")
         // "OR ABORT" overrides the ON CONFLICT clauses of the table, which could skip this row or delete
-        // others ("The ON CONFLICT Clause").
+        // others (https://sqlite.org/lang_conflict.html).
         return "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))"
     }
 }

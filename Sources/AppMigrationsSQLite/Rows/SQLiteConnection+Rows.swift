@@ -16,9 +16,10 @@ extension SQLiteConnection {
     ///   - type: The type of a row. Each of its properties is a column and has a single value.
     ///   - sql: One statement.
     ///   - arguments: A value for each of its parameters, in order.
-    /// - Returns: The values in the order of the rows, all at once.
-    /// - Throws: `SQLError` with the code `SQLError.Code.unreadableRow`, the row, counted from 1, the column,
-    ///   the value and the type that it does not fit; every error that `query(_:_:)` throws.
+    /// - Returns: An array with all values, in the order of the rows.
+    /// - Throws: `SQLError` with the code `SQLError.Code.unreadableRow` if a row doesn't fit the type. Its
+    ///   message names the row (counted from 1), the column, the value and the type. Also every error of
+    ///   `query(_:_:)`.
     public func fetch<Row: Decodable>(
         _ type: Row.Type,
         _ sql: String,

@@ -1,4 +1,5 @@
-/// The types whose values have another form in a column than the number or text that they encode.
+/// The types whose values are stored in a column in another form than the one that they encode: bytes as a
+/// blob, dates as seconds since 1970, UUIDs as text or bytes.
 ///
 /// Foundation's types are recognized by their names, so that the library doesn't link Foundation into a
 /// program that doesn't use it. The form that they encode is documented: a `Date` is a number of seconds
@@ -22,7 +23,7 @@ enum ValueKind {
         }
     }
 
-    /// A cache of the kinds of types, because finding one out is slow.
+    /// Caches the kind of each type, because `ValueKind(of:)` is slow.
     struct Known {
         private var kinds: [ObjectIdentifier: ValueKind?] = [:]
 

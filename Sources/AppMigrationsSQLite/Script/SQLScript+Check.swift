@@ -2,7 +2,7 @@ package import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
 extension SQLScript {
-    /// Refuses a script that SQLite would accept, but read differently from what its author meant.
+    /// Refuses a script that SQLite would accept, but probably not read as its author meant it.
     package func check() throws(SQLError) {
         try refuseZeroBytes()
         // Every text that is refused below contains one of these bytes.
@@ -12,12 +12,12 @@ extension SQLScript {
         if isClear { return }
         var tokens = SQLTokens(unread: self)
         while let (kind, range) = tokens.next() {
-            if kind == nil { try check(range) }
+            if kind == nil { try refuseHiddenLineEnd(inGap: range) }
         }
         if let opening = tokens.unended, opening.count == 2 {
             throw error(
                 .invalidScript,
-                "a comment that /* begins and no */ ends; SQLite would skip everything after it",
+                "this comment begins with /* and has no */. SQLite would skip the rest of the script",
                 at: opening.lowerBound
             )
         }
@@ -41,38 +41,42 @@ extension SQLScript {
         return text(from: range.lowerBound, to: range.upperBound).uppercased()
     }
 
-    /// Refuses a line end, in the gap between two tokens, that SQLite doesn't read as one.
+    /// Refuses a gap between two tokens, a comment or blanks, that contains a line end which editors show and
+    /// SQLite doesn't recognize, such as a lone carriage return.
     ///
-    /// "SQL Comments" only end at a line feed.
-    private func check(_ range: Range<Int>) throws(SQLError) {
+    /// In SQLite, a `--` comment ends only at a line feed (https://sqlite.org/lang_comment.html).
+    private func refuseHiddenLineEnd(inGap range: Range<Int>) throws(SQLError) {
         let first = bytes[range.lowerBound]
         let next = bytes[range.upperBound]
         let isComment = first == UInt8(ascii: "-")
         guard isComment || first == UInt8(ascii: "\r") && next != UInt8(ascii: "\n") else { return }
         var gap = String(decoding: bytes[range], as: UTF8.self)[...]
-        // A line end right before a line feed hides nothing.
+        // Line ends directly before the line feed are removed first, because no text is hidden after them.
         while isComment, gap.last?.isNewline == true { gap.removeLast() }
         guard let end = gap.firstIndex(where: \.isNewline) else { return }
+        // Four digits, with leading zeros.
         let digits = String(0x1_0000 + gap.unicodeScalars[end].value, radix: 16, uppercase: true).dropFirst()
         throw error(
             .invalidScript,
-            "U+\(digits) ends a line for an editor and not for SQLite, whose -- comments go on after it; use a line feed instead",
+            "U+\(digits) ends a line in an editor, but not in SQLite: a -- comment continues after it. Use a line feed instead",
             at: range.lowerBound + gap[..<end].utf8.count
         )
     }
 
-    /// One statement of a script, for a connection that takes one at a time.
+    /// One statement of a script, for a connection that runs one at a time.
     struct Statement {
         let text: String
         let place: (line: Int, column: Int)
         let droppedTable: String?
     }
 
-    /// The statements of the script; throws if one of them would end a transaction or has parameters.
+    /// Splits the script for an asynchronous connection of another library, which runs one statement at a
+    /// time.
     ///
-    /// SQLite itself finds where a statement ends (`sqlite3_complete`). But the authorizer can't be asked
-    /// what a statement does, because there is no connection of SQLite's C interface. So its words are read.
-    func awaitedStatements() throws(SQLError) -> [Statement] {
+    /// Throws if a statement has parameters or may not run in a transaction. SQLite itself finds where a
+    /// statement ends (`sqlite3_complete`). But without a connection of SQLite's C interface there is no
+    /// authorizer to ask what a statement does. So a statement is refused by its first words.
+    func separateStatements() throws(SQLError) -> [Statement] {
         var statements = [Statement]()
         let tokens = SQLTokens(self)
         var start: Int?
@@ -83,7 +87,7 @@ extension SQLScript {
             if let sign = "?:@$".unicodeScalars.first(where: { $0.value == bytes[offset] }) {
                 throw error(
                     .refusedStatement,
-                    "A script has no parameters; nothing is bound to \(sign)",
+                    "A script can't have parameters. Write the value instead of \(sign)",
                     at: offset
                 )
             }
@@ -94,9 +98,8 @@ extension SQLScript {
             let text = text(from: first, to: token.range.upperBound)
             if !isLast, sqlite3_complete(text) == 0 { continue }
             let refusals = ScriptRefusals()
-            if !refusals.allows(SQLTokens(text)) {
-                throw error(.refusedStatement, refusals.refusal ?? text, at: first)
-            }
+            refusals.check(SQLTokens(text))
+            if let refusal = refusals.refusal { throw error(.refusedStatement, refusal, at: first) }
             statements.append(
                 Statement(text: text, place: position(at: first), droppedTable: refusals.droppedTable)
             )

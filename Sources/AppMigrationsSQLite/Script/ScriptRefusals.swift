@@ -7,27 +7,28 @@ final class ScriptRefusals {
     /// True while SQLite compiles a statement of the script.
     var isCompiling = false
 
-    /// Why a statement was refused.
+    /// Why a statement was refused; `nil` if none was refused.
     private(set) var refusal: String?
 
     /// The table that the last compiled statement drops.
     var droppedTable: String?
 
-    func allows(transaction statement: String) -> Bool {
+    /// Refuses a statement that begins or ends a transaction, or attaches or detaches a database.
+    func refuse(_ statement: String) {
         refusal =
             "A script in a transaction may not \(statement): its transaction is begun and ended for it."
             + " Remove the statement"
-        return false
     }
 
-    func allows(pragma name: String, hasValue: Bool) -> Bool {
-        if !hasValue || Self.reading.contains(name.lowercased()) { return true }
+    /// Refuses a pragma that sets something.
+    func check(pragma name: String, hasValue: Bool) {
+        if !hasValue || Self.pragmasThatOnlyRead.contains(name.lowercased()) { return }
         refusal =
             "A script in a transaction may not set PRAGMA \(name): " + Self.reason(against: name.lowercased())
-        return false
     }
 
-    /// Why a script in a transaction may not set a pragma, and what to do instead ("PRAGMA Statements").
+    /// Why a script in a transaction may not set a pragma, and what to do instead
+    /// (https://sqlite.org/pragma.html).
     private static func reason(against pragma: String) -> String {
         let foreignKeys =
             "Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them before the commit"
@@ -36,7 +37,7 @@ final class ScriptRefusals {
         case "foreign_keys": "SQLite ignores it there. \(foreignKeys)"
         case "defer_foreign_keys": "it isn't needed. \(foreignKeys)"
         case "user_version", "application_id":
-            "what counts is the ledger. If another program reads this number, set it in a migration with a closure"
+            "a migrator uses its ledger instead. If another program reads this number, set it in a migration with a closure"
         case "legacy_alter_table", "writable_schema", "ignore_check_constraints", "recursive_triggers",
             "case_sensitive_like", "trusted_schema":
             "it would stay set on the connection after the migration. Use a migration with a closure, which sets it back"
@@ -47,38 +48,38 @@ final class ScriptRefusals {
         }
     }
 
-    /// Refuses a `VACUUM`, which SQLite compiles in a transaction, but never runs there.
-    func allows(firstWord: String) -> Bool {
-        if firstWord != "VACUUM" { return true }
+    /// Refuses a `VACUUM`.
+    ///
+    /// SQLite compiles it in a transaction without asking the authorizer, but running it there fails.
+    func check(firstWord: String) {
+        if firstWord != "VACUUM" { return }
         refusal =
             "A script in a transaction may not VACUUM: SQLite doesn't run it there. Run it on the connection, after the migrator has"
             + " returned"
-        return false
     }
 
-    /// Judges a statement by its first words, for a connection whose authorizer can't be used.
-    func allows(_ statement: SQLTokens) -> Bool {
+    /// Checks a statement by its first words, for a connection whose authorizer can't be used.
+    func check(_ statement: SQLTokens) {
         func name(_ index: Int) -> String {
             statement.name(statement.isSign(index + 1, ".") ? index + 2 : index)?.text ?? ""
         }
         let first = statement.tokens.isEmpty ? "" : statement.text(0).uppercased()
         switch first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":
-            return allows(transaction: first)
+            refuse(first)
         case "PRAGMA":
             let hasValue = statement.tokens.indices.contains {
                 statement.isSign($0, "=") || statement.isSign($0, "(")
             }
-            return allows(pragma: name(1), hasValue: hasValue)
+            check(pragma: name(1), hasValue: hasValue)
         case "DROP" where statement.isWord(1, "TABLE"):
             droppedTable = name(statement.isWord(2, "IF") ? 4 : 2)
-        default: return allows(firstWord: first)
+        default: check(firstWord: first)
         }
-        return true
     }
 
     /// The pragmas that set nothing: their argument is the table or index to read.
-    private static let reading = [
+    private static let pragmasThatOnlyRead = [
         "table_info", "table_xinfo", "table_list", "index_info", "index_xinfo", "index_list",
         "foreign_key_list", "foreign_key_check", "integrity_check", "quick_check",
     ]

@@ -1,11 +1,11 @@
 public import AppMigrationsSQL
 
-/// The record of the SQL migrations that were released: a text file with a line for each, kept with the
-/// tests.
+/// A lock file that lists the released SQL migrations, one on each line.
 ///
-/// A released migration has run in the databases of users. If you edit it, they don't get the change. If you
-/// remove it, or add a new one below it, new databases differ from old ones. ``findings(in:)`` reports all of
-/// these before you release them. It works with the migrations of any database, and runs none.
+/// Keep the file with the tests. A released migration has run in the databases of users. If you edit the
+/// migration later, these databases don't get the change. If you remove it, or add a migration with a lower
+/// version, new databases will differ from existing ones. ``findings(in:)`` reports all of these mistakes
+/// before you release them. It works with the migrations of any database, and runs none.
 ///
 /// ```swift
 /// let released = ReleasedMigrations(
@@ -19,16 +19,19 @@ public import AppMigrationsSQL
 public struct ReleasedMigrations: Sendable {
     let file: String
 
-    /// Prepares to use a file, and reads nothing yet.
+    /// Creates a value for a lock file; reads nothing yet.
     ///
-    /// - Parameter file: The path of the file. ``record(_:)`` creates it.
+    /// - Parameter file: The path of the lock file. ``record(_:)`` creates it.
     public init(file: String) { self.file = file }
 
-    /// Adds the migrations that the file lacks, for the release that is about to be made.
+    /// Adds the migrations that aren't in the lock file yet.
     ///
-    /// - Throws: The first finding, a `RehearsalFinding`, and the file is as it was; errors of files.
+    /// Call this for the release that is about to be made.
+    ///
+    /// - Throws: The first `RehearsalFinding`, if there are any. Then the file isn't changed. Also errors of
+    ///   reading or writing the file.
     public func record<Connection>(_ migrator: SQLMigrator<Connection>) throws {
-        let text = try FolderFiles.textIfThere(file)
+        let text = try FolderFiles.textIfPresent(file)
         let released = try text.map(lines) ?? []
         if let first = try findings(in: migrator.migrations, released: released).first { throw first }
         let new = migrator.migrations.filter { migration in
@@ -37,23 +40,24 @@ public struct ReleasedMigrations: Sendable {
         if text != nil, new.isEmpty { return }
         let start =
             text
-            ?? "# Released SQL migrations: version, checksum, name. Commit this file, and edit none of them.\n"
-        // A line end in a name would make two lines of one.
+            ?? "# Released SQL migrations: version, checksum, name. Commit this file. Don't edit a migration that is listed.\n"
         let added = try new.map { migration in
+            // Line ends in a name become spaces, so that each migration has one line.
             let name = (migration.name ?? "").split(whereSeparator: \.isNewline).joined(separator: " ")
-            return "\(migration.version) \(try migration.checksum() ?? "-") \(name)"
+            let parts = [migration.version.description, try migration.checksum() ?? "-", name]
+            return parts.filter { !$0.isEmpty }.joined(separator: " ")
         }
-        let block = added.map { $0.last == " " ? String($0.dropLast()) : $0 }
-        try FolderFiles.write(start, appending: block, to: file)
+        try FolderFiles.write(start, appending: added, to: file)
     }
 
-    /// Findings about released migrations that were edited or removed, and about new ones below them.
+    /// Findings about released migrations that were edited or removed, and about new migrations with lower
+    /// versions.
     ///
-    /// - Returns: The findings in the order of the file; ``RehearsalFinding/Kind/notRehearsed`` if the file
-    ///   is missing.
-    /// - Throws: `SQLError` for a migration whose file can't be read; errors of reading the record.
+    /// - Returns: The findings in the order of the lock file; ``RehearsalFinding/Kind/notRehearsed`` if the
+    ///   lock file is missing.
+    /// - Throws: `SQLError` for a migration whose file can't be read; errors of reading the lock file.
     public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
-        guard let text = try FolderFiles.textIfThere(file) else {
+        guard let text = try FolderFiles.textIfPresent(file) else {
             let problem = "There is no lock file \(file), so it is unknown which migrations were released."
             return [RehearsalFinding(.notRehearsed, "\(problem) Record them.")]
         }
@@ -81,8 +85,8 @@ public struct ReleasedMigrations: Sendable {
             guard parts.count >= 2, let version = Int64(parts[0]), parts[1] == "-" || parts[1].contains(":")
             else {
                 let problem = "Line \(number) of \(file) can't be read: \(line)."
-                let way = "It should be a version, a checksum and a name."
-                throw RehearsalFinding(.unreadableLock, "\(problem) \(way)")
+                let advice = "It should be a version, a checksum and a name."
+                throw RehearsalFinding(.unreadableLock, "\(problem) \(advice)")
             }
             let checksum = parts[1] == "-" ? nil : String(parts[1])
             let name = parts.count > 2 ? String(parts[2]) : ""
@@ -101,11 +105,12 @@ public struct ReleasedMigrations: Sendable {
                 findings.append(try disappearance(of: line, released: released, migrations: migrations))
                 continue
             }
-            // A closure has no checksum. An SQL text in its place is another migration.
+            // A closure has no checksum. So replacing a closure by SQL, or SQL by a closure, counts as a
+            // change.
             if try migration.checksum() == line.checksum { continue }
             let text =
-                "\(subject(migration)) was edited after its release: databases that have it never get the change. "
-                + "Put the released text back, and write the change as a new migration."
+                "\(subject(migration)) was edited after its release. Databases that already ran it won't get the "
+                + "change. Restore the released text, and put the change in a new migration."
             findings.append(RehearsalFinding(.changed, version: line.version, text))
         }
         guard let newest = released.map(\.version).max() else { return findings }
@@ -113,8 +118,8 @@ public struct ReleasedMigrations: Sendable {
         for migration in migrations where migration.version < newest {
             if released.contains(where: { $0.version == migration.version }) { continue }
             let text =
-                "\(subject(migration)) is new and lies below \(newest), which was released: databases at \(newest) run it "
-                + "after \(newest), and new ones before. Give it a version after \(last)."
+                "\(subject(migration)) is new, but \(newest) is already released. Existing databases would run it "
+                + "after \(newest), and new databases before \(newest). Give it a version above \(last)."
             findings.append(RehearsalFinding(.missed, version: migration.version, text))
         }
         return findings
@@ -130,12 +135,12 @@ public struct ReleasedMigrations: Sendable {
             else { return false }
             return try migration.checksum() == then
         }
-        let way =
+        let advice =
             renumbered.map {
-                "\(subject($0)) has its text, which databases that have it as \(line.version) would run once more. "
-                    + "Give it back the version \(line.version)."
-            } ?? "New databases would lack what it makes. Put it back."
-        let text = "Migration \(line.label) was released, and is missing now. \(way)"
+                "\(subject($0)) has the same SQL. Databases that ran it as \(line.version) would run it again. "
+                    + "Change its version back to \(line.version)."
+            } ?? "New databases would lack what it creates. Restore it."
+        let text = "Migration \(line.label) was released, and is missing now. \(advice)"
         return RehearsalFinding(.disappeared, version: line.version, text)
     }
 

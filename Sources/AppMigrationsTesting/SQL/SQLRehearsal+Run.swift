@@ -7,8 +7,8 @@ extension SQLRehearsal {
         let rehearsal: SQLRehearsal
         /// `nil` for a new database.
         let release: AppVersion?
-        /// The migrations for which the record of released migrations has a finding.
-        let found: Set<Int64>
+        /// The versions for which the lock file has a finding, so that they aren't reported twice.
+        let alreadyReported: Set<Int64>
 
         /// The schema at the end; `nil` if the run failed.
         var schema: SQLSchema?
@@ -30,23 +30,26 @@ extension SQLRehearsal {
         private var migrator: SQLMigrator<Connection> { rehearsal.migrator }
         private var origin: String { release.map { "From \($0)" } ?? "In a new database" }
 
+        /// Creates the release's schema, runs the migrations, and compares the ledger and the schema.
+        ///
+        /// `expected` is the schema of a new database; `nil` if this is the run in a new database.
         mutating func rehearse(
-            _ db: Connection,
-            _ prepare: (Connection) throws -> Void,
-            comparedWith new: SQLSchema?
+            in db: Connection,
+            preparing prepare: (Connection) throws -> Void,
+            expecting expected: SQLSchema?
         ) throws {
             if let release {
                 let file = "\(rehearsal.folder)/\(release).sql"
                 let record = try SQLSchemaRecord(file: file)
-                do { try record.make(in: db) } catch {
-                    return fail("\(origin): the record \(file) can't be made: \(error)")
+                do { try record.run(in: db) } catch {
+                    return fail("\(origin): the database can't be created from \(file): \(error)")
                 }
             }
             let start = ContinuousClock.now
             var hint = ""
             do {
                 try prepare(db)
-                hint = try hintOfLedger(db)
+                hint = try hintAboutLedger(of: db)
                 ran = try migrator.migrate(db).applied
                 compareLedger(try migrator.status(db))
             } catch {
@@ -55,27 +58,30 @@ extension SQLRehearsal {
             }
             duration = ContinuousClock.now - start
             if !findings.isEmpty { return }
-            let end = try SQLSchema(of: db)
-            schema = end
-            guard let new else { return }
-            let left = rehearsal.ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
-            findings = end.differences(from: new, leavingOut: left).map { difference in
+            let upgraded = try SQLSchema(of: db)
+            schema = upgraded
+            guard let expected else { return }
+            let ignored = rehearsal.ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
+            findings = upgraded.differences(from: expected, leavingOut: ignored).map { difference in
                 finding(.startsDiffer, "\(origin): \(difference.text). \(advice(difference))")
             }
         }
 
         private func advice(_ difference: SQLSchema.Difference) -> String {
             let edited =
-                "A migration that ran before the release made something else then: give it back the text that was "
-                + "released, and write the change as a new migration."
-            guard let table = difference.ownTable else { return edited }
+                "A migration of the release created something different at the time. Restore its released text, and "
+                + "put the change in a new migration."
+            guard let table = difference.extraTable else { return edited }
             return edited
-                + " If no migration made it, but another library for instance, add \"\(table)\" to ignoring:."
+                + " If it wasn't created by a migration but, for example, by another library, add \"\(table)\" to "
+                + "ignoring:."
         }
 
-        /// The likely reason for an error if the record has tables and no version: migrations ran a second
-        /// time.
-        private func hintOfLedger(_ db: Connection) throws -> String {
+        /// The likely reason for an error, if the recorded schema has tables but its ledger has no version: the
+        /// migrations were run a second time.
+        ///
+        /// Otherwise it is empty.
+        private func hintAboutLedger(of db: Connection) throws -> String {
             guard let release, try migrator.status(db).applied.isEmpty else { return "" }
             let tables = try db.query(
                 "SELECT 1 FROM main.sqlite_master WHERE type = 'table' AND name <> ? COLLATE NOCASE LIMIT 1",
@@ -83,24 +89,27 @@ extension SQLRehearsal {
             )
             if tables.isEmpty { return "" }
             return
-                " The record of \(release) has tables, and its ledger \(migrator.ledger) no version. So the"
-                + " migrations of the release were run a second time. The record has to contain the ledger's rows. If your app calls markApplied with"
-                + " PRAGMA user_version, it has to contain that number, and preparing: has to make the same call."
+                " The schema recorded for \(release) has tables, but no row in its ledger \(migrator.ledger). So the"
+                + " migrations of the release were run a second time. Record the rows of the ledger, too. If your app"
+                + " calls markApplied with PRAGMA user_version, record that number, and make the same call in"
+                + " preparing:."
         }
 
-        /// Adds findings about the ledger of the release, also for lines that were deleted from the lock
-        /// file.
+        /// Compares the migrations with the ledger of the release.
+        ///
+        /// This also finds migrations whose line was deleted from the lock file.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
-            let facts: [(RehearsalFinding.Kind, [Int64], String)] = [
-                (.changed, status.changed, "has another text than the released one"),
-                (.disappeared, status.unknown, "was released, and is missing now"),
-            ]
-            for (kind, versions, fact) in facts {
-                for version in versions where !found.contains(version) {
-                    let text =
-                        "\(origin): migration \(version) \(fact), and the lock file doesn't say so. Put it back, and its line there."
-                    findings.append(finding(kind, version: version, text))
-                }
+            for version in status.changed where !alreadyReported.contains(version) {
+                let text =
+                    "\(origin): migration \(version) was edited after its release, and migrations.lock doesn't list it "
+                    + "with its released text. Restore the text of the migration, and its line in migrations.lock."
+                findings.append(finding(.changed, version: version, text))
+            }
+            for version in status.unknown where !alreadyReported.contains(version) {
+                let text =
+                    "\(origin): migration \(version) was released and is missing now, and migrations.lock has no line "
+                    + "for it. Restore the migration and its line."
+                findings.append(finding(.disappeared, version: version, text))
             }
         }
 

@@ -1,12 +1,13 @@
 import AppMigrations
 public import AppMigrationsSQL
 
-/// Runs an app's SQL migrations from the schema of each release to the newest, before its users do.
+/// Upgrades the recorded schema of each release with the current SQL migrations, as the databases of users
+/// will be.
 ///
-/// A folder that is kept with the tests has a script for each release, such as `2.1.sql`, with the schema and
-/// the ledger that the release left. It also has `migrations.lock`, the file of a ``ReleasedMigrations``.
-/// ``record(_:opening:)`` writes both. From each script, the migrations must run and end with the schema of a
-/// new database.
+/// Keep a folder with the tests. It has a script for each release, such as `2.1.sql`, which creates the
+/// schema and the ledger of that release. It also has `migrations.lock`, the lock file of a
+/// ``ReleasedMigrations``. ``record(_:opening:)`` writes both. After each script, the migrations must run
+/// without an error and produce the schema of a new database.
 ///
 /// ```swift
 /// let rehearsal = SQLRehearsal(
@@ -19,8 +20,8 @@ public import AppMigrationsSQL
 /// try report.requireClean()
 /// ```
 ///
-/// The databases are SQLite's, on a connection of any library: this product links none. A rehearsal asserts
-/// nothing itself: it returns a ``RehearsalReport``.
+/// This works with SQLite databases only. The connection can be of any library, and this product doesn't link
+/// one. A rehearsal doesn't fail a test itself. It returns a ``RehearsalReport``.
 public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     let migrator: SQLMigrator<Connection>
     let folder: String
@@ -32,8 +33,8 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     ///   - migrator: The migrator of the app, as it is about to be released.
     ///   - folder: The path of the folder with the records, in the sources of the tests and not in their
     ///     bundle.
-    ///   - tables: Tables that no migration made, for instance those of another library. The comparison
-    ///     leaves them out, with their indexes and triggers.
+    ///   - tables: Tables that no migration creates, for example the tables of another library. These tables,
+    ///     their indexes and their triggers aren't compared.
     public init(
         of migrator: SQLMigrator<Connection>,
         releasesIn folder: String,
@@ -48,17 +49,17 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
         ReleasedMigrations(file: folder + "/migrations.lock")
     }
 
-    /// Records the migrations as those of a release, for all rehearsals that follow.
+    /// Records the current migrations and their schema as a release, for later rehearsals.
     ///
-    /// It runs them in a new database, writes its schema to `<release>.sql`, and adds the new migrations to
-    /// `migrations.lock`. Recording the same release again changes nothing. Commit both files.
+    /// This runs the migrations in a new database, writes its schema to `<release>.sql`, and adds the new
+    /// migrations to `migrations.lock`. Recording the same release again changes nothing. Commit both files.
     ///
     /// - Parameters:
     ///   - release: The version of the app that is about to be released, such as `2.1`.
-    ///   - open: Opens a new and empty database, in memory for instance.
-    /// - Throws: ``RehearsalFinding`` for released migrations that were edited, and for a release that is
-    ///   recorded with another schema; `SQLError` of a migration; `MigrationError` for a version that can't
-    ///   be read.
+    ///   - open: Opens a new and empty database, for example in memory.
+    /// - Throws: ``RehearsalFinding`` if a released migration was edited, or if this release was already
+    ///   recorded with a different schema. `SQLError` if a migration fails. `MigrationError` if `release`
+    ///   isn't a version.
     public func record(_ release: String, opening open: () throws -> Connection) throws {
         try record(release) { body in try body(open()) }
     }
@@ -66,9 +67,9 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
     /// Rehearses the migrations in a new database, and from the schema of each release.
     ///
     /// - Parameters:
-    ///   - open: Opens a new and empty database, in memory for instance. It is called once for each run.
-    ///   - prepare: The app's own work on its database before it calls `migrate`: a `markApplied(upTo:in:)`
-    ///     for schemas that another library numbered.
+    ///   - open: Opens a new and empty database, for example in memory. It is called once for each run.
+    ///   - prepare: The work that the app does in its database before it calls `migrate`. For example, it
+    ///     calls `markApplied(upTo:in:)` if another library numbered the schemas before.
     /// - Returns: The report, with a row for a new database and one for each release.
     /// - Throws: The errors of `open` and of files. The error of a migration is a finding instead.
     public func run(
@@ -80,9 +81,10 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
 }
 
 extension SQLRehearsal {
-    /// Records a release on a connection that its library lends for the time of a call, as GRDB's queues do.
+    /// Records a release, like `record(_:opening:)`, with a library that passes its connection to a closure.
     ///
-    /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
+    /// `lend` must call the given closure with a connection to a new and empty database. For example, with GRDB
+    /// pass `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func record(_ release: String, lending lend: ((Connection) throws -> Void) throws -> Void) throws {
         _ = try AppVersion(parsing: release)
         var script: String?
@@ -93,32 +95,35 @@ extension SQLRehearsal {
         }
         guard let script else { throw Self.notLent }
         let file = "\(folder)/\(release).sql"
-        let recorded = try FolderFiles.textIfThere(file)
+        let recorded = try FolderFiles.textIfPresent(file)
         if let recorded, recorded != script {
             let text = "\(release) is recorded with another schema in \(file)."
-            let way = "Delete that file if \(release) was never released, or record the release that follows."
-            throw RehearsalFinding(.recordedOtherwise, release: release, "\(text) \(way)")
+            let advice =
+                "Delete that file if \(release) was never released. Otherwise record the next release."
+            throw RehearsalFinding(.recordedOtherwise, release: release, "\(text) \(advice)")
         }
         try FolderFiles.makeFolder(folder)
         try releasedMigrations.record(migrator)
         if recorded == nil { try FolderFiles.write(script, to: file) }
     }
 
-    /// Rehearses the migrations on connections that their library lends for the time of a call, as GRDB's
-    /// queues do.
+    /// Rehearses the migrations, like `run(opening:preparing:)`, with a library that passes its connection
+    /// to a closure.
     ///
-    /// For GRDB it is `lending: { try DatabaseQueue().inDatabase($0) }`.
+    /// `lend` must call the given closure with a connection to a new and empty database. For example, with GRDB
+    /// pass `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func run(
         lending lend: ((Connection) throws -> Void) throws -> Void,
         preparing prepare: (Connection) throws -> Void = { _ in }
     ) throws -> RehearsalReport {
-        // A closure that is lent a connection must not capture one that doesn't escape.
-        try withoutActuallyEscaping(prepare) { try rehearsed(lend, $0) }
+        // The closure that is passed to `lend` captures `prepare`. The compiler allows that only for an
+        // escaping closure.
+        try withoutActuallyEscaping(prepare) { try rehearse(lending: lend, preparing: $0) }
     }
 
-    private func rehearsed(
-        _ lend: ((Connection) throws -> Void) throws -> Void,
-        _ prepare: @escaping (Connection) throws -> Void
+    private func rehearse(
+        lending lend: ((Connection) throws -> Void) throws -> Void,
+        preparing prepare: @escaping (Connection) throws -> Void
     ) throws -> RehearsalReport {
         let versions = migrator.migrations.map(\.version.description)
         var report = RehearsalReport(
@@ -130,21 +135,24 @@ extension SQLRehearsal {
         report.versionFindings = try releasedMigrations.findings(in: migrator)
         let releases = try releases()
         if releases.isEmpty {
-            let text = "No release is recorded in \(folder). Record the one that users have."
+            let text = "No release is recorded in \(folder). Record the release that users have now."
             report.versionFindings.append(RehearsalFinding(.notRehearsed, text))
         }
-        let found = Set(report.versionFindings.compactMap { $0.version.flatMap { Int64($0) } })
-        var new: SQLSchema?
-        for release in [nil] + releases.map(Optional.some) {
+        let reported = Set(report.versionFindings.compactMap { $0.version.flatMap { Int64($0) } })
+        func rehearse(from release: AppVersion?, expecting expected: SQLSchema?) throws -> Run {
             var run: Run?
             try lend { db in
                 try requireEmpty(db)
-                run = Run(rehearsal: self, release: release, found: found)
-                try run?.rehearse(db, prepare, comparedWith: new)
+                run = Run(rehearsal: self, release: release, alreadyReported: reported)
+                try run?.rehearse(in: db, preparing: prepare, expecting: expected)
             }
             guard let run else { throw Self.notLent }
-            if release == nil { new = run.schema }
-            report.runs.append(run.row)
+            return run
+        }
+        let new = try rehearse(from: nil, expecting: nil)
+        report.runs.append(new.row)
+        for release in releases {
+            report.runs.append(try rehearse(from: release, expecting: new.schema).row)
         }
         return report
     }
@@ -158,15 +166,19 @@ extension SQLRehearsal {
     private func requireEmpty(_ db: Connection) throws {
         if Connection.dialect == .postgres {
             let problem = "Schemas are recorded and compared in SQLite only."
-            let way = "ReleasedMigrations works with the migrations of any database."
-            throw RehearsalFinding(.failed, "\(problem) \(way)")
+            let advice = "ReleasedMigrations works with the migrations of any database."
+            throw RehearsalFinding(.failed, "\(problem) \(advice)")
         }
         if try db.query("SELECT 1 FROM main.sqlite_master LIMIT 1").isEmpty { return }
-        let problem = "The database that was opened has a schema already."
-        throw RehearsalFinding(.failed, "\(problem) Open a new one for each run, in memory for instance.")
+        let problem = "The database that was opened isn't empty."
+        let advice = "Open a new database for each run, for example in memory."
+        throw RehearsalFinding(.failed, "\(problem) \(advice)")
     }
 
     private static var notLent: RehearsalFinding {
-        RehearsalFinding(.failed, "No connection was lent: lending: has to call its closure.")
+        RehearsalFinding(
+            .failed,
+            "The closure lending: must call the closure that it receives, with a connection."
+        )
     }
 }

@@ -4,13 +4,13 @@ import AppMigrationsSQL
 struct SQLSchema {
     /// A difference from the schema of a new database.
     struct Difference {
-        /// A sentence that goes on from the name of a release.
+        /// The end of a sentence that begins with "From 2.1: ".
         let text: String
-        /// The table that the difference is about, if a new database has nothing of the kind.
-        let ownTable: SQLName?
+        /// The table of an object that exists only in the upgraded database; otherwise `nil`.
+        let extraTable: SQLName?
     }
 
-    /// In the order in which they were created, so that each can be created again.
+    /// The objects in the order in which they were created, so that each can be created again.
     let objects: [SchemaObject]
 
     /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their
@@ -21,12 +21,13 @@ struct SQLSchema {
         objects = all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) }
     }
 
-    /// The differences from the schema of a new database, without these tables, their indexes and their
-    /// triggers.
+    /// The differences from the schema of a new database.
+    ///
+    /// These tables, their indexes and their triggers aren't compared.
     func differences(from new: SQLSchema, leavingOut tables: [SQLName]) -> [Difference] {
         var differences = [Difference]()
         func add(_ text: String, of table: SQLName? = nil) {
-            differences.append(Difference(text: text, ownTable: table))
+            differences.append(Difference(text: text, extraTable: table))
         }
         for wanted in new.objects where !tables.contains(wanted.table) {
             guard let mine = objects.first(where: { $0.kind == wanted.kind && $0.name == wanted.name }) else {
@@ -38,13 +39,13 @@ struct SQLSchema {
             if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
             let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
             add(
-                "the \(wanted.title) is \(SchemaObject.shown(words, from: same)) and in a new database "
+                "the \(wanted.title) is \(SchemaObject.shown(words, from: same)), but in a new database it is "
                     + SchemaObject.shown(expected, from: same)
             )
         }
         for mine in objects where !tables.contains(mine.table) {
             if new.objects.contains(where: { $0.kind == mine.kind && $0.name == mine.name }) { continue }
-            add("the \(mine.title) exists, which a new database doesn't have", of: mine.table)
+            add("the database has the \(mine.title), which a new database doesn't have", of: mine.table)
         }
         return differences
     }
@@ -65,7 +66,9 @@ extension SchemaObject {
         }
     }
 
-    /// The words without blanks, comments and quotes of names, which `ALTER TABLE` writes.
+    /// The words of the statement, without blanks and comments.
+    ///
+    /// Names lose their quotes, because `ALTER TABLE` adds quotes.
     var words: [Word] {
         let tokens = SQLTokens(sql ?? "")
         return tokens.tokens.indices.map { index in
@@ -84,13 +87,13 @@ extension SchemaObject {
     }
 }
 
-/// The schema of a release with its ledger, as a script that creates them in an empty database.
+/// The schema and the ledger of a release, as a script that creates both in an empty database.
 struct SQLSchemaRecord {
     let script: String
 
     init(file: String) throws {
-        guard let text = try FolderFiles.textIfThere(file) else {
-            let problem = "There is no recorded schema \(file). Record it, or put it back."
+        guard let text = try FolderFiles.textIfPresent(file) else {
+            let problem = "There is no recorded schema \(file). Record it, or restore the file."
             throw RehearsalFinding(.notRehearsed, problem)
         }
         script = text
@@ -99,20 +102,20 @@ struct SQLSchemaRecord {
     /// Records the schema of a database, and the rows that the migrations inserted.
     init(of db: some SQLConnection, release: String, ledger: String) throws {
         var script = """
-            -- The schema of \(release), as its migrations made it in an empty database. Don't edit what stands here.
-            -- Rows may follow at the end, for the migrations to come.
+            -- The schema of \(release), created by its migrations in an empty database. Don't edit these statements.
+            -- You may add rows at the end, for later migrations to work on.
 
             """
         let schema = try SQLSchema(of: db)
         // A semicolon after a comment would be part of the comment.
         for sql in schema.objects.compactMap(\.sql) { script += sql + (sql.contains("--") ? "\n;\n" : ";\n") }
-        // A virtual table may only show the rows of another table.
+        // Rows of virtual tables aren't recorded, because some virtual tables show the rows of another table.
         for table in schema.objects where table.kind == .table && !table.isVirtual {
             // The time at which a migration was applied would differ in each record.
-            let left = table.name == SQLName(ledger) ? "applied_at" : ""
+            let omittedColumn = table.name == SQLName(ledger) ? "applied_at" : ""
             let columns = try db.query(
                 "SELECT name FROM pragma_table_xinfo(?, 'main') WHERE hidden = 0 AND name <> ? ORDER BY cid",
-                [.text(table.name.text), .text(left)]
+                [.text(table.name.text), .text(omittedColumn)]
             ).map { SQLName(try $0[0].value(as: String.self)).quoted }.joined(separator: ", ")
             for row in try db.query("SELECT \(columns) FROM main.\(table.name.quoted)") {
                 let values = row.map(Self.literal).joined(separator: ", ")
@@ -122,9 +125,10 @@ struct SQLSchemaRecord {
         self.script = script
     }
 
-    /// Creates the recorded database in an empty one.
-    func make(in db: some SQLConnection) throws {
-        // The rows are in the order of their tables. So a row can come before the one that it refers to.
+    /// Runs the script in an empty database.
+    func run(in db: some SQLConnection) throws {
+        // The rows are inserted table by table. So a row may be inserted before the row that it refers to,
+        // and foreign keys are off during that time.
         let hasForeignKeys = try db.query("PRAGMA foreign_keys") == [[1]]
         if hasForeignKeys { try db.query("PRAGMA foreign_keys = OFF") }
         try db.execute(script: script)

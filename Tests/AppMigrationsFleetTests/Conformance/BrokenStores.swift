@@ -6,7 +6,7 @@ import Testing
 enum BrokenStore: String, CaseIterable, CustomTestStringConvertible {
     case absentIsEmpty, absentThrows, createsTwice, ignoresRevisions, comparesLater, revisionOfContent
     case countsFromOneAgain, readsOldReplica, trims, cutsOff, lowersNames, composesNames, refusesAlways
-    case silentWithoutServer
+    case losesDocuments, silentWithoutServer
 
     var testDescription: String { rawValue }
 
@@ -20,7 +20,7 @@ enum BrokenStore: String, CaseIterable, CustomTestStringConvertible {
         case .readsOldReplica: "freshness"
         case .trims, .cutsOff: "bytes"
         case .lowersNames, .composesNames: "names"
-        case .comparesLater, .refusesAlways: "concurrency"
+        case .comparesLater, .refusesAlways, .losesDocuments: "concurrency"
         case .silentWithoutServer: "errors"
         }
     }
@@ -69,6 +69,7 @@ final class StoreWithFault: FleetStore {
         case .absentThrows:
             guard let found else { throw TestStore.Failure() }
             return found
+        case .losesDocuments where name.hasSuffix("crowd"): return nil
         case .readsOldReplica: return progress.withLock { $0.older[name] } ?? found
         case .revisionOfContent:
             return found.map { FleetDocument(bytes: $0.bytes, revision: Self.tag($0.bytes)) }

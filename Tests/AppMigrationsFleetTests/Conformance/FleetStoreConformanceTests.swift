@@ -30,12 +30,29 @@ import Testing
         let finding = try #require(findings.first { $0.kind == .bytes })
         #expect(
             finding.description
-                == #"19 bytes came back as "{\#n  "name" : "x"\#n}", 18 bytes of revision \#(Self.revision(in: finding)): text 1."#
+                == #"Text 1 of 19 bytes was read as "{\#n  "name" : "x"\#n}", 18 bytes of revision \#(Self.revision(in: finding))."#
         )
     }
 
+    @Test(
+        arguments: [
+            (BrokenStore.lowersNames, FleetStoreFinding.Kind.names, "A\" was refused."),
+            (.losesDocuments, .concurrency, "Host 0 read nothing instead of a number."),
+        ]
+    )
+    func `a check that can't go on says why, in its own words`(
+        _ fault: BrokenStore,
+        _ kind: FleetStoreFinding.Kind,
+        _ ending: String
+    ) async throws {
+        let findings = await FleetStoreConformance(StoreWithFault(fault), writers: 2, rounds: 2).findings()
+        let finding = try #require(findings.first { $0.kind == kind })
+        #expect(finding.description.hasSuffix(ending))
+        #expect(!finding.description.contains("A call threw"))
+    }
+
     private static func revision(in finding: FleetStoreFinding) -> String {
-        finding.description.split(separator: " ").last { Int($0.dropLast()) != nil && $0.hasSuffix(":") }
+        finding.description.split(separator: " ").last { Int($0.dropLast()) != nil && $0.hasSuffix(".") }
             .map { String($0.dropLast()) } ?? ""
     }
 }

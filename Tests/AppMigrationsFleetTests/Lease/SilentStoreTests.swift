@@ -101,9 +101,8 @@ import Testing
         doors[1].open()
     }
 
-    @Test func `one timer rings each alarm at its time, whichever was set first or called off`() async throws
-    {
-        let alarm = Alarms(by: fleet.clock.clock).set
+    @Test func `one timer rings each alarm at its time, whichever was set first or cancelled`() async throws {
+        let alarm = Alarms(by: fleet.clock.clock).set(after:_:)
         let began = fleet.clock.now
         let log = Log()
         func set(_ seconds: Int) -> @Sendable () -> Void {

@@ -93,7 +93,7 @@ extension Fleet {
         /// Lets the closure return, and waits until it has: no renewal begins after that.
         func open() async throws {
             door.open()
-            try await waitUntil { context.holder.progress.withLock { $0.renewing?.isCancelled } == true }
+            try await waitUntil { context.holder.progress.withLock { $0.renewalTask?.isCancelled } == true }
         }
     }
 

@@ -70,8 +70,8 @@ import Testing
     @Test(
         arguments: [
             ("ATTACH 'a' AS b", "A script in a transaction may not ATTACH"),
-            ("SELECT @name", "A script has no parameters; nothing is bound to @"),
-            ("SELECT $name", "A script has no parameters; nothing is bound to $"),
+            ("SELECT @name", "A script can't have parameters. Write the value instead of @"),
+            ("SELECT $name", "A script can't have parameters. Write the value instead of $"),
         ]
     )
     func `a statement that a script may not hold is refused before anything runs`(

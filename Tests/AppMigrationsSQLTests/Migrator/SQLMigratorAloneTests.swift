@@ -23,8 +23,8 @@ import Testing
         let error = try sqlError { try migrator.migrate(db) }
         #expect(
             error.description
-                == "Migration 2: SQLite runs every migration in a transaction. Run a statement that can't be in one, such as"
-                + " VACUUM, without the migrator."
+                == "Migration 2: On SQLite, every migration runs in a transaction. Run VACUUM and other statements that"
+                + " can't be in a transaction yourself, without the migrator."
         )
         #expect(error.code == .refusedStatement)
         #expect(try tables(in: db) == [])

@@ -47,7 +47,7 @@ import Testing
         let db = try migrated()
         let error = try sqlError { try migrate(db, "DELETE FROM parent WHERE id = 1") }
         #expect(
-            error.description == "Migration 2: It leaves rows that refer to missing rows:"
+            error.description == "Migration 2: This would leave rows that refer to missing rows:"
                 + " child (rowid 10) refers to a missing row of parent. It was rolled back."
                 + " Delete or fix these rows in it."
         )
@@ -134,7 +134,7 @@ import Testing
         }
         #expect(
             error.message
-                == "It leaves rows that refer to missing rows: child (rowid 20) refers to a missing row of parent"
+                == "This would leave rows that refer to missing rows: child (rowid 20) refers to a missing row of parent"
         )
     }
 
@@ -150,7 +150,7 @@ import Testing
         let replaced = try sqlError { try migrate(db, "DELETE FROM w WHERE a = 1; DELETE FROM other") }
         #expect(
             replaced.message
-                == "It leaves rows that refer to missing rows: a row of w refers to a missing row of other"
+                == "This would leave rows that refer to missing rows: a row of w refers to a missing row of other"
         )
         try migrate(db, "UPDATE w SET a = a + 10")
     }

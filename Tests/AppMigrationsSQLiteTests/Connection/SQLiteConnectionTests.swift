@@ -17,9 +17,12 @@ import Testing
 
     @Test(
         arguments: [
-            ("", [], "A query must have a statement"),
-            (" -- nothing", [], "A query must have a statement"),
-            ("SELECT 1; SELECT 2", [], "A query must be one statement; execute(script:) takes several"),
+            ("", [], "The query is empty"),
+            (" -- nothing", [], "The query is empty"),
+            (
+                "SELECT 1; SELECT 2", [],
+                "The query has more than one statement. To run several, use execute(script:)"
+            ),
             ("SELECT 1;\0 DROP TABLE a", [], "A query must not contain a zero byte"),
             ("SELECT ?", [], "The statement has 1 parameters, and 0 arguments were given"),
             ("SELECT 1", [1], "The statement has 0 parameters, and 1 arguments were given"),
@@ -109,8 +112,8 @@ import Testing
         for error in [error, missing] {
             #expect(
                 error.message
-                    == "unable to open database file: its folder must exist, and a missing file "
-                    + "is made only for writing"
+                    == "unable to open database file. Its folder must exist. A missing file is created only if it is "
+                    + "opened for writing"
             )
         }
     }

@@ -60,7 +60,7 @@ import Testing
         }
         #expect(
             error.description
-                == "SQLite ended the transaction, or rolled it back, after: UNIQUE constraint failed: a.x."
+                == "SQLite ended the transaction after this error: UNIQUE constraint failed: a.x."
                 + " Nothing after that point was run. Roll back and begin again."
         )
         #expect(try db.query("SELECT x FROM a") == [[1]])

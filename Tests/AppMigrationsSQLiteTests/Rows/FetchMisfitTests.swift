@@ -33,7 +33,7 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         }
     }
 
-    private static let several = ": it is made of several values, and a column has one"
+    private static let several = ": a column holds a single value, and this type needs several"
     private static let rounded = ": it would be rounded; read a Double"
 
     /// A value in a column a.
@@ -93,7 +93,7 @@ struct Misfit: Sendable, CustomTestStringConvertible {
             "'\(String(repeating: "é", count: 61))'",
             "the text \"\(String(repeating: "é", count: 60))…\" does not fit Int"
         ),
-        Misfit(Pair.self, "SELECT 1 AS a, 2 AS c", ": there is no column b, which Pair needs, but a, c"),
+        Misfit(Pair.self, "SELECT 1 AS a, 2 AS c", ": Pair needs a column b; the columns are a, c"),
         Misfit(
             Pair.self,
             "SELECT 1 AS a, 2 AS b, 3 AS B",
@@ -103,7 +103,7 @@ struct Misfit: Sendable, CustomTestStringConvertible {
         Misfit(
             [Int].self,
             "SELECT 1, 2",
-            ": Array<Int> reads values without names, and a row has columns with names"
+            ": Array<Int> decodes a list, but a row has named columns"
         ),
         Misfit(Refusing.self, "SELECT 1 AS a, 2 AS b", ": Refused()"),
     ]

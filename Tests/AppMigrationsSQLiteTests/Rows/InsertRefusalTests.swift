@@ -37,7 +37,7 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
     }
 
     static let several =
-        "the value is made of several, and a column has one; encode it as a text, or to columns of the row"
+        "a column holds a single value, and this type encodes several. Encode it as text, or as several columns"
 
     static let nan = "SQLite would store NaN as NULL; encode nil"
 
@@ -53,8 +53,8 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
         Unwritable(Of(URL(string: "https://example.org/")), ", column a: \(several)"),
         Unwritable(
             Day(),
-            ", column X: a Date is a number of seconds, which a column of type VarChar(9) keeps as digits that nothing reads"
-                + " as a Date; declare it REAL, or encode a text"
+            ", column X: a Date is stored as a number of seconds, and a column of type VarChar(9) would turn the number"
+                + " into text that can't be read as a Date. Declare the column REAL, or encode the date as text"
         ),
         Unwritable(Of(["x"]), ", column a: \(several)"),
         Unwritable(Of([String]()), ", column a: \(several)"),
@@ -69,7 +69,7 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
         Unwritable(1, ": the value has no names for its columns"),
         Unwritable(
             Columns(values: [("a", 1), ("A", 2)]),
-            ", column A: the value is encoded twice, and a column has one"
+            ", column A: the type encodes two values for this column"
         ),
     ]
 

@@ -17,13 +17,13 @@ import Testing
         ),
         (
             "PRAGMA user_version = 5",
-            "PRAGMA user_version: what counts is the ledger. If another program reads this number, set it in a migration with a"
-                + " closure"
+            "PRAGMA user_version: a migrator uses its ledger instead. If another program reads this number, set it in a"
+                + " migration with a closure"
         ),
         (
             "PRAGMA main.application_id = 5",
-            "PRAGMA application_id: what counts is the ledger. If another program reads this number, set it in a migration with a"
-                + " closure"
+            "PRAGMA application_id: a migrator uses its ledger instead. If another program reads this number, set it in a"
+                + " migration with a closure"
         ),
         (
             "PRAGMA Legacy_Alter_Table(1)",

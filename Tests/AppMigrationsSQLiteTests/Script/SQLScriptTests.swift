@@ -30,8 +30,8 @@ import Testing
         let error = try sqlError { try memory().execute(script: "-- one\u{2028}DELETE FROM a") }
         #expect(
             error.description
-                == "line 1, column 7: U+2028 ends a line for an editor and not for SQLite, whose -- comments go on after"
-                + " it; use a line feed instead."
+                == "line 1, column 7: U+2028 ends a line in an editor, but not in SQLite: a -- comment continues after"
+                + " it. Use a line feed instead."
                 + " No statement of the script was run. Correct its text."
         )
     }

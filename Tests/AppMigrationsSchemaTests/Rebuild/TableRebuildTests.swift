@@ -56,7 +56,7 @@ import Testing
         #expect(error.code == .foreignKeyViolation)
         #expect(
             error.description
-                == "Rebuilding the table p: It leaves rows that refer to missing rows: c (rowid 1) refers to"
+                == "Rebuilding the table p: This would leave rows that refer to missing rows: c (rowid 1) refers to"
                 + " a missing row of p. The table and its rows are as they were."
                 + " It was rolled back. Delete or fix these rows in it."
         )

@@ -148,7 +148,7 @@ import Testing
         #expect(orphan.code == .foreignKeyViolation)
         #expect(
             orphan.message
-                == "It leaves rows that refer to missing rows: tag (rowid 1) refers to a missing row of note"
+                == "This would leave rows that refer to missing rows: tag (rowid 1) refers to a missing row of note"
         )
         let broken = try sqlError {
             try store.migrateStaged {

@@ -17,7 +17,7 @@ import Testing
     ]
 
     private let lines = """
-        # Released SQL migrations: version, checksum, name. Commit this file, and edit none of them.
+        # Released SQL migrations: version, checksum, name. Commit this file. Don't edit a migration that is listed.
         2 fnv1a:c8e284113dab7df5 two words
         4 fnv1a:26918608e579403e
         6 - code
@@ -48,14 +48,14 @@ import Testing
         #expect(findings.map(\.version) == ["2", "4", "6", "1"])
         #expect(
             findings.map(\.description) == [
-                "Migration 2 (two words) was edited after its release: databases that have it never get the change. "
-                    + "Put the released text back, and write the change as a new migration.",
-                "Migration 4 was edited after its release: databases that have it never get the change. "
-                    + "Put the released text back, and write the change as a new migration.",
-                "Migration 6 (code) was released, and is missing now. New databases would lack what it makes. "
-                    + "Put it back.",
-                "Migration 1 is new and lies below 6, which was released: databases at 6 run it after 6, "
-                    + "and new ones before. Give it a version after 9.",
+                "Migration 2 (two words) was edited after its release. Databases that already ran it won't get the "
+                    + "change. Restore the released text, and put the change in a new migration.",
+                "Migration 4 was edited after its release. Databases that already ran it won't get the "
+                    + "change. Restore the released text, and put the change in a new migration.",
+                "Migration 6 (code) was released, and is missing now. New databases would lack what it creates. "
+                    + "Restore it.",
+                "Migration 1 is new, but 6 is already released. Existing databases would run it after 6, "
+                    + "and new databases before 6. Give it a version above 9.",
             ]
         )
         let error = #expect(throws: RehearsalFinding.self) { try recorded.record(SQLiteMigrator(migrations)) }
@@ -84,10 +84,10 @@ import Testing
         let findings = try recorded.findings(in: SQLiteMigrator(SQLiteMigration.files(in: folder)))
         #expect(
             findings.map(\.description) == [
-                "Migration 3 (a) was released, and is missing now. \(folder)/4_a.sql has its text, which databases "
-                    + "that have it as 3 would run once more. Give it back the version 3.",
-                "\(folder)/4_a.sql is new and lies below 5, which was released: databases at 5 run it after 5, "
-                    + "and new ones before. Give it a version after 5.",
+                "Migration 3 (a) was released, and is missing now. \(folder)/4_a.sql has the same SQL. "
+                    + "Databases that ran it as 3 would run it again. Change its version back to 3.",
+                "\(folder)/4_a.sql is new, but 5 is already released. Existing databases would run it after 5, "
+                    + "and new databases before 5. Give it a version above 5.",
             ]
         )
     }

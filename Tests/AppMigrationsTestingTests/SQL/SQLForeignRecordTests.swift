@@ -93,10 +93,10 @@ import Testing
         #expect(found.map(\.kind) == [.startsDiffer, .startsDiffer, .startsDiffer])
         #expect(
             found.first?.description
-                == "From 1.0: the table _sModel_DBDefTracker exists, which a new database doesn't have. A migration that "
-                + "ran before the release made something else then: give it back the text that was released, and write the "
-                + "change as a new migration. If no migration made it, but another library for "
-                + #"instance, add "_sModel_DBDefTracker" to ignoring:."#
+                == "From 1.0: the database has the table _sModel_DBDefTracker, which a new database doesn't have. "
+                + "A migration of the release created something different at the time. Restore its released text, and "
+                + "put the change in a new migration. If it wasn't created by a migration but, for example, by another "
+                + #"library, add "_sModel_DBDefTracker" to ignoring:."#
         )
         let advice = #"add "_sModel_DBDefTracker" to ignoring:."#
         #expect(found.allSatisfy { $0.description.hasSuffix(advice) })
@@ -118,10 +118,10 @@ import Testing
         #expect(report.findings.map(\.kind) == (hasTables ? [.failed] : [.failed, .failed]))
         #expect(
             report.findings.last?.description.hasSuffix(
-                " The record of 1.0 has tables, and its ledger schema_migrations no version. So the"
-                    + " migrations of the release were run a second time. The record has to contain the ledger's rows. If your"
-                    + " app calls markApplied with PRAGMA user_version, it has to contain that number, and preparing: has to"
-                    + " make the same call."
+                " The schema recorded for 1.0 has tables, but no row in its ledger schema_migrations. So the"
+                    + " migrations of the release were run a second time. Record the rows of the ledger, too. If your app"
+                    + " calls markApplied with PRAGMA user_version, record that number, and make the same call in"
+                    + " preparing:."
             ) == hasTables
         )
     }

@@ -52,8 +52,8 @@ import Testing
         let ledger = #""version", "name", "checksum""#
         #expect(
             try read("Releases/2.1.sql", in: folder) == """
-                -- The schema of 2.1, as its migrations made it in an empty database. Don't edit what stands here.
-                -- Rows may follow at the end, for the migrations to come.
+                -- The schema of 2.1, created by its migrations in an empty database. Don't edit these statements.
+                -- You may add rows at the end, for later migrations to work on.
                 CREATE TABLE "schema_migrations" (
                     version INTEGER UNIQUE NOT NULL,
                     name TEXT,
@@ -82,7 +82,7 @@ import Testing
         #expect(
             error?.description
                 == "2.1 is recorded with another schema in \(folder)/Releases/2.1.sql. Delete that file if 2.1 was "
-                + "never released, or record the release that follows."
+                + "never released. Otherwise record the next release."
         )
         let lock = try read("Releases/migrations.lock", in: folder)
         #expect(!lock.contains("\n2 "))
@@ -98,12 +98,12 @@ import Testing
         let report = try rehearsal(folder, first, edited).run(opening: memory)
         #expect(report.findings.map(\.kind) == [.changed, .startsDiffer, .startsDiffer])
         let advice =
-            "A migration that ran before the release made something else then: give it back the text that was "
-            + "released, and write the change as a new migration."
+            "A migration of the release created something different at the time. Restore its released text, and "
+            + "put the change in a new migration."
         #expect(
             report.runs[1].findings.map(\.description) == [
-                "From 2.1: the table note is …title TEXT ) and in a new database …title TEXT NOT NULL DEFAULT '' ). "
-                    + advice,
+                "From 2.1: the table note is …title TEXT ), but in a new database it is "
+                    + "…title TEXT NOT NULL DEFAULT '' ). \(advice)",
                 "From 2.1: there is no view v, which a new database has. \(advice)",
             ]
         )
@@ -142,7 +142,7 @@ import Testing
         let edited = try rehearsal(folder, migration(columns + ", lang TEXT")).run(opening: memory)
         #expect(edited.findings.map(\.kind) == [.changed, .startsDiffer])
         let difference =
-            "the table note_content is …body TEXT ) and in a new database …body TEXT , lang TEXT )"
+            "the table note_content is …body TEXT ), but in a new database it is …body TEXT , lang TEXT )"
         #expect(edited.findings[1].description.contains(difference))
     }
 
@@ -174,7 +174,11 @@ import Testing
         #expect(inNew.hasPrefix("In a new database: Migration 2: "))
         try append("CREATE", to: "Releases/2.1.sql", in: folder)
         let ofRecord = try rehearsal(folder, first).run(opening: memory).findings[0].description
-        #expect(ofRecord.hasPrefix("From 2.1: the record \(folder)/Releases/2.1.sql can't be made: line "))
+        #expect(
+            ofRecord.hasPrefix(
+                "From 2.1: the database can't be created from \(folder)/Releases/2.1.sql: line "
+            )
+        )
     }
 
     @Test func `a folder without records is a finding, and other names are an error`() throws {
@@ -182,7 +186,7 @@ import Testing
         #expect(report.findings.map(\.kind) == [.notRehearsed, .notRehearsed])
         #expect(
             report.findings[1].description
-                == "No release is recorded in \(folder)/Releases. Record the one that users have."
+                == "No release is recorded in \(folder)/Releases. Record the release that users have now."
         )
         try TemporaryDirectory.current.makeFolder("Releases")
         try write("", to: "Releases/schema.sql", in: folder)
@@ -214,7 +218,7 @@ import Testing
         }
         #expect(
             error?.description
-                == "The database that was opened has a schema already. Open a new one for each run, in memory for instance."
+                == "The database that was opened isn't empty. Open a new database for each run, for example in memory."
         )
     }
 
@@ -231,7 +235,10 @@ import Testing
             { try rehearsal.record("2.2") { _ in } }, { _ = try rehearsal.run(lending: { _ in }) },
         ] {
             let error = #expect(throws: RehearsalFinding.self) { try body() }
-            #expect(error?.description == "No connection was lent: lending: has to call its closure.")
+            #expect(
+                error?.description
+                    == "The closure lending: must call the closure that it receives, with a connection."
+            )
         }
     }
 
@@ -267,8 +274,13 @@ import Testing
         #expect(findings.map { $0.map(\.version) } == [["2"], ["2"]])
         #expect(
             findings[0].first?.description
-                == "From 1.0: migration 2 has another text than the released one, and the lock file doesn't say so. "
-                + "Put it back, and its line there."
+                == "From 1.0: migration 2 was edited after its release, and migrations.lock doesn't list it with its "
+                + "released text. Restore the text of the migration, and its line in migrations.lock."
+        )
+        #expect(
+            findings[1].first?.description
+                == "From 1.0: migration 2 was released and is missing now, and migrations.lock has no line for it. "
+                + "Restore the migration and its line."
         )
     }
 }

@@ -75,7 +75,7 @@ import Testing
         }
         #expect(
             error?.description
-                == "There is no recorded schema \(folder)/2.1.sql. Record it, or put it back."
+                == "There is no recorded schema \(folder)/2.1.sql. Record it, or restore the file."
         )
     }
 }

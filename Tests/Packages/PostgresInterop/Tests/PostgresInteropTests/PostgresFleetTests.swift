@@ -154,7 +154,7 @@ import Testing
                 error?.description.contains(
                     """
                     The connection's search_path has no permanent table "app_migration_state", but the schema public has \
-                    one. Nothing was written. Name the store's table with its schema, even if it is to be a new one.
+                    one. Nothing was written. Pass the table's name with its schema (table:), even if you want a new table.
                     """
                 ) == true,
                 "\(error?.description ?? "")"

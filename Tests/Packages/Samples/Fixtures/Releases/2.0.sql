@@ -1,5 +1,5 @@
--- The schema of 2.0, as its migrations made it in an empty database. Don't edit what stands here.
--- Rows may follow at the end, for the migrations to come.
+-- The schema of 2.0, created by its migrations in an empty database. Don't edit these statements.
+-- You may add rows at the end, for later migrations to work on.
 CREATE TABLE "schema_migrations" (
     version INTEGER UNIQUE NOT NULL,
     name TEXT,

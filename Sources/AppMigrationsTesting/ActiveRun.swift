@@ -1,7 +1,7 @@
 import AppMigrations
 
 /// A run in progress, with the outcome of its starts so far.
-struct RunUnderWay {
+struct ActiveRun {
     var scenario: Scenario
     var launches: ArraySlice<AppVersion>
     var ran: [AppVersion]
@@ -19,22 +19,22 @@ struct RunUnderWay {
 extension RehearsalStage {
     /// The row of a run that has ended, with its findings.
     ///
-    /// Its data is compared with the result of its starting point's jump. The result of a jump is compared
-    /// with that of the starting point `reference`.
-    func judged(_ run: RunUnderWay) throws -> RehearsedRun {
+    /// The data of a jump is compared with the data of the jump from `referencePoint`. The data of every
+    /// other run is compared with the data of the jump from its own starting point.
+    func row(for run: ActiveRun) throws -> RehearsedRun {
         let scenario = run.scenario
         var findings: [RehearsalFinding] = []
         if let failure = run.failure {
             findings = [finding(of: failure, in: scenario)]
         } else if scenario.kind.hasExpectedData,
-            let expected = scenario.kind == .jump ? reference : scenario.point
+            let expected = scenario.kind == .jump ? referencePoint : scenario.point
         {
             findings = try differences(scenario, comparedWith: expected)
         }
         let before: [AppVersion] =
             switch scenario.kind {
             case .interruptedInstall(let version): [version]
-            case .death, .older, .lost, .lostWhileMigrating: [current]
+            case .death, .olderRelease, .stateLost, .stateLostWhileMigrating: [current]
             default: []
             }
         return RehearsedRun(
@@ -53,23 +53,24 @@ extension RehearsalStage {
         let error = failure as? MigrationError
         let isOfClosure =
             switch scenario.kind {
-            case .listing, .jump, .steps, .late, .older: false
-            case .lost, .interruptedInstall: error?.code == .migrationFailed
-            case .answered, .death, .failure, .lostWhileMigrating: true
+            case .listing, .jump, .steps, .addedLate, .olderRelease: false
+            case .stateLost, .interruptedInstall: error?.code == .migrationFailed
+            case .ownAnswer, .death, .failure, .stateLostWhileMigrating: true
             }
         return RehearsalFinding(
             isOfClosure ? verdict.kind : .failed,
-            version: scenario.begunAgain?.version ?? error?.version,
-            "\(sentence(scenario)): \(folders.words(of: failure))\(isOfClosure ? verdict.advice : "")"
+            version: verdict.version ?? error?.version,
+            "\(sentence(scenario)): \(folders.sentence(describing: failure))\(isOfClosure ? verdict.advice : "")"
         )
     }
 
     /// Compares the data with the result of another run.
     ///
-    /// The data of a fresh install is right by definition.
+    /// If the run is a fresh install, its data is taken as correct. Then a difference is a finding about the
+    /// upgrade.
     private func differences(_ scenario: Scenario, comparedWith expected: Int) throws -> [RehearsalFinding] {
         let comparison = rehearsal.comparison
-        let end = folders.end(expected)
+        let end = folders.endData(ofPoint: expected)
         guard scenario.kind == .jump, rehearsal.startingPoints[scenario.point].kind == .freshInstall else {
             return try comparison.differences(of: folders.data, from: end).map {
                 finding(of: $0, in: scenario, comparedWith: expected)
@@ -78,7 +79,7 @@ extension RehearsalStage {
         let upgrade = "\(rehearsal.startingPoints[expected].origin) to \(current), in one jump"
         return try comparison.differences(of: end, from: folders.data).map { difference in
             let fact = "\(upgrade): compared with a fresh install, \(difference.text)."
-            let text = "\(fact) A migration may be forgotten."
+            let text = "\(fact) Perhaps a migration is missing."
             return RehearsalFinding(.freshInstallDiffers, path: difference.path, text)
         }
     }
@@ -90,12 +91,13 @@ extension RehearsalStage {
     ) -> RehearsalFinding {
         var other = "one jump"
         if scenario.kind == .jump {
+            // The reference is never a fresh install. So its phrase always begins with "From".
             let start = rehearsal.startingPoints[expected].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         }
-        let (kind, advice) = scenario.verdict
-        let text = "\(sentence(scenario)): compared with \(other), \(difference.text).\(advice)"
-        return RehearsalFinding(kind, version: scenario.begunAgain?.version, path: difference.path, text)
+        let verdict = scenario.verdict
+        let text = "\(sentence(scenario)): compared with \(other), \(difference.text).\(verdict.advice)"
+        return RehearsalFinding(verdict.kind, version: verdict.version, path: difference.path, text)
     }
 
     private func sentence(_ scenario: Scenario) -> String {
@@ -109,12 +111,13 @@ extension RehearsalStage {
                 "step by step (\(scenario.launches.map(\.description).joined(separator: ", ")))"
             case .death, .failure: "\(scenario.title), and started again"
             case .interruptedInstall: scenario.title
-            case .older(let version): "then \(version) started on data that is not for it any more"
-            case .listing, .jump, .late: scenario.title
-            case .answered, .lost, .lostWhileMigrating:
+            case .olderRelease(let version):
+                "then \(version) was started on data that it must no longer change"
+            case .listing, .jump, .addedLate: scenario.title
+            case .ownAnswer, .stateLost, .stateLostWhileMigrating:
                 [
                     scenario.kind.asksFirstRun ? scenario.title : nil,
-                    scenario.answer.map { "as firstRun: answers, \(FirstRunAnswer.text(of: $0))" },
+                    scenario.answer.map { "with the answer of firstRun:, \(FirstRunAnswer.text(of: $0))" },
                 ].compactMap(\.self).joined(separator: ", ")
             }
         return "\(start), \(title)"

@@ -1,7 +1,7 @@
 internal import AppMigrationsSQL
 
-/// The columns of a row, by the keys of a type.
-struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
+/// The keyed container through which a type decodes the columns of a row.
+struct RowDecodingContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let row: RowDecoder
 
     var codingPath: [any CodingKey] { [] }
@@ -14,9 +14,13 @@ struct RowKeys<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func decodeNil(forKey key: Key) throws -> Bool { row.statement.isNull(at: try column(key)) }
 
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try row.plain(at: column(key)) }
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try row.plain(at: column(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try row.plain(at: column(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try row.simpleValue(at: column(key)) }
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        try row.simpleValue(at: column(key))
+    }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+        try row.simpleValue(at: column(key))
+    }
     func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try row.float(at: column(key)) }
 
     // Nearly every row has these two types. The compiler doesn't specialize the generic function below, so it

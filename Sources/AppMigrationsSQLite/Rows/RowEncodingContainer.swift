@@ -1,7 +1,7 @@
 internal import AppMigrationsSQL
 
-/// The columns of a row, by the keys of a type.
-struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
+/// The keyed container through which a type encodes the columns of a row.
+struct RowEncodingContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let row: RowEncoder
 
     var codingPath: [any CodingKey] { [] }
@@ -30,8 +30,8 @@ struct RowColumns<Key: CodingKey>: KeyedEncodingContainerProtocol {
         try row.set(real: value, for: key.stringValue)
     }
 
-    // The protocol requires a function for each type. It would use its own default instead of one generic
-    // function.
+    // One generic function isn't enough. The protocol has a requirement with a default for each of these
+    // types, and the default would be called.
     func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try set(value, for: key) }
     func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try set(value, for: key) }
     func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try set(value, for: key) }

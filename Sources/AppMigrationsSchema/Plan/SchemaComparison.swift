@@ -221,7 +221,7 @@ struct SchemaComparison {
         }
         var question = SchemaPlan.Question(
             .droppedTable,
-            table,
+            table: table,
             candidates: similarNewTables + otherNewTables
         )
         if let object = start[.table, table], object.isVirtual {
@@ -242,7 +242,10 @@ struct SchemaComparison {
     ) throws(SQLError) {
         droppedTables.append(table.name)
         if hints.allowsDrop(of: table.name) { return }
-        var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
+        var question = SchemaPlan.Question(
+            kind == .virtualTable ? .replacedTable : .droppedTable,
+            table: table.name
+        )
         // The rows of a virtual table aren't counted, because this connection may lack its module.
         if kind == .virtualTable {
             question.contentTables = try contentTables(of: table).map(\.text)

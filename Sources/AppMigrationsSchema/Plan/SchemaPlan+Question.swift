@@ -77,8 +77,8 @@ extension SchemaPlan {
 
         init(
             _ kind: Kind,
-            _ table: SQLName,
-            _ column: SQLName? = nil,
+            table: SQLName,
+            column: SQLName? = nil,
             candidates: [SQLName] = [],
             example: String? = nil
         ) {

@@ -193,7 +193,7 @@ struct TableChange {
             kinds.append(.missingValue)
         }
         let asked = kinds.map { kind in
-            var question = SchemaPlan.Question(kind, new.name, column.name, example: example)
+            var question = SchemaPlan.Question(kind, table: new.name, column: column.name, example: example)
             question.keepsValues = keepsValues && kind == .emptyValues
             return question
         }
@@ -228,9 +228,11 @@ struct TableChange {
         let name = column.name
         if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return nil }
         if hints.allowsDrop(of: name, in: new.name) { return nil }
-        if let other = new[name] { return other.isGenerated ? .init(.generatedColumn, new.name, name) : nil }
+        if let other = new[name] {
+            return other.isGenerated ? .init(.generatedColumn, table: new.name, column: name) : nil
+        }
         let candidates = new.columns.filter { !$0.isGenerated && source(of: $0.name) == nil }
-        return .init(.droppedColumn, new.name, name, candidates: candidates.map(\.name))
+        return .init(.droppedColumn, table: new.name, column: name, candidates: candidates.map(\.name))
     }
 
     /// The rebuild that makes the change, after some columns have been renamed by ALTER TABLE.

@@ -148,12 +148,22 @@ public struct InterruptedStoreCopy: Sendable {
                 guard let choice else { throw files.undecidedCopyError(traces.state) }
                 return Recovery(
                     state: traces.state,
-                    keptPath: try files.recover(choice, traces, check: check, lockTimeout: lockTimeout)
+                    keptPath: try files.recover(
+                        keeping: choice,
+                        traces: traces,
+                        check: check,
+                        lockTimeout: lockTimeout
+                    )
                 )
             case .backupOnly:
                 return Recovery(
                     state: traces.state,
-                    keptPath: try files.recover(.backup, traces, check: check, lockTimeout: lockTimeout)
+                    keptPath: try files.recover(
+                        keeping: .backup,
+                        traces: traces,
+                        check: check,
+                        lockTimeout: lockTimeout
+                    )
                 )
             }
         }

@@ -68,8 +68,8 @@ extension StoreAndBackup {
         try refuseUsed(backup, lockTimeout: lockTimeout)
         if check == .off { return .unclear }
         do throws(SQLError) {
-            let alone = try contents(of: try scratch(of: backup))
-            let copy = try scratch(of: backup, with: path, ending)
+            let alone = try contents(of: try makeScratchCopy(of: backup))
+            let copy = try makeScratchCopy(of: backup, log: path, ending: ending)
             guard let complete = try contents(of: copy) else { return .none }
             if ending == "-wal", try isWithoutCommits(copy) { return .none }
             guard let alone else { return .clear }
@@ -99,7 +99,7 @@ extension StoreAndBackup {
     ) throws(SQLError) -> Bool {
         if check == .off { return false }
         do throws(SQLError) {
-            return try contents(of: try scratch(of: files, with: path, ending)) != nil
+            return try contents(of: try makeScratchCopy(of: files, log: path, ending: ending)) != nil
         } catch {
             if error.code == .newerSchema { return false }
             throw error.with { $0.path = files.store }
@@ -139,10 +139,10 @@ extension StoreAndBackup {
 
     /// Makes a copy of a database next to the store, with a log if one is given, and deletes the previous
     /// copy.
-    func scratch(
+    func makeScratchCopy(
         of files: StoreFiles,
-        with log: String? = nil,
-        _ ending: String = ""
+        log: String? = nil,
+        ending: String = ""
     ) throws(SQLError) -> StoreFiles {
         try store.removeLeftovers()
         let copies = [(files.store, store.copy)] + (log.map { [($0, store.copy + ending)] } ?? [])

@@ -7,8 +7,8 @@ extension StoreAndBackup {
     ///
     /// - Returns: The path of the file that isn't the store, `nil` if there is none.
     func recover(
-        _ choice: InterruptedStoreCopy.Choice,
-        _ traces: Traces,
+        keeping choice: InterruptedStoreCopy.Choice,
+        traces: Traces,
         check: SQLiteStore.Check,
         lockTimeout: Duration
     ) throws(SQLError) -> String? {
@@ -47,7 +47,9 @@ extension StoreAndBackup {
     ) throws(SQLError) {
         try refuseUsed(backup, lockTimeout: lockTimeout)
         var files = backup
-        if let (ending, path) = traces.strays.first { files = try scratch(of: backup, with: path, ending) }
+        if let (ending, path) = traces.strays.first {
+            files = try makeScratchCopy(of: backup, log: path, ending: ending)
+        }
         do throws(SQLError) {
             try StoreLook(files: files, busyTimeout: lockTimeout).examine(check: check)
         } catch {

@@ -72,7 +72,7 @@ struct StoreAndBackup {
         do throws(SQLError) {
             // If the backup's log has the store's name, SQLite would apply it to the store. So examine a copy
             // of the store.
-            let files = traces.hasLog(atNameOf: store) ? try scratch(of: store) : store
+            let files = traces.hasLog(atNameOf: store) ? try makeScratchCopy(of: store) : store
             try StoreLook(files: files, busyTimeout: lockTimeout).examine(check: check, reporting: nil) {
                 db throws(SQLError) in
                 hasTables = try db.hasTables()

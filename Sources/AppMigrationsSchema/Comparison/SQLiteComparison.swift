@@ -2,9 +2,8 @@ public import AppMigrationsSQLite
 
 /// Compares two SQLite databases by their schema and their rows, and not by their bytes.
 ///
-/// It is for the tests of an app's migrations. A database that was migrated stores the same rows in other
-/// pages than a new database. A rehearsal of `AppMigrationsTesting` accepts it as a rule for the paths of
-/// databases:
+/// Use it in the tests of an app's migrations. A migrated database stores the same rows in other pages than a
+/// new database. In a rehearsal of `AppMigrationsTesting`, pass it as the comparison rule for database files:
 ///
 /// ```swift
 /// let rule = ComparisonRule.comparing(
@@ -15,7 +14,7 @@ public import AppMigrationsSQLite
 ///
 /// Rows are compared as a set, without their order and their `rowid`. `CREATE` statements are compared
 /// without blanks, comments, the case of keywords and the quotes of names. The `user_version` and the
-/// `application_id` are compared as well. The own data of SQLite and of this library is left out:
+/// `application_id` are compared as well. Internal data of SQLite and of this library is ignored:
 /// `sqlite_sequence` and statistics, the tables in which a virtual table keeps its data, `applied_at` of
 /// `schema_migrations`, and the table `app_migrations`, whose rows depend on the version from which a
 /// database was upgraded.
@@ -24,8 +23,8 @@ public struct SQLiteComparison: Sendable {
 
     /// Creates a comparison with the differences that are allowed.
     ///
-    /// - Parameter names: Tables (`cache`) and columns (`notes.changed_at`) whose rows and values may differ;
-    ///   their `CREATE` texts may not.
+    /// - Parameter names: Tables (`cache`) and columns (`notes.changed_at`) whose contents may differ. Their
+    ///   `CREATE` statements are still compared.
     public init(ignoring names: [String] = []) {
         ignored = Set(names.map { $0.lowercased() })
     }
@@ -37,9 +36,10 @@ public struct SQLiteComparison: Sendable {
     /// - Parameters:
     ///   - expected: The path of the database as it should be.
     ///   - found: The path of the database to examine.
-    /// - Returns: The rest of a sentence that begins with the file's path; `nil` if nothing differs.
-    /// - Throws: `SQLError` if one of them is missing, can't be read, or has another encoding than the other
-    ///   one, because SQLite can't attach it then.
+    /// - Returns: The difference, worded to follow the file's path, such as "lacks the table notes"; `nil` if
+    ///   nothing differs.
+    /// - Throws: `SQLError` if a database is missing or can't be read, or if the text encodings of the two
+    ///   differ, because SQLite can't attach such a database.
     public func difference(expected: String, found: String) throws(SQLError) -> String? {
         let wanted = try SQLiteContents(ofFile: expected)
         let given = try SQLiteContents(ofFile: found)
@@ -59,13 +59,13 @@ public struct SQLiteComparison: Sendable {
     {
         let differences = found.schema.differences(from: expected.schema)
             .filter { $0.name != "table app_migrations" }
-        // By bytes: two strings can be equal in Swift and different names in SQLite, if they encode an accent
-        // differently.
+        // Compare bytes. Swift treats two strings as equal even if they encode an accented letter
+        // differently, but SQLite treats them as different names.
         if let first = differences.min(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
             switch first {
             case .missing: return "lacks the \(first.name)"
-            case .further: return "has the \(first.name), which should not be there"
-            case .other(let new, let old):
+            case .unexpected: return "has the \(first.name), which should not be there"
+            case .different(let new, let old):
                 let change = SQLiteContents.change(from: old.line, to: new.line)
                 return "has a different \(first.name): \(change)"
             }
@@ -79,7 +79,7 @@ public struct SQLiteComparison: Sendable {
         return nil
     }
 
-    /// The first difference from the rows in the attached database `found`.
+    /// The first row of a table that differs between `expected` and the attached database `found`.
     private func rowDifference(in table: SQLName, from expected: SQLiteContents) throws(SQLError) -> String? {
         let pragma = "pragma_table_xinfo(\(SQLValue.text(table.text)))"
         let all = try expected.db.texts("SELECT name FROM \(pragma) WHERE hidden <> 1 ORDER BY cid")
@@ -93,7 +93,7 @@ public struct SQLiteComparison: Sendable {
         let keys = names.map { "\($0) COLLATE BINARY" } + names.map { "typeof(\($0))" }
         let values = keys.joined(separator: ", ")
         let rows = ["main", "found"].map { schema in
-            // Equal rows get numbers, so that their number is compared as well.
+            // Duplicate rows are numbered, so that EXCEPT also finds a different number of duplicates.
             "SELECT \(values), row_number() OVER (PARTITION BY \(values)) FROM \(schema).\(table.quoted)"
         }
         let order = columns.indices.map { "\($0 + 1)" }.joined(separator: ", ")
@@ -105,34 +105,36 @@ public struct SQLiteComparison: Sendable {
         let extra = try first(rows[1], notIn: rows[0])
         switch (missing, extra) {
         case (nil, nil): return nil
-        case (let row?, nil): return "lacks a row of \(table): \(SQLiteContents.shown(row, columns: columns))"
+        case (let row?, nil):
+            return "lacks a row of \(table): \(SQLiteContents.description(of: row, columns: columns))"
         case (nil, let row?):
             return
-                "has a row of \(table) that should not be there: \(SQLiteContents.shown(row, columns: columns))"
+                "has a row of \(table) that should not be there: \(SQLiteContents.description(of: row, columns: columns))"
         case (let old?, let new?) where old[0].utf8.elementsEqual(new[0].utf8):
             let changes = SQLiteContents.changes(from: old, to: new, columns: columns).joined(separator: ", ")
-            return "has in the row of \(table) with \(columns[0]) \(SQLiteContents.cut(old[0])) \(changes)"
+            return
+                "has in the row of \(table) with \(columns[0]) \(SQLiteContents.excerpt(old[0])) \(changes)"
         case (let old?, let new?):
-            let new = SQLiteContents.shown(new, columns: columns)
-            let old = SQLiteContents.shown(old, columns: columns)
+            let new = SQLiteContents.description(of: new, columns: columns)
+            let old = SQLiteContents.description(of: old, columns: columns)
             return "has the row of \(table) \(new) and not \(old)"
         }
     }
 }
 
 extension SQLMigrator where Connection == SQLiteConnection {
-    /// The differences between the schema that the migrations create in an empty database and a target, in
-    /// words.
+    /// Compares the schema that the migrations create in an empty database with a target, and describes each
+    /// difference.
     ///
-    /// It is for the test of an app that has both migrations and the SQL of its schema:
+    /// Use it in the tests of an app that has both migrations and the SQL of its schema:
     ///
     /// ```swift
     /// #expect(try migrator.schemaDifferences(from: schema) == [])
     /// ```
     ///
-    /// The migrations run in memory. `CREATE` statements are compared as by ``SchemaPlan``, and the tables of
-    /// ledgers are left out. `ALTER TABLE` adds columns at the end, so write the columns of the target in
-    /// that order.
+    /// The migrations run in memory. `CREATE` statements are compared as ``SchemaPlan`` does it, and the
+    /// migrators' own tables are ignored. `ALTER TABLE` adds columns at the end, so write the columns of the
+    /// target in that order.
     ///
     /// - Parameters:
     ///   - target: Statements that create the whole schema in an empty database, as for ``SchemaPlan``.
@@ -150,11 +152,11 @@ extension SQLMigrator where Connection == SQLiteConnection {
 }
 
 extension SQLMigrator where Connection: SQLConnection {
-    /// The differences for migrations that run on a connection of another library.
+    /// Describes the differences for migrations that run on a connection of another library.
     ///
     /// - Parameters:
     ///   - target: Statements that create the whole schema in an empty database.
-    ///   - db: A connection to an empty SQLite database, in which the migrations run and stay.
+    ///   - db: A connection to an empty SQLite database. The migrations run in it, and their changes remain.
     ///   - prepare: Called with the `sqlite3 *` of each private connection, before the target runs there.
     /// - Returns: A sentence for each object that differs; none if both agree.
     /// - Throws: `SQLError` of a migration, of the target or of `prepare`.
@@ -166,16 +168,16 @@ extension SQLMigrator where Connection: SQLConnection {
         let preparation = ConnectionPreparation(prepare)
         let wanted = try SchemaSnapshot.made(by: target, preparing: preparation).schema
         try migrate(db)
-        let made = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(
-            what: wanted,
+        let made = try SchemaSnapshot(of: db, preparing: preparation).withoutLedgers(
+            unlessIn: wanted,
             ledger: ledger
         )
         return made.differences(from: wanted).map { difference in
             let name = difference.name
             switch difference {
             case .missing: return "The migrations make no \(name)."
-            case .further: return "The migrations make the \(name), which the target doesn't have."
-            case .other(let mine, let wanted):
+            case .unexpected: return "The migrations make the \(name), which the target doesn't have."
+            case .different(let mine, let wanted):
                 let change = SQLiteContents.change(from: wanted.line, to: mine.line)
                 return "The migrations make a different \(name): \(change)."
             }

@@ -11,8 +11,8 @@ struct SQLiteContents {
         schema = try SchemaSnapshot(of: db)
     }
 
-    static func shown(_ row: [String], columns: [String]) -> String {
-        "(\(zip(columns, row).map { "\($0) \(cut($1))" }.joined(separator: ", ")))"
+    static func description(of row: [String], columns: [String]) -> String {
+        "(\(zip(columns, row).map { "\($0) \(excerpt($1))" }.joined(separator: ", ")))"
     }
 
     /// The columns that differ in two rows, each with both values.
@@ -21,20 +21,20 @@ struct SQLiteContents {
             .map { "\(columns[$0]) \(change(from: old[$0], to: new[$0]))" }
     }
 
-    /// Two texts, each from a little before their first difference.
+    /// A change in words, "new and not old", in which both begin shortly before their first difference.
     static func change(from old: String, to new: String) -> String {
         let same = zip(old.utf8, new.utf8).prefix { $0 == $1 }.count
         var start = max(0, same - 20)
-        // Don't begin in the middle of a letter.
+        // Don't begin in the middle of a UTF-8 sequence.
         while start > 0, Array(old.utf8)[start] & 0xC0 == 0x80 { start -= 1 }
         let parts = [new, old].map { text in
-            (start > 0 ? "…" : "") + cut(String(decoding: text.utf8.dropFirst(start), as: UTF8.self))
+            (start > 0 ? "…" : "") + excerpt(String(decoding: text.utf8.dropFirst(start), as: UTF8.self))
         }
         return "\(parts[0]) and not \(parts[1])"
     }
 
     /// The beginning of a text, on one line.
-    static func cut(_ text: String) -> String {
+    static func excerpt(_ text: String) -> String {
         let line = text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\\n")
         return line.count > 60 ? line.prefix(60) + "…" : line
     }

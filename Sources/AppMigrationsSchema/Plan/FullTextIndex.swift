@@ -1,10 +1,10 @@
 internal import AppMigrationsSQLite
 
-/// A full-text index that keeps no rows of its own and is filled from other tables.
+/// A full-text index that stores no rows of its own and is filled from other tables.
 ///
-/// That is an external-content index: FTS5 with `content='notes'`, FTS4 with `content="notes"`. SQLite makes
-/// it empty, and its command `rebuild` fills it. An index with rows of its own needs no filling, and a
-/// contentless one has nothing from which it could be filled.
+/// That is an external-content index: FTS5 with `content='notes'`, FTS4 with `content="notes"`. SQLite
+/// creates it empty, and the index's command `rebuild` fills it. An index with rows of its own needs no
+/// filling, and for a contentless index there is nothing to fill it from.
 enum FullTextIndex {
     /// The statement that fills an index anew ("The 'rebuild' Command").
     static func filling(_ index: SQLName) -> String {
@@ -13,9 +13,9 @@ enum FullTextIndex {
 
     /// The tables from which an index is filled; empty for any other virtual table.
     ///
-    /// The command is tried on the index in `db`, a private database with the objects of `schema`. SQLite
-    /// tells which tables it reads. An index with rows of its own reads only tables that its module made,
-    /// which `schema` doesn't have.
+    /// The command is run in `db`, a private database with the objects of `schema`, and an authorizer records
+    /// which tables it reads. An index with rows of its own reads only its shadow tables, which `schema`
+    /// doesn't have, so the result is empty.
     static func contentTables(
         of index: SQLName,
         in db: SQLiteConnection,

@@ -10,11 +10,12 @@ struct SchemaComparison {
     private(set) var tables = [TableChange]()
     /// The tables to drop.
     ///
-    /// The target doesn't have them, or has a virtual table or a table in the place of the other kind.
+    /// The target doesn't have them, or they have to be replaced because the old or the new one is a virtual
+    /// table.
     private(set) var droppedTables = [SQLName]()
     private(set) var questions = [SchemaPlan.Question]()
     /// The names of the columns that the target's tables don't have any more.
-    private(set) var gone = Set<SQLName>()
+    private(set) var droppedColumns = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
     let preparation: ConnectionPreparation
@@ -42,33 +43,34 @@ struct SchemaComparison {
             let name = renamed ?? object.name
             guard let wanted = target[.table, name] else {
                 droppedTables.append(object.name)
-                if !renames.gone.contains(object.name), !hints.allowsDrop(of: object.name) {
+                if !renames.droppedNames.contains(object.name), !hints.allowsDrop(of: object.name) {
                     questions.append(try question(aboutMissing: object.name, from.db))
                 }
                 continue
             }
-            let statements = (try object.statement(), try wanted.statement())
-            if statements.0.kind == .table, statements.1.kind == .table, hints.allowsDrop(of: name) {
+            let oldStatement = try object.statement()
+            let newStatement = try wanted.statement()
+            if oldStatement.kind == .table, newStatement.kind == .table, hints.allowsDrop(of: name) {
                 throw Self.contradiction("The hints drop the table \(name), and the target has it")
             }
             if renamed == nil, form.areSame(object, wanted) { continue }
-            if statements.0.kind == .virtualTable || statements.1.kind == .virtualTable {
-                try replace(object, ofKind: statements.0.kind, from.db)
+            if oldStatement.kind == .virtualTable || newStatement.kind == .virtualTable {
+                try replace(object, ofKind: oldStatement.kind, from.db)
                 continue
             }
             var change = try TableChange(
-                from: (object, TableShape(of: statements.0, in: "main", from.db)),
-                to: (wanted, TableShape(of: statements.1, in: "main", to.db)),
+                from: (object, TableShape(of: oldStatement, in: "main", from.db)),
+                to: (wanted, TableShape(of: newStatement, in: "main", to.db)),
                 hints: hints
             )
-            let reads = try reads(of: &change, from.db)
+            let reads = try applyHints(to: &change, on: from.db)
             try change.askAboutUnusedColumns(reads: reads, hints: hints) { column throws(SQLError) in
                 let sql = "SELECT count(\(column.quoted)) FROM main.\(object.name.quoted)"
                 return try from.db.number(sql)
             }
             tables.append(change)
             questions += change.questions
-            gone.formUnion(change.goneColumns)
+            droppedColumns.formUnion(change.droppedColumns)
         }
     }
 
@@ -88,11 +90,11 @@ struct SchemaComparison {
         }
     }
 
-    /// Decides which hints of a change are used, and returns what their expressions read after the tables are
-    /// renamed.
-    private func reads(
-        of change: inout TableChange,
-        _ db: some SQLConnection
+    /// Applies the value hints to a change, and returns what their expressions read, with the new names of
+    /// tables.
+    private func applyHints(
+        to change: inout TableChange,
+        on db: some SQLConnection
     ) throws(SQLError) -> ExpressionReads {
         var reads = ExpressionReads()
         if change.answers.isEmpty { return reads }
@@ -108,12 +110,12 @@ struct SchemaComparison {
         let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
         /// True if the hint returns NULL for a row without a value in `column`.
         func returnsNull(
-            _ answer: TableChange.Answer,
+            _ answer: TableChange.ValueHint,
             without column: SQLName?,
             reading reads: ExpressionReads
         ) throws(SQLError) -> Bool {
             // A row without a value for its INTEGER PRIMARY KEY gets a number from SQLite.
-            if answer.needed == nil || keys.contains(answer.column) { return false }
+            if answer.questionAboutNulls == nil || keys.contains(answer.column) { return false }
             return try probe.isNull(answer.expression, without: column, reading: reads, on: db)
         }
         for var answer in change.answers {
@@ -122,15 +124,15 @@ struct SchemaComparison {
                 continue
             }
             let source = change.source(of: answer.column)?.name
-            // The expression of a new column can't read the column, unless it was written for a later
+            // The expression for a new column can read that column only if it was written for a later
             // release.
             var mayBeNull = source != nil
             var found = try probe.answer(about: answer.expression, on: db)
             if case .complaint = found, let named = change.usingTargetNames(answer),
                 case .reads(let more) = try probe.answer(about: named.expression, on: db)
             {
-                // If nothing is asked about the column, the hint is for a later release, and the column gets
-                // its default.
+                // No question was asked about the column, so the hint is for a later release. Skip it: the
+                // column gets its default.
                 if answer.questions.isEmpty { continue }
                 answer = named
                 mayBeNull = true
@@ -145,7 +147,7 @@ struct SchemaComparison {
                     "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
                 )
                 guard let advice = error.registrationAdvice else { throw error }
-                throw error.with { $0.message += ", or register what they need. \(advice)" }
+                throw error.with { $0.message += ", or register what the expression needs. \(advice)" }
             }
         }
         return reads
@@ -153,8 +155,8 @@ struct SchemaComparison {
 
     /// Refuses to rename a table or a column that a full-text index is filled from.
     ///
-    /// The arguments of the index name it, and a rename leaves them as they are.
-    func refuseBlindIndexes(_ db: some SQLConnection) throws(SQLError) {
+    /// The `content` option of the index names it, and SQLite doesn't change that option in a rename.
+    func refuseRenamesBreakingFullTextIndexes(_ db: some SQLConnection) throws(SQLError) {
         let objects = try SchemaObject.all(of: db)
         if !objects.contains(where: \.isVirtual) { return }
         for change in tables {
@@ -176,8 +178,9 @@ struct SchemaComparison {
                 ? "table \(change.old.name)" : "column \(found.column) of the table \(change.old.name)"
             throw SQLError(
                 .refusedSchemaChange,
-                "The virtual table \(found.name) is filled from the \(name) and would not find it under another name."
-                    + " Nothing was changed. Drop it in a migration before, and make and fill it again afterwards"
+                "The virtual table \(found.name) is filled from the \(name) and would not find it under its new name."
+                    + " Nothing was changed. Drop the virtual table in a migration first, and create and fill it again"
+                    + " afterwards"
             )
         }
     }
@@ -199,34 +202,39 @@ struct SchemaComparison {
             mine = try columns(of: table, on: db)
             rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
         } catch {
-            // A virtual table may be damaged, or need a module that this connection lacks. It can be dropped
-            // all the same.
+            // A virtual table may be damaged, or need a module that this connection lacks. It can still be
+            // dropped.
             if error.code == .cancelled || start[.table, table]?.isVirtual != true { throw error }
         }
-        var alike = [SQLName]()
-        var others = [SQLName]()
-        var copied = [SQLName]()
+        var similarNewTables = [SQLName]()
+        var otherNewTables = [SQLName]()
+        var possibleOriginals = [SQLName]()
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
             let theirs = try columns(of: object.name, on: targetDatabase)
             let isCopy = table.text.hasPrefix("\(object.name.text)_") && !theirs.isDisjoint(with: mine)
             switch (isNew: start[.table, object.name] == nil, isAlike: isCopy || theirs == mine) {
-            case (true, true): alike.append(object.name)
-            case (true, false): others.append(object.name)
-            case (false, let isAlike): if isAlike { copied.append(object.name) }
+            case (true, true): similarNewTables.append(object.name)
+            case (true, false): otherNewTables.append(object.name)
+            case (false, let isAlike): if isAlike { possibleOriginals.append(object.name) }
             }
         }
-        var question = SchemaPlan.Question(.droppedTable, table, candidates: alike + others)
+        var question = SchemaPlan.Question(
+            .droppedTable,
+            table: table,
+            candidates: similarNewTables + otherNewTables
+        )
         if let object = start[.table, table], object.isVirtual {
             question.contentTables = try contentTables(of: object).map(\.text)
         }
-        // The rows of an index are counted in its content table.
+        // The rows of an index are those of its content table.
         if question.contentTables.isEmpty { question.rowCount = rowCount }
-        question.alike = copied.map(\.text)
+        question.alike = possibleOriginals.map(\.text)
         return question
     }
 
-    /// Drops a table to create it again, which loses the rows that it keeps itself.
+    /// Plans to drop a table and create it again, and asks first, because the rows that it stores itself are
+    /// lost.
     private mutating func replace(
         _ table: SchemaObject,
         ofKind kind: CreateStatement.Kind,
@@ -234,7 +242,10 @@ struct SchemaComparison {
     ) throws(SQLError) {
         droppedTables.append(table.name)
         if hints.allowsDrop(of: table.name) { return }
-        var question = SchemaPlan.Question(kind == .virtualTable ? .replacedTable : .droppedTable, table.name)
+        var question = SchemaPlan.Question(
+            kind == .virtualTable ? .replacedTable : .droppedTable,
+            table: table.name
+        )
         // The rows of a virtual table aren't counted, because this connection may lack its module.
         if kind == .virtualTable {
             question.contentTables = try contentTables(of: table).map(\.text)

@@ -1,15 +1,15 @@
 internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
-/// Brings `CREATE` statements of two schemas into one form, to compare them.
+/// Normalizes the `CREATE` statements of two schemas to compare them.
 ///
-/// Two statements that mean the same may have different forms, but never the other way round. A name keeps
-/// its case, because the names of result columns have it. Keywords lose their case, and so do other words of
-/// a table or an index, such as types.
+/// Statements with different meanings never get the same form, but statements with the same meaning may get
+/// different ones. Names keep their case, because the names of result columns show it. The case of keywords
+/// is ignored, and so is that of other words of a table or an index, such as types.
 struct SchemaForm {
     /// The names of objects and columns, as they are written.
     private let names: Set<ArraySlice<UInt8>>
-    /// Those of the names that are keywords, in small letters.
+    /// The names that are also keywords, in lowercase.
     private let keywords: Set<ArraySlice<UInt8>>
 
     init(_ first: SchemaSnapshot, _ second: SchemaSnapshot) {
@@ -36,29 +36,29 @@ struct SchemaForm {
         return form(of: sql, ofKind: first.kind) == form(of: text, ofKind: second.kind)
     }
 
-    /// The tokens of a statement, written in one way, with zero bytes between them.
+    /// The normalized tokens of a statement, each followed by a zero byte.
     private func form(of sql: String, ofKind kind: SchemaObject.Kind) -> [UInt8] {
         let tokens = SQLTokens(sql)
         var form = [UInt8]()
         form.reserveCapacity(tokens.count + tokens.tokens.count)
         for (index, token) in tokens.tokens.enumerated() {
             let text = tokens.bytes[token.range]
-            // DEFAULT treats a word as a text.
+            // After DEFAULT, a word is a string literal, so its case matters.
             let isDefault = index > 0 && tokens.isWord(index - 1, "DEFAULT")
             switch token.kind {
             case _ where isDefault: form += text
             case _ where index > 0 && tokens.isWord(index - 1, "CONSTRAINT"):
-                // Only messages show the name of a constraint, so its capitals don't count, either.
+                // The case of a constraint's name is ignored, because only error messages show the name.
                 form += (tokens.name(index)?.key ?? Array(text))
             case .text, .other: form += text
-            case .word where kind == .view && isNamed(index, in: tokens): form += text
+            case .word where kind == .view && isResultColumnName(index, in: tokens): form += text
             case .word: add(text, isQuoted: false, ofKind: kind, to: &form)
             case .quoted, .name:
                 let name = tokens.name(index).map { ArraySlice($0.text.utf8) } ?? text
-                if kind == .view, isNamed(index, in: tokens) {
+                if kind == .view, isResultColumnName(index, in: tokens) {
                     form += name
                 } else if token.kind == .quoted, !names.contains(name), !isAlwaysName(index, in: tokens) {
-                    // In double quotes it may be a text.
+                    // This isn't a known name, so it may be a string literal in double quotes.
                     form += text
                 } else {
                     add(name, isQuoted: true, ofKind: kind, to: &form)
@@ -69,8 +69,7 @@ struct SchemaForm {
         return form
     }
 
-    /// True if SQLite's grammar allows only a name at this place, so that double quotes can't be those of a
-    /// text.
+    /// True if SQLite's grammar allows only a name here, so that double quotes can't mean a string literal.
     private func isAlwaysName(_ index: Int, in tokens: SQLTokens) -> Bool {
         if tokens.isSign(index + 1, ".") || tokens.isSign(index + 1, "(") { return true }
         if index == 0 { return false }
@@ -85,7 +84,10 @@ struct SchemaForm {
     }
 
     /// True for the name of a view's result column, which may be a keyword: `SELECT id AS key`.
-    private func isNamed(_ index: Int, in tokens: SQLTokens) -> Bool {
+    ///
+    /// Such a name is in the list after the view's name, or follows an AS in the query. SQLite stores a view
+    /// as `CREATE VIEW name`, so the token 3 is the beginning of the list, or the AS before the query.
+    private func isResultColumnName(_ index: Int, in tokens: SQLTokens) -> Bool {
         let body = tokens.isSign(3, "(") ? tokens.end(ofParenthesisAt: 3) ?? 3 : 3
         return index > body ? index > body + 1 && tokens.isWord(index - 1, "AS") : index > 3
     }
@@ -101,7 +103,7 @@ struct SchemaForm {
         let isKeyword = SQLName.isKeyword(form[start...])
         if isKeyword, !isQuoted {
             guard keywords.contains(form[start...]) else { return }
-            // The word may be the keyword or the name, so it keeps its case.
+            // A name is the same word. This may be the keyword or the name, so it keeps its case.
             form.removeSubrange(start...)
             form += word
             return
@@ -111,15 +113,15 @@ struct SchemaForm {
             if isKeyword { form.append(UInt8(ascii: "`")) }
             form += word
         } else {
-            // The mark tells a type from a name in small letters.
+            // The "~" distinguishes a type from a lowercase name.
             form.append(UInt8(ascii: "~"))
         }
     }
 }
 
 extension SQLName {
-    /// True for a keyword in small letters ("SQLite Keywords"), or another word that SQLite treats as more
-    /// than a name.
+    /// True for a lowercase word that is a keyword ("SQLite Keywords"), or that has another special meaning
+    /// in SQLite.
     static func isKeyword(_ word: ArraySlice<UInt8>) -> Bool {
         let isOfGrammar = word.withUnsafeBytes { bytes in
             let text = bytes.bindMemory(to: CChar.self)
@@ -128,7 +130,7 @@ extension SQLName {
         return isOfGrammar || ["rowid", "stored", "strict"].contains { word.elementsEqual($0.utf8) }
     }
 
-    /// True if the name contains ASCII letters, given in small letters, in any case.
+    /// True if the name contains `letters`, ignoring the case of ASCII letters; `letters` must be lowercase.
     func contains(_ letters: StaticString) -> Bool {
         let count = letters.utf8CodeUnitCount
         return key.indices.dropLast(count - 1).contains { start in
@@ -138,13 +140,13 @@ extension SQLName {
 
     /// The name in backticks.
     ///
-    /// SQLite never treats it as a text, not even if there is no such column.
-    var alwaysName: String { text.quoted(with: "`") }
+    /// SQLite never treats it as a string literal, not even if there is no such column.
+    var inBackticks: String { text.quoted(with: "`") }
 
     /// The name as a person writes it in SQL: in quotes only if it needs them.
-    var written: String {
+    var quotedIfNeeded: String {
         let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
         let isWord = key.allSatisfy(SQLTokens.isOfWord) && !key.contains(UInt8(ascii: "$"))
-        return isPlain && isWord && !Self.isKeyword(key[...]) ? text : alwaysName
+        return isPlain && isWord && !Self.isKeyword(key[...]) ? text : inBackticks
     }
 }

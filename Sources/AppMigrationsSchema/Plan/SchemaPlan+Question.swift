@@ -18,10 +18,12 @@ extension SchemaPlan {
             /// The target's table has no such column: it was renamed, or it is dropped.
             public static var droppedColumn: Kind { Kind("droppedColumn") }
 
-            /// A virtual table can be changed only by making it again, without the rows that it keeps itself.
+            /// A virtual table changes.
+            ///
+            /// It has to be dropped and created again, which loses the rows that it stores itself.
             public static var replacedTable: Kind { Kind("replacedTable") }
 
-            /// A column becomes a generated one, so that its values are lost.
+            /// A column becomes a generated column, so its values are lost.
             public static var generatedColumn: Kind { Kind("generatedColumn") }
 
             /// A new column is `NOT NULL`, and has no default.
@@ -43,39 +45,40 @@ extension SchemaPlan {
         /// The column, if the question is about one.
         public let column: String?
 
-        /// The tables or columns of the target that it may have been renamed to, first tables that are like
-        /// it.
+        /// The tables or columns of the target that may be its new name; tables with the same columns come
+        /// first.
         public let candidates: [String]
 
-        /// The number of rows in a table that may be dropped, or of rows with a value in such a column.
+        /// The number of rows that would be lost with a table, or of rows with a value in a column that would
+        /// be lost.
         ///
-        /// `nil` for other questions, and for an index whose rows are those of another table.
+        /// `nil` for other questions, and for a full-text index that stores no rows of its own.
         public internal(set) var rowCount: Int64?
 
         /// Similar tables that both schemas have.
         ///
-        /// The table may be a copy that somebody's code left, such as `note_bak` of `note`.
+        /// The table may be a copy that an app's code has left, such as `note_bak` of `note`.
         var alike = [String]()
 
-        /// The tables that hold the rows of a full-text index, which has none of its own then.
+        /// The tables that hold the rows of a full-text index; empty if the index stores rows of its own.
         var contentTables = [String]()
 
-        /// The tables from which the plan fills the table that it makes again.
+        /// The tables from which the plan fills the full-text index after creating it again.
         var fillingTables = [String]()
 
-        /// An expression that answers it, with the old names of columns.
+        /// An example of an expression that answers the question, with the old names of columns.
         private var example: String?
 
-        /// True if the example is the column's own name, which answers for rows that all have a value.
+        /// True if the example is just the column's own name, which is enough if no row is NULL there.
         var keepsValues = false
 
-        /// The expression of a hint that doesn't answer it.
+        /// The expression of a hint that doesn't answer the question.
         private var refused: String?
 
         init(
             _ kind: Kind,
-            _ table: SQLName,
-            _ column: SQLName? = nil,
+            table: SQLName,
+            column: SQLName? = nil,
             candidates: [SQLName] = [],
             example: String? = nil
         ) {
@@ -86,7 +89,7 @@ extension SchemaPlan {
             self.example = example
         }
 
-        /// The question for a hint with an expression that doesn't answer it, with an example of one that
+        /// The same question after a hint whose expression doesn't answer it, with an example of one that
         /// does.
         func refusing(_ expression: String, example: String? = nil) -> Self {
             var question = self
@@ -116,59 +119,64 @@ extension SchemaPlan.Question {
         let hint = refused.map { " The hint \(Self.literal($0)) \(why)." } ?? ""
         switch kind {
         case .droppedTable:
-            let isRenamed = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
+            let renameHints = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
             let count = rowCount.map { $0 == 1 ? ", which has 1 row" : ", which has \($0) rows" } ?? ""
             let copy =
                 alike.isEmpty
                 ? ""
-                : " It may be a copy of \(alike.joined(separator: " and ")), and have rows that are missing there, which some"
-                    + " users have nowhere else. Compare the two in a migration first."
+                : " It may be a leftover copy of \(alike.joined(separator: " and ")), with rows that exist nowhere else"
+                    + " for some users. Compare the tables in a migration first."
             let rows =
                 contentTables.isEmpty
                 ? "" : " It is an index of \(Self.list(contentTables)), and holds no rows."
             return
-                "The target has no table \(table)\(count).\(rows)\(copy) \(choice(ifRenamed: isRenamed, ifDropped: drop))"
+                "The target has no table \(table)\(count).\(rows)\(copy) \(choice(ifRenamed: renameHints, ifDropped: drop))"
         case .droppedColumn:
-            let isRenamed = candidates.map {
+            let renameHints = candidates.map {
                 "renamedColumns: [\(tableText): [\(columnText): \(Self.literal($0))]]"
             }
             return
-                "The target's table \(table) has no column \(column)\(values). \(choice(ifRenamed: isRenamed, ifDropped: drop))"
+                "The target's table \(table) has no column \(column)\(rowCountPhrase). \(choice(ifRenamed: renameHints, ifDropped: drop))"
         case .replacedTable:
             let filling =
                 fillingTables.isEmpty ? "" : " The plan fills the new one from \(Self.list(fillingTables))."
             if contentTables.isEmpty {
                 return
-                    "The virtual table \(table) can be changed only by making it again, without its rows.\(filling)"
-                    + " If they may go: \(drop)."
+                    "The virtual table \(table) can be changed only by dropping and creating it again, which loses its"
+                    + " rows.\(filling)"
+                    + " If that is acceptable: \(drop)."
             }
             let loss = fillingTables.isEmpty ? " The new one is empty." : filling
-            return "The virtual table \(table) can be changed only by making it again. It is an index of"
-                + " \(Self.list(contentTables)), and holds no rows.\(loss) If it may be made again: \(drop)."
+            return
+                "The virtual table \(table) can be changed only by dropping and creating it again. It is an index of"
+                + " \(Self.list(contentTables)), and holds no rows.\(loss) If that is acceptable: \(drop)."
         case .generatedColumn:
             return
-                "The column \(column) of the table \(table)\(values.isEmpty ? "" : "\(values),") becomes a generated one. If its values may go: \(drop)."
+                "The column \(column) of the table \(table)\(rowCountPhrase.isEmpty ? "" : "\(rowCountPhrase),") becomes"
+                + " a generated column, so its values are lost. If that is acceptable: \(drop)."
         case .missingValue:
             return "The new column \(column) of the table \(table) is NOT NULL and has no default.\(hint)"
                 + " Give it a value: \(value)."
         case .emptyValues:
             if keepsValues {
                 return
-                    "The column \(column) of the table \(table) becomes NOT NULL. If every row has a value there: \(value)."
+                    "The column \(column) of the table \(table) becomes NOT NULL. If no row is NULL there: \(value)."
             }
             return
                 "The column \(column) of the table \(table) becomes NOT NULL.\(hint) Say what rows without a value get:"
                 + " \(value)."
+        // A conversion, the only other kind.
         default:
             return
                 "The column \(column) of the table \(table) gets a type that can change its values.\(hint)"
-                + " Say how; SQLite's own conversion, which leaves what it can't convert, is \(value)."
+                + " Give an expression that converts them. SQLite's own conversion, which keeps values that it can't"
+                + " convert, is \(value)."
         }
     }
 
     private static func list(_ names: [String]) -> String { names.joined(separator: " and ") }
 
-    /// A text as it is written in Swift.
+    /// A string as it is written in Swift.
     private static func literal(_ text: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -179,13 +187,13 @@ extension SchemaPlan.Question {
     }
 
     /// The number of rows with a value in the column, as a part of a sentence; empty if there are none.
-    private var values: String {
+    private var rowCountPhrase: String {
         guard let rowCount, rowCount > 0 else { return "" }
         return ", which has a value in \(rowCount == 1 ? "1 row" : "\(rowCount) rows")"
     }
 
     private func choice(ifRenamed renamed: [String], ifDropped drop: String) -> String {
-        let lost = "If it may go with its content: \(drop)."
+        let lost = "To drop it with its content: \(drop)."
         return renamed.isEmpty ? lost : "If it was renamed: \(renamed.joined(separator: " or ")). \(lost)"
     }
 }

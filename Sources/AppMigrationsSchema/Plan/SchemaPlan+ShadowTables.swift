@@ -5,9 +5,9 @@ extension SchemaPlan {
     ///
     /// SQLite calls a table a shadow table because of its name, such as `notes_content` next to a virtual
     /// table `notes`. A plan finds out whether the module of the virtual table creates it, and treats every
-    /// other table as yours. It can't find out if the virtual table needs a module or a tokenizer that only
-    /// your connection has. Then it neither changes nor drops tables of such names. The plan's description
-    /// has a line for each of them, with SQLite's error.
+    /// other table as yours. If the virtual table needs a module or a tokenizer that only your connection
+    /// has, the plan can't find out. Then it neither changes nor drops tables of such names. The plan's
+    /// description has a line for each of them, with SQLite's error.
     public var assumedShadowTables: [String] { start.shadowTables.assumed.map(\.table.text) }
 
     var assumedShadowTableNotes: [String] {

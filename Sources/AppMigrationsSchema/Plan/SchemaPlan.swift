@@ -1,13 +1,13 @@
 public import AppMigrationsSQLite
 
-/// The steps that give a database the schema of an app, found by comparing the two.
+/// The steps that change the schema of a database into a target schema, found by comparing the two.
 ///
-/// The target is the SQL that makes the schema in an empty database. A plan never guesses whether a change
-/// may lose or alter your users' data. It asks, with all ``questions`` at once, and does nothing while one is
-/// open. ``Hints`` answer them.
+/// The target is the SQL that creates the schema in an empty database. If a change could lose or alter your
+/// users' data, a plan doesn't guess. It collects all its ``questions``, and does nothing until ``Hints``
+/// answer them.
 ///
 /// Two statements are the same if they differ only in blanks, comments, quotes and the case of keywords. If a
-/// table differs, its new columns are added if SQLite can do that, and otherwise the table is rebuilt.
+/// table differs, the plan adds its new columns if SQLite can do that, and rebuilds the table otherwise.
 ///
 /// The guide <doc:LettingTheSchemaBeInferred> shows how.
 public struct SchemaPlan: Sendable {
@@ -20,8 +20,8 @@ public struct SchemaPlan: Sendable {
     /// The schema that the plan was made for.
     let start: SchemaSnapshot
     let target: SchemaSnapshot
-    /// The names of the columns that the target's tables don't have any more.
-    let gone: Set<SQLName>
+    /// The names of the columns that the target's tables no longer have.
+    let droppedColumns: Set<SQLName>
     private let preparation: ConnectionPreparation
 
     /// Compares a database with a schema, and changes nothing.
@@ -29,18 +29,18 @@ public struct SchemaPlan: Sendable {
     /// The target is run in a private database in memory. If the schema needs functions, collations,
     /// tokenizers or modules of your app, register them there as on your own connection.
     ///
-    /// The tables of this library's ledgers, SQLite's own and those of virtual tables are left alone unless
-    /// the target makes them.
+    /// The plan leaves this library's own tables, SQLite's internal tables and the shadow tables of virtual
+    /// tables alone, unless the target creates them.
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
     ///     `SQLConnection`.
-    ///   - targetSQL: Statements that make the whole schema in an empty database.
-    ///   - hints: The answers to questions, also to those of a database that has been changed already.
+    ///   - targetSQL: Statements that create the whole schema in an empty database.
+    ///   - hints: The answers to questions. An answer that this database doesn't need is ignored.
     ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a
-    ///     schema is read or made there. ``apply(_:progress:)`` opens some, too. It must not keep the
+    ///     schema is read or created there. ``apply(_:progress:)`` opens some, too. It must not keep the
     ///     pointer. `db` is your own connection, and is not passed to it.
-    /// - Throws: `SQLError`: what SQLite says of the target, with line and column;
+    /// - Throws: `SQLError`: SQLite's error for the target, with line and column;
     ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target, and for an error of
     ///   `prepare`.
     public init(
@@ -59,25 +59,25 @@ public struct SchemaPlan: Sendable {
         preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.preparation = preparation
-        let wanted: SQLiteConnection
-        (target, wanted) = try SchemaSnapshot.made(by: targetSQL, preparing: preparation)
-        start = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
-        // Hints that contradict one another are an error also if there is nothing left to do.
+        let made = try SchemaSnapshot.made(by: targetSQL, preparing: preparation)
+        target = made.schema
+        start = try SchemaSnapshot(of: db, preparing: preparation).withoutLedgers(unlessIn: target)
+        // Check the hints even if there is nothing to do, so that contradictory hints are always an error.
         _ = try SchemaComparison.renames(from: start, to: target, hints: hints)
         if start.differences(from: target).isEmpty {
             steps = []
             questions = []
-            gone = []
+            droppedColumns = []
             return
         }
         let comparison = try SchemaComparison(
             from: (db, start),
-            to: (wanted, target),
+            to: (made.db, made.schema),
             hints: hints,
             preparing: preparation
         )
         questions = comparison.questions
-        gone = comparison.gone
+        droppedColumns = comparison.droppedColumns
         if questions.isEmpty {
             var planner = try SchemaPlanner(comparison, db)
             steps = try planner.allSteps()
@@ -88,16 +88,16 @@ public struct SchemaPlan: Sendable {
 
     /// Runs all steps in one transaction, or in a savepoint inside of your transaction.
     ///
-    /// As with ``TableRebuild``, foreign keys are turned off before and on again afterwards, and must be off
-    /// already inside a transaction. A plan without steps does nothing.
+    /// As with ``TableRebuild``, foreign keys are turned off first and on again afterwards. Inside a
+    /// transaction, they must already be off. A plan without steps does nothing.
     ///
     /// - Parameters:
     ///   - db: The connection that the plan was made from, or another one to the same database.
     ///   - progress: Called before each step. A rebuild takes long, and so does filling a full-text index.
-    ///     Cancel the task to end the plan.
-    /// - Throws: `SQLError`, after which nothing was changed: `SQLError.Code.openQuestions`;
-    ///   `SQLError.Code.refusedSchemaChange` if the schema was changed since the plan was made, or would not
-    ///   become the target's; and the errors of ``TableRebuild/run(_:preparing:)``.
+    ///     Cancel the task to stop the plan.
+    /// - Throws: `SQLError`; nothing was changed then. `SQLError.Code.openQuestions`;
+    ///   `SQLError.Code.refusedSchemaChange` if the schema was changed after the plan was made, or if the
+    ///   steps would not produce the target's schema; and the errors of ``TableRebuild/run(_:preparing:)``.
     public func apply(_ db: some SQLConnection, progress: (Progress) -> Void = { _ in }) throws(SQLError) {
         do throws(SQLError) { try change(db, reportingTo: progress) } catch { throw db.addingPath(to: error) }
     }
@@ -109,7 +109,7 @@ public struct SchemaPlan: Sendable {
         if steps.isEmpty { return }
         try SchemaTransaction.run(on: db) { () throws(SQLError) in
             guard
-                try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target).isWritten(
+                try SchemaSnapshot(of: db, preparing: preparation).withoutLedgers(unlessIn: target).isWritten(
                     like: start
                 )
             else {
@@ -118,22 +118,22 @@ public struct SchemaPlan: Sendable {
                     "The schema was changed after the plan was made. Nothing was changed. Make the plan again"
                 )
             }
-            let before = try SchemaHealth(of: db, gone: gone)
+            let before = try SchemaHealth(of: db, droppedColumns: droppedColumns)
             for (number, step) in steps.enumerated() {
                 progress(Progress(step: step, completed: number, total: steps.count))
                 try step.run(db, preparing: preparation)
             }
-            let result = try SchemaSnapshot(of: db, preparing: preparation).leavingAlone(what: target)
+            let result = try SchemaSnapshot(of: db, preparing: preparation).withoutLedgers(unlessIn: target)
                 .leavingOut(start.shadowTables.assumed, unlessIn: target)
             if let difference = result.differences(from: target).first {
                 throw SQLError(
                     .refusedSchemaChange,
-                    "The \(difference.name) would not become what the target says. Nothing was changed."
+                    "The \(difference.name) would still differ from the target. Nothing was changed."
                         + " Change it in a migration instead"
                 )
             }
-            let after = try SchemaHealth(of: db, gone: gone)
-            try after.check(against: before, dropping: "Correct it in the target")
+            let after = try SchemaHealth(of: db, droppedColumns: droppedColumns)
+            try after.check(against: before, advice: "Correct it in the target")
         }
     }
 }
@@ -146,22 +146,22 @@ extension SchemaPlan {
 
         /// The statements of the step, each with a semicolon and a line end.
         ///
-        /// They are what ``SchemaPlan/apply(_:progress:)`` runs for the step, for a reader or a shell: the
-        /// copy of a rebuild, the indexes and triggers that are made again, and the text of each `CREATE`
-        /// statement. ``SchemaPlan/sql`` has the whole script, and says what `apply` does besides.
+        /// They are the SQL that ``SchemaPlan/apply(_:progress:)`` runs for the step, to be read or run in a
+        /// shell. For a rebuild they include copying the rows, and creating indexes and triggers again.
+        /// ``SchemaPlan/sql`` has the whole script, and lists what `apply` does in addition.
         ///
-        /// It is a comment if the copy of a table can't be shown, because the schema needs something of your
-        /// app that `preparing:` doesn't register, or because the step will fail.
+        /// If a rebuild can't be shown as SQL, this is an SQL comment with the reason: the schema needs
+        /// something of your app that `preparing:` doesn't register, or the step will fail.
         public internal(set) var sql = ""
 
         let action: Action
 
         enum Action {
             case statement(String)
-            /// An ALTER that also rewrites what refers to the renamed table or column.
+            /// An ALTER that also rewrites the references to the renamed table or column.
             case renaming(String)
-            /// An ALTER that leaves what refers to the table as it is, because something broken prevents the
-            /// other one.
+            /// An ALTER that renames the table alone. It is used if a view or a trigger that doesn't compile
+            /// prevents the other kind of rename.
             case renamingAlone(String)
             case rebuild(TableRebuild)
         }
@@ -196,21 +196,21 @@ extension SchemaPlan.Step {
 }
 
 extension SchemaPlan {
-    /// The plan as a script for a reader, or for a shell; empty if there is nothing to do, or a question is
+    /// The plan as a script to be read or run in a shell; empty if there is nothing to do, or a question is
     /// open.
     ///
     /// It has the statements of all steps in one transaction, each step after a comment with its description.
-    /// In a shell that ends at the first error, such as `sqlite3 -bail`, it does to a database with the same
-    /// schema what ``apply(_:progress:)`` does. `apply` also:
+    /// In a shell that stops at the first error, such as `sqlite3 -bail`, it changes a database with the same
+    /// schema as ``apply(_:progress:)`` does. `apply` also:
     ///
     /// - compares the schema with the one that the plan was made for, and the result with the target
     /// - refuses a value that the new schema can't keep, before rows are copied
     /// - counts the rows of a table whose columns are given values, and runs `ANALYZE` for a rebuilt table if
     ///   the app uses it
-    /// - makes temporary triggers again
+    /// - creates temporary triggers again
     /// - compiles every view and trigger, and looks for rows that refer to a missing row, if foreign keys are
     ///   on
-    /// - leaves foreign keys and `legacy_alter_table` as they were; the script turns both off
+    /// - restores foreign keys and `legacy_alter_table`; the script turns both off
     public var sql: String {
         if steps.isEmpty { return "" }
         let parts = steps.map { StepScript.comment($0.description) + $0.sql }

@@ -1,17 +1,17 @@
 internal import AppMigrationsSQLite
 
-/// The renames of hints that a database still needs.
+/// The rename hints that still apply to a database.
 ///
-/// Hints stay in the code, and a database may come from any release. So a table or column is renamed through
-/// all names that the database doesn't have yet: from `a` to `b` to `c`. If the database has `b`, too, that
-/// is another table or column with renames of its own.
+/// Hints stay in the code for good, and a database may come from any release. So hints form chains: `a` to
+/// `b`, and `b` to `c`. A chain is followed up to a name that the database already has. If the database has
+/// both `a` and `b`, then `b` is another table or column with renames of its own.
 struct SchemaRenames {
     typealias Rename = (old: SQLName, new: SQLName)
 
-    /// In an order in which each new name is free.
+    /// The renames, in an order in which each new name is free.
     private(set) var pending = [Rename]()
-    /// The old names whose renames lead to a name that may be dropped.
-    private(set) var gone = Set<SQLName>()
+    /// The old names whose chain leads to a name that the hints allow to drop.
+    private(set) var droppedNames = Set<SQLName>()
 
     init(
         _ hints: [Rename],
@@ -27,16 +27,16 @@ struct SchemaRenames {
             if let new = names.last(where: isWanted) {
                 moves.append((old, new))
             } else if exists(last) || isWanted(old) && hints.contains(where: { $0 == (last, old) }) {
-                // It was renamed already, or renamed and renamed back.
+                // It was already renamed, or renamed and renamed back.
                 continue
             } else if names.contains(where: mayGo) {
-                gone.insert(old)
+                droppedNames.insert(old)
             } else {
                 throw contradiction(old, last, "which the target does not have")
             }
         }
-        // If the new name exists and isn't renamed, the rename was done already. The old name is that of
-        // something new.
+        // If the new name exists and isn't itself renamed, an earlier release has done this rename. The table
+        // or column that has the old name now is a new one.
         while let done = moves.firstIndex(where: { move in
             exists(move.new) && !moves.contains { $0.old == move.new }
         }) {
@@ -44,14 +44,13 @@ struct SchemaRenames {
         }
         for (index, move) in moves.enumerated() {
             if let other = moves[..<index].first(where: { $0.new == move.new }) {
-                throw contradiction(move.old, move.new, "and \(other.old), too")
+                throw contradiction(move.old, move.new, "to which they also rename \(other.old)")
             }
         }
         while !moves.isEmpty {
             guard let next = moves.firstIndex(where: { move in !moves.contains { $0.old == move.new } })
             else {
-                // This is refused, because a later plan couldn't tell whether the names were exchanged
-                // already.
+                // This is refused, because a later plan couldn't tell whether the names were already swapped.
                 throw contradiction(
                     moves[0].old,
                     moves[0].new,
@@ -62,7 +61,7 @@ struct SchemaRenames {
         }
     }
 
-    /// The names that the hints give a table or column, one after another, up to one that the database has.
+    /// The chain of names that the hints give a table or column, up to a name that the database has.
     private static func names(
         after old: SQLName,
         in hints: [Rename],

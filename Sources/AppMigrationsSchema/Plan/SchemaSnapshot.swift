@@ -26,8 +26,11 @@ struct SchemaSnapshot {
         )
     }
 
-    /// Without the tables in which a migrator keeps its records, unless the target creates them.
-    func leavingAlone(what target: SchemaSnapshot, ledger: String = "schema_migrations") -> SchemaSnapshot {
+    /// This snapshot without the tables in which a migrator keeps its records, unless the target creates
+    /// them.
+    func withoutLedgers(unlessIn target: SchemaSnapshot, ledger: String = "schema_migrations")
+        -> SchemaSnapshot
+    {
         let ledgers = [SQLName(ledger), SQLName("app_migrations")].filter {
             target[.table, $0] == nil && self[.table, $0] != nil
         }
@@ -38,9 +41,9 @@ struct SchemaSnapshot {
         )
     }
 
-    /// Without tables that may belong to a virtual table, unless the target creates them.
+    /// This snapshot without tables that may be shadow tables, unless the target creates them.
     ///
-    /// Once the virtual table is dropped, SQLite doesn't call them shadow tables any more.
+    /// After their virtual table is dropped, they look like ordinary tables.
     func leavingOut(_ tables: [ShadowTables.Assumed], unlessIn target: SchemaSnapshot) -> SchemaSnapshot {
         let names = Set(tables.map(\.table).filter { target[.table, $0] == nil })
         if names.isEmpty { return self }
@@ -54,15 +57,17 @@ struct SchemaSnapshot {
         places[kind]?[name].map { objects[$0] }
     }
 
-    /// True if both have the same objects with the same bytes, in any order.
+    /// True if both have the same objects with byte-identical `CREATE` statements, in any order.
     func isWritten(like other: SchemaSnapshot) -> Bool {
         objects.count == other.objects.count
             && objects.allSatisfy { other[$0.kind, $0.name]?.isWritten(like: $0) == true }
     }
 
-    /// The objects that differ, whatever their order and however they are written.
+    /// The objects that differ.
+    ///
+    /// Their order and the formatting of their statements don't matter.
     func differences(from target: SchemaSnapshot) -> [SchemaDifference] {
-        // Most statements have the same bytes, and need no form.
+        // Lazy, because most statements are byte-identical and need no normalized form.
         lazy var form = SchemaForm(self, target)
         var differences = [SchemaDifference]()
         for object in target.objects {
@@ -71,9 +76,9 @@ struct SchemaSnapshot {
                 continue
             }
             if mine.isWritten(like: object) || form.areSame(mine, object) { continue }
-            differences.append(.other(mine, wanted: object))
+            differences.append(.different(mine, wanted: object))
         }
-        return differences + objects.filter { target[$0.kind, $0.name] == nil }.map { .further($0) }
+        return differences + objects.filter { target[$0.kind, $0.name] == nil }.map { .unexpected($0) }
     }
 }
 
@@ -81,13 +86,13 @@ struct SchemaSnapshot {
 /// same.
 enum SchemaDifference {
     case missing(SchemaObject)
-    case further(SchemaObject)
-    case other(SchemaObject, wanted: SchemaObject)
+    case unexpected(SchemaObject)
+    case different(SchemaObject, wanted: SchemaObject)
 
     /// The kind and the name of the object, such as `table notes`.
     var name: String {
         switch self {
-        case .missing(let object), .further(let object), .other(let object, wanted: _):
+        case .missing(let object), .unexpected(let object), .different(let object, wanted: _):
             "\(object.kind) \(object.name)"
         }
     }
@@ -109,23 +114,23 @@ extension SchemaSnapshot {
         preparing preparation: ConnectionPreparation = .none
     ) throws(SQLError) -> (schema: SchemaSnapshot, db: SQLiteConnection) {
         let db = try preparation.makeDatabase()
-        // In a transaction, a script that attaches a file or begins a transaction is refused.
+        // In a transaction, SQLite refuses a script that attaches a file or begins a transaction.
         try db.query("BEGIN")
         do throws(SQLError) { try db.execute(script: target) } catch {
             guard let advice = error.registrationAdvice else { throw error }
             throw error.with { $0.outcome = "Nothing was changed. \(advice)" }
         }
         let schema = try SchemaSnapshot(of: db, preparing: preparation)
-        try schema.checkIsSchemaAlone(in: db)
+        try schema.checkContainsOnlySchema(in: db)
         return (schema, db)
     }
 
     /// Refuses a target that creates more than a schema, because a plan would not create the rest.
-    private func checkIsSchemaAlone(in db: SQLiteConnection) throws(SQLError) {
+    private func checkContainsOnlySchema(in db: SQLiteConnection) throws(SQLError) {
         if let object = try SchemaObject.all(of: db, in: "temp").first {
             throw SQLError(
                 .refusedSchemaChange,
-                "The target makes the temporary \(object.kind) \(object.name), which is gone with its connection."
+                "The target makes the temporary \(object.kind) \(object.name), which exists only on its own connection."
                     + " Nothing was changed. Remove it from the target"
             )
         }
@@ -133,7 +138,7 @@ extension SchemaSnapshot {
             if try db.query("SELECT 1 FROM main.\(table.name.quoted) LIMIT 1").isEmpty { continue }
             throw SQLError(
                 .refusedSchemaChange,
-                "The target puts rows into the table \(table.name), and a plan makes tables without rows."
+                "The target puts rows into the table \(table.name), but a plan creates only the schema."
                     + " Nothing was changed. Insert them in a migration"
             )
         }

@@ -2,9 +2,9 @@ internal import AppMigrationsSQLite
 
 /// A copy of a schema in memory, to find out what `ALTER TABLE` can do.
 ///
-/// Each table that changes has one row, because SQLite adds some columns only to a table without rows ("ALTER
-/// TABLE ADD COLUMN"). If the schema can't be copied, because it needs a function or a module of the app, no
-/// statement is accepted here. Then the tables are rebuilt.
+/// Each table that changes gets one row, because SQLite adds some columns only to a table without rows
+/// ("ALTER TABLE ADD COLUMN"). These are refused here, too. If the schema can't be copied, because it needs a
+/// function or a module of the app, no statement is accepted here. Then the tables are rebuilt.
 struct ScratchSchema {
     private var copy: SchemaCopy
     private let preparation: ConnectionPreparation
@@ -47,7 +47,9 @@ struct ScratchSchema {
         return try copy.failure(of: sql) == nil
     }
 
-    /// Renames a table, and returns whether views, triggers and references follow.
+    /// Renames a table.
+    ///
+    /// - Returns: True if SQLite has also changed the views, triggers and foreign keys that refer to it.
     func rename(_ table: SQLName, to new: SQLName) throws(SQLError) -> Bool {
         do throws(SQLError) {
             if let obstacle = copy.obstacle { throw obstacle }
@@ -66,7 +68,7 @@ struct ScratchSchema {
         copy.obstacle == nil ? try SchemaSnapshot(of: copy.db, preparing: preparation) : former
     }
 
-    /// True if a new column has a value that an UPDATE would convert or refuse.
+    /// True if the existing row's value in a new column is one that an UPDATE would convert or refuse.
     ///
     /// ALTER TABLE gives existing rows the default without converting it to the column's type.
     private func hasUnconverted(_ columns: [SQLName], of table: SQLName) throws(SQLError) -> Bool {
@@ -81,7 +83,7 @@ struct ScratchSchema {
         }
     }
 
-    /// The steps that add the new columns of a table; `nil` if it would not become the target's.
+    /// The steps that add the new columns of a table; `nil` if the table would then differ from the target.
     func adding(
         _ change: TableChange,
         as wanted: SchemaObject,

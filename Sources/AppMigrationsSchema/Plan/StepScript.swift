@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// Finds the SQL of a plan's steps, by running them one after the other in a copy of the schema without rows.
+/// Finds the SQL of a plan's steps with a dry run in a copy of the schema, which has no rows.
 struct StepScript {
     private var copy: SchemaCopy
     /// The reason why the copy no longer has the schema that the database would have.
@@ -9,7 +9,7 @@ struct StepScript {
     init(of schema: SchemaSnapshot, preparing preparation: ConnectionPreparation) throws(SQLError) {
         copy = try SchemaCopy(preparing: preparation)
         try copy.make([.table, .view, .index, .trigger], of: schema.objects)
-        // As while a plan is applied.
+        // `apply` runs the steps with this setting, too.
         copy.db.setLegacyRenaming(true)
         failure = copy.obstacle
     }
@@ -26,7 +26,8 @@ struct StepScript {
     ) throws(SQLError) -> String {
         if failure == nil {
             do throws(SQLError) { return try run(step, preparing: preparation) } catch {
-                // The step fails when the plan is applied, for the same reason.
+                // Don't throw. If the step itself is wrong, `apply` reports it. It can also fail only here,
+                // because the copy lacks something that the app's connection has, such as a function.
                 if error.code == .cancelled { throw error }
                 failure = error
             }
@@ -57,7 +58,7 @@ struct StepScript {
         statements.map { statement in
             let tokens = SQLTokens(statement)
             let end = tokens.tokens.last?.range.upperBound ?? 0
-            // A comment at its end would swallow the semicolon.
+            // A comment at the end would swallow the semicolon.
             return "\(statement)\(end < tokens.count ? "\n" : "");\n"
         }.joined()
     }
@@ -73,7 +74,7 @@ extension SchemaPlan.Step.Action {
     fileprivate var statements: [String]? {
         switch self {
         case .statement(let sql), .renaming(let sql): [sql]
-        case .renamingAlone(let sql): SchemaTransaction.withLegacyRenaming(sql)
+        case .renamingAlone(let sql): SchemaTransaction.legacyRenamingScript(sql)
         case .rebuild: nil
         }
     }

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// The change of a table that exists in both schemas: where the columns of the new table get their values
+/// How a table that exists in both schemas changes, and where each column of the new table gets its values
 /// from.
 struct TableChange {
     let old: TableShape
@@ -9,10 +9,12 @@ struct TableChange {
     let createTable: String
     /// The columns to rename.
     private(set) var renamed = [SchemaRenames.Rename]()
-    /// The columns that the hints rename to a name that they also allow to drop.
+    /// The old columns whose rename hints lead to a name that the hints allow to drop.
     private var renamedAway = Set<SQLName>()
-    /// The hints with expressions for columns that are new or change, before it is known what these read.
-    private(set) var answers = [Answer]()
+    /// The value hints for new and changed columns.
+    ///
+    /// What their expressions read isn't known yet.
+    private(set) var answers = [ValueHint]()
     /// The expressions that are used for columns of the new table.
     private(set) var values = [(column: SQLName, expression: String)]()
     /// What these expressions read.
@@ -20,27 +22,27 @@ struct TableChange {
     private(set) var questions = [SchemaPlan.Question]()
 
     /// The hint for a column, and the questions that it has to answer.
-    struct Answer {
+    struct ValueHint {
         let column: SQLName
         /// The hint as it is written.
         let hint: String
-        /// The hint in terms of names that the database has.
+        /// The hint's expression, in names that the database has.
         var expression: String
         let questions: [SchemaPlan.Question]
 
-        /// True if the hint is the column's own name.
+        /// True if the hint is just the column's own name.
         ///
         /// That means to keep the values, and to fail if a row can't keep its value.
         var isOwnName = false
 
-        /// The question that needs an expression with a value for every row.
-        var needed: SchemaPlan.Question? {
+        /// The question, if there is one, that only an expression without NULL results can answer.
+        var questionAboutNulls: SchemaPlan.Question? {
             questions.first { $0.kind == .emptyValues || $0.kind == .missingValue }
         }
     }
 
     /// The names of columns that the new table doesn't have.
-    var goneColumns: Set<SQLName> { old.names.subtracting(new.names) }
+    var droppedColumns: Set<SQLName> { old.names.subtracting(new.names) }
 
     /// The columns that are new.
     var addedColumns: [SQLName] { new.columns.map(\.name).filter { source(of: $0) == nil } }
@@ -54,7 +56,7 @@ struct TableChange {
         new = to.shape
         createTable = try to.object.statement().text(in: "main")
         let renames = try SchemaRenames(
-            hints.columns(of: new.name),
+            hints.columnRenames(of: new.name),
             from: { from.shape[$0] != nil },
             to: { to.shape[$0] != nil },
             mayGo: { hints.allowsDrop(of: $0, in: to.shape.name) }
@@ -64,7 +66,7 @@ struct TableChange {
             )
         }
         renamed = renames.pending
-        renamedAway = renames.gone
+        renamedAway = renames.droppedNames
         for column in new.columns where !column.isGenerated {
             if hints.allowsDrop(of: column.name, in: new.name) {
                 throw SchemaComparison.contradiction(
@@ -97,32 +99,36 @@ struct TableChange {
         return renamed.contains { $0.old == column } ? nil : old[column]
     }
 
-    /// Keeps the values of a column whose hint is its own name.
+    /// Keeps the values of a column whose hint is just the column's own name.
     ///
-    /// - Returns: The column that is read, if its values are converted.
-    mutating func keep(_ answer: Answer) -> ExpressionReads {
+    /// - Returns: What is read: the old column if its values are converted, and nothing otherwise.
+    mutating func keep(_ answer: ValueHint) -> ExpressionReads {
         guard let source = source(of: answer.column),
             answer.questions.contains(where: { $0.kind == .convertedValues })
         else { return ExpressionReads() }
-        values.append((answer.column, source.name.alwaysName))
+        values.append((answer.column, source.name.inBackticks))
         return ExpressionReads(columns: [source.name])
     }
 
-    /// Uses the hint for a column, whose expression reads `reads`.
+    /// Decides whether a value hint answers its questions, and uses it or asks again.
     ///
-    /// The hint may be an old one. If it filled the column when that was new, users have changed values
-    /// since. So an expression that doesn't read the column is only used for rows without a value, and says
-    /// nothing about a conversion. If it only said how values are converted, it returns NULL for a row
-    /// without a value, and can't make the column NOT NULL.
+    /// The hint may come from an earlier release that added the column, and users may have changed the values
+    /// since. So an expression that doesn't read the column is used only for rows in which the column is
+    /// NULL, and can't answer a question about a conversion. An expression that only converts values is NULL
+    /// if the column is NULL, so it can't answer a question about `NOT NULL`.
     ///
+    /// - Parameters:
+    ///   - answer: The hint and its questions.
+    ///   - reads: What the hint's expression reads.
+    ///   - isNull: True if the expression is NULL for a row in which the column is NULL.
     /// - Returns: The columns and tables that are read.
-    mutating func use(_ answer: Answer, reading reads: ExpressionReads, isNull: Bool) -> ExpressionReads {
-        if isNull, let needed = answer.needed, let column = new[answer.column] {
+    mutating func use(_ answer: ValueHint, reading reads: ExpressionReads, isNull: Bool) -> ExpressionReads {
+        if isNull, let question = answer.questionAboutNulls, let column = new[answer.column] {
             let tokens = SQLTokens(answer.hint)
-            // A comment at its end would swallow what follows.
+            // Cut off a comment at the end, which would comment out the rest of the example.
             let end = tokens.tokens.last?.range.upperBound ?? 0
             let example = new.filling(column, from: tokens.text(in: 0..<end))
-            questions.append(needed.refusing(answer.hint, example: example))
+            questions.append(question.refusing(answer.hint, example: example))
             return reads
         }
         guard let source = source(of: answer.column), !reads.columns.contains(source.name) else {
@@ -134,18 +140,19 @@ struct TableChange {
             return ExpressionReads()
         }
         // The line end closes a comment that the expression may end with.
-        values.append((answer.column, "coalesce(\(source.name.alwaysName), (\(answer.expression)\n))"))
+        values.append((answer.column, "coalesce(\(source.name.inBackticks), (\(answer.expression)\n))"))
         var kept = reads
         kept.columns.insert(source.name)
         return kept
     }
 
-    /// The hint for an expression that was written for a later release, with names that only the target has.
+    /// The same hint, for an expression that uses names that only the target has.
     ///
-    /// Those are the new names of renamed columns. The column's own name, if it is new, is NULL.
+    /// An expression that was written for a later release uses such names. A subquery provides the new names
+    /// of renamed columns, and NULL for the column itself if it is new.
     ///
-    /// - Returns: The hint, `nil` if the target has no such names.
-    func usingTargetNames(_ answer: Answer) -> Answer? {
+    /// - Returns: The hint; `nil` if the target has no such names.
+    func usingTargetNames(_ answer: ValueHint) -> ValueHint? {
         var names = renamed.filter { old[$0.new] == nil }.map {
             "\(new.name.quoted).\($0.old.quoted) AS \($0.new.quoted)"
         }
@@ -159,7 +166,10 @@ struct TableChange {
         return named
     }
 
-    /// Asks what becomes of the values of a column of the new table, or notes the hint that may answer.
+    /// Finds the questions that a column of the new table raises.
+    ///
+    /// If there is a hint for the column, the questions are kept with it, until its expression is examined.
+    /// Otherwise they are open.
     private mutating func ask(about column: TableShape.Column, hints: SchemaPlan.Hints) {
         var kinds = [SchemaPlan.Question.Kind]()
         var example: String?
@@ -171,23 +181,24 @@ struct TableChange {
             if isFilled { kinds.append(.emptyValues) }
             if new.canChange(source, of: old, into: column) { kinds.append(.convertedValues) }
             if kinds.isEmpty { return }
-            // For an older release it may be a new column, whose rows have no value either. One hint should
-            // answer for both.
+            // A database of an older release may not have this column, so its rows have no value there. The
+            // example has to answer for both.
             let isNeeded = isFilled || column.isNotNull && !column.hasDefault
-            let filling = isNeeded ? new.filling(column, from: source.name.written) : nil
+            let filling = isNeeded ? new.filling(column, from: source.name.quotedIfNeeded) : nil
             keepsValues = filling == nil && !isKey
-            // A row without a value for its INTEGER PRIMARY KEY gets a number from SQLite.
-            example = filling ?? (isKey && isFilled ? nil : source.name.written)
+            // SQLite gives a number to a row without a value for its INTEGER PRIMARY KEY, so no example is
+            // needed.
+            example = filling ?? (isKey && isFilled ? nil : source.name.quotedIfNeeded)
         } else if column.isNotNull, !column.hasDefault, !isKey {
             kinds.append(.missingValue)
         }
         let asked = kinds.map { kind in
-            var question = SchemaPlan.Question(kind, new.name, column.name, example: example)
+            var question = SchemaPlan.Question(kind, table: new.name, column: column.name, example: example)
             question.keepsValues = keepsValues && kind == .emptyValues
             return question
         }
         if let value = hints.value(of: column.name, in: new.name) {
-            var answer = Answer(column: column.name, hint: value, expression: value, questions: asked)
+            var answer = ValueHint(column: column.name, hint: value, expression: value, questions: asked)
             answer.isOwnName = !isKey && isOwnName(value, of: column.name)
             answers.append(answer)
         } else {
@@ -195,9 +206,9 @@ struct TableChange {
         }
     }
 
-    /// True if an expression is nothing but the name of the column, which exists in the database.
+    /// True if an expression is only the name of a column that exists in the database.
     ///
-    /// If the column is renamed, the old and the new name mean the same.
+    /// The table's name may precede it. For a renamed column, the old and the new name mean the same.
     private func isOwnName(_ expression: String, of column: SQLName) -> Bool {
         guard let source = source(of: column)?.name else { return false }
         let tokens = SQLTokens(expression)
@@ -210,24 +221,27 @@ struct TableChange {
     }
 
     /// The question whether an unused column is renamed or dropped; `nil` if the hints answer it.
-    private func question(aboutUnused column: TableShape.Column, hints: SchemaPlan.Hints) -> SchemaPlan
-        .Question?
-    {
+    private func question(
+        aboutUnused column: TableShape.Column,
+        hints: SchemaPlan.Hints
+    ) -> SchemaPlan.Question? {
         let name = column.name
         if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return nil }
         if hints.allowsDrop(of: name, in: new.name) { return nil }
-        if let other = new[name] { return other.isGenerated ? .init(.generatedColumn, new.name, name) : nil }
+        if let other = new[name] {
+            return other.isGenerated ? .init(.generatedColumn, table: new.name, column: name) : nil
+        }
         let candidates = new.columns.filter { !$0.isGenerated && source(of: $0.name) == nil }
-        return .init(.droppedColumn, new.name, name, candidates: candidates.map(\.name))
+        return .init(.droppedColumn, table: new.name, column: name, candidates: candidates.map(\.name))
     }
 
     /// The rebuild that makes the change, after some columns have been renamed by ALTER TABLE.
     ///
-    /// `done` has the old names of these.
+    /// `done` contains their old names.
     func rebuild(done: Set<SQLName>) -> TableRebuild {
         var expressions = [String: String]()
         for (before, after) in renamed where !done.contains(before) {
-            expressions[after.text] = before.alwaysName
+            expressions[after.text] = before.inBackticks
         }
         for (column, expression) in values { expressions[column.text] = expression }
         let dropping = old.columns.map(\.name).filter { name in
@@ -239,8 +253,8 @@ struct TableChange {
             values: expressions,
             dropping: dropping.map(\.text)
         )
-        let fresh = renamed.map(\.old).filter { !done.contains($0) && source(of: $0) == nil }
-        rebuild.fresh = Set(fresh)
+        let reused = renamed.map(\.old).filter { !done.contains($0) && source(of: $0) == nil }
+        rebuild.reusedNames = Set(reused)
         return rebuild
     }
 }

@@ -3,9 +3,9 @@ internal import AppMigrationsSQLite
 /// The counter of an `AUTOINCREMENT` column: the highest number that the column ever had ("SQLite
 /// Autoincrement").
 enum AutoincrementCounter {
-    /// The statements that let a table have the higher counter of two.
+    /// The statements that raise the counter of `table` to that of `other`, if the latter is higher.
     ///
-    /// Else a new row could get the number of a row that the other table had and deleted.
+    /// Otherwise a new row could get the number of a row that was deleted from the other table.
     static func raising(of table: SQLName, toThatOf other: SQLName) -> [String] {
         let isTable = "name = \(SQLValue.text(table.text)) COLLATE NOCASE"
         let isOther = "name = \(SQLValue.text(other.text)) COLLATE NOCASE"

@@ -8,10 +8,12 @@ struct ExpressionReads {
     ///
     /// The row's own table can be one of them.
     var tables = Set<SQLName>()
-    /// False if the expression calls a function that isn't registered here, so that it may read any table.
+    /// False if the expression could not be analyzed, because it calls a function that isn't registered here.
+    ///
+    /// It may then read any table.
     var isComplete = true
 
-    var isOfItsRowAlone: Bool { tables.isEmpty && isComplete }
+    var readsOnlyOwnRow: Bool { tables.isEmpty && isComplete }
 
     func mayRead(_ table: SQLName) -> Bool { !isComplete || tables.contains(table) }
 
@@ -24,10 +26,12 @@ struct ExpressionReads {
 
 /// Asks SQLite what expressions and virtual tables read, in a copy of the schema in memory.
 ///
-/// The row of an expression comes from a table with a name of its own. So it differs from what a subquery
-/// reads of the same table. A connection of another library can't be asked, because it has its owner's
-/// authorizer. The copy has none, but it can't compile what only that connection knows, such as a function of
-/// the app.
+/// The row of an expression comes from a stand-in table with an unused name. So a read of the row can be told
+/// apart from a subquery's read of the same table.
+///
+/// An authorizer records the reads. It can't be set on the connection of another library, which may have an
+/// authorizer already. So the probe uses the copy, where an expression doesn't compile if it needs something
+/// that only that connection has, such as a function of the app.
 struct ExpressionProbe {
     private var copy: SchemaCopy
     private let table: TableShape
@@ -38,7 +42,8 @@ struct ExpressionProbe {
 
     enum Answer {
         case reads(ExpressionReads)
-        /// It doesn't compile, or has a name in double quotes that SQLite would treat as a text.
+        /// The expression doesn't compile, or SQLite would treat one of its double-quoted names as a string
+        /// literal.
         case complaint(String)
     }
 
@@ -55,8 +60,8 @@ struct ExpressionProbe {
         row = SchemaObject.unusedName(among: objects)
         virtualTables = objects.filter(\.isVirtual).map(\.name)
         copy = try SchemaCopy(preparing: preparation)
-        // A module creates its shadow tables itself, and fails if they exist. After a VACUUM, they come
-        // before the virtual table.
+        // Leave shadow tables out: a module creates its own, and fails if they exist. After a VACUUM they
+        // precede the virtual table in the schema.
         let own = objects.filter { $0.kind != .table || shadowTables.owner(of: $0.name) == nil }
         try copy.make([.table, .view], of: own)
         for (old, new) in renames { _ = try copy.rename(old, to: new) }
@@ -70,29 +75,37 @@ struct ExpressionProbe {
 
     private var db: SQLiteConnection { copy.db }
 
-    /// What an expression reads for the rows of the table, which is on the connection `source`.
+    /// What an expression reads for the rows of the table, which exists on the connection `source`.
+    ///
+    /// The expression is tried in the copy, with its double-quoted names in backticks so that SQLite can't
+    /// treat them as string literals. If it doesn't compile there, the reason is a mistake in it, or a
+    /// function that only `source` has. Then a connection of another library is asked.
     func answer(about expression: String, on source: some SQLConnection) throws(SQLError) -> Answer {
         let names = SQLTokens(expression).inBackticks
         if let reads = try reads(names) { return .reads(reads) }
         let isOwn = (source as? SQLiteConnection)?.isBorrowed == false
         let compilesHere = try reads(expression) != nil
-        let (judge, table): (any SQLConnection, String) =
-            isOwn || compilesHere ? (db, row) : (source, self.table.name.quoted)
-        guard let complaint = try judge.complaint(about: select(names, from: table)) else {
-            let columns = try columns(of: names, in: table, on: judge)
+        // Ask the copy if this library opened `source`, because `preparing:` has to register everything that
+        // such a connection needs. Also ask the copy if the expression compiles there with its double quotes:
+        // then its only mistake is a name that SQLite would treat as a string literal.
+        let usesCopy = isOwn || compilesHere
+        let connection: any SQLConnection = usesCopy ? db : source
+        let table = usesCopy ? row : self.table.name.quoted
+        guard let complaint = try connection.complaint(about: select(names, from: table)) else {
+            let columns = try columns(of: names, in: table, on: connection)
             return .reads(ExpressionReads(columns: columns, isComplete: false))
         }
-        guard let failure = try judge.complaint(about: select(expression, from: table)) else {
-            let words = "has a name in double quotes that SQLite would treat as a text"
+        guard let failure = try connection.complaint(about: select(expression, from: table)) else {
+            let words = "has a double-quoted name that SQLite would treat as a string literal"
             return .complaint("\(words): \(complaint)")
         }
         return .complaint("does not compile: \(failure)")
     }
 
-    /// The columns without which an expression doesn't compile, for an expression that compiles only on the
-    /// app's connection.
+    /// The columns that an expression reads, if it compiles only on the app's connection.
     ///
-    /// None if it doesn't compile for a subquery in the place of the table.
+    /// Each column is left out in turn: if the expression doesn't compile then, it reads that column. The
+    /// result is empty if the expression doesn't compile with a subquery instead of the table.
     private func columns(of expression: String, in table: String, on db: some SQLConnection)
         throws(SQLError) -> Set<SQLName>
     {
@@ -109,14 +122,14 @@ struct ExpressionProbe {
         return read
     }
 
-    /// True if an expression returns NULL for a row that has NULL in a column, and 1 in all others.
+    /// True if an expression is NULL for a row that has NULL in `column`, and 1 in every other column.
     func isNull(
         _ expression: String,
         without column: SQLName?,
         reading reads: ExpressionReads,
         on source: some SQLConnection
     ) throws(SQLError) -> Bool {
-        // The copies of the tables that it reads are empty, so its result here says nothing.
+        // The copies of the tables that the expression reads are empty, so its result here means nothing.
         if !reads.tables.isEmpty { return false }
         let values = table.columns.map { "\($0.name == column ? "NULL" : "1") AS \($0.name.quoted)" }
         let row = "(SELECT \(values.joined(separator: ", "))) AS \(name.quoted)"
@@ -155,8 +168,8 @@ struct ExpressionProbe {
 
     /// The first virtual table that reads one of these columns of the table, with the column.
     ///
-    /// A full-text index with the option `content` does. SQLite compiles its query when the rows of the index
-    /// are read.
+    /// A full-text index with the option `content` reads another table. SQLite compiles its query only when
+    /// the rows of the index are read, so a query for one row is run.
     func virtualTable(readingAnyOf columns: Set<SQLName>, except others: [SQLName] = []) throws(SQLError) -> (
         name: SQLName, column: SQLName
     )? {
@@ -175,8 +188,8 @@ struct ExpressionProbe {
 extension SQLConnection {
     /// SQLite's message for a statement that it can't compile; `nil` if it can.
     ///
-    /// A connection of another library runs `EXPLAIN QUERY PLAN`. The rows of `EXPLAIN` have values of the
-    /// statement as texts, which the library may refuse to read.
+    /// A connection of another library runs `EXPLAIN QUERY PLAN`. The rows of a plain `EXPLAIN` contain the
+    /// statement's literals as text, which the library may refuse to read.
     func complaint(about sql: String) throws(SQLError) -> String? {
         do throws(SQLError) {
             if let db = self as? SQLiteConnection {

@@ -1,36 +1,37 @@
 public import AppMigrationsSQLite
 
-/// A table that was copied by hand, in a copy that may not have come to its end.
+/// A table that an app's own code was copying when it was interrupted.
 ///
 /// A well-known recipe changes a table in four steps: it renames `note` to `note_bak`, creates the new
-/// `note`, copies the rows, and drops `note_bak`. If the process dies in between, `note_bak` stays behind,
-/// next to a `note` that is missing, empty or half full. It also stays behind a copy that was completed, if
-/// the last step failed. Views, triggers, indexes and foreign keys may have followed the renamed table.
+/// `note`, copies the rows, and drops `note_bak`. If the process dies in between, `note_bak` is left, next to
+/// a `note` that is missing, empty or half full. `note_bak` is also left if the copy was completed and only
+/// the last step failed. Views, triggers, indexes and foreign keys may now refer to `note_bak`, because
+/// SQLite updates them when it renames a table.
 ///
 /// | state | what ``recover(_:choosing:)`` does |
 /// | --- | --- |
 /// | ``State/none`` | It changes nothing. |
-/// | ``State/namesOnly`` | Views, triggers and foreign keys that name the backup name the table again. |
+/// | ``State/namesOnly`` | Views, triggers and foreign keys that refer to the backup are changed to refer to the table. |
 /// | ``State/backupOnly`` | The backup becomes the table again. |
-/// | ``State/subset``, ``State/diverged`` | The table that you choose is the table. The other one is kept as `note_kept`. Without a choice it throws. |
+/// | ``State/subset``, ``State/diverged`` | The table that you choose becomes `note`. The other one is kept as `note_kept`. Without a choice, the call throws. |
 ///
-/// If both tables exist, the database doesn't tell which one has the right rows: rows that the table lacks
-/// were either never copied, or copied and deleted since. Only your app knows, for example by the version
-/// that it saves after the copy.
+/// If both tables exist, nothing in the database shows which one has the right rows. Rows that the table
+/// lacks were either never copied, or they were copied and deleted later. Only your app knows, for example by
+/// the version that it saves after the copy.
 ///
-/// No row is ever deleted. Indexes, views, triggers and foreign keys belong to the table again afterwards,
+/// No row is ever deleted. Afterwards, indexes, views, triggers and foreign keys belong to the table again,
 /// and the counter of `AUTOINCREMENT` is the higher one of both tables. What the recipe itself has lost can't
 /// be recovered, for example indexes that were dropped with the backup.
 ///
-/// Do this before any migration that names the table, best in a migration of its own. If a half-full table is
-/// rebuilt first, the rebuild succeeds, and the rows that are missing in it go unnoticed.
+/// Recover before any migration that uses the table, preferably in a migration of its own. If a half-full
+/// table is rebuilt first, the rebuild succeeds, and nobody notices the missing rows.
 public struct InterruptedTableCopy: Sendable {
     /// The traces that a copy has left in a database.
     public enum State: Sendable, Hashable {
-        /// There is no backup, and nothing names one.
+        /// There is no backup, and nothing refers to one.
         case none
 
-        /// There is no backup, but views, triggers or foreign keys still name it.
+        /// There is no backup, but views, triggers or foreign keys still refer to it.
         case namesOnly
 
         /// The backup exists, and the table doesn't.
@@ -39,13 +40,13 @@ public struct InterruptedTableCopy: Sendable {
         /// Both exist, and the backup has every row and value of the table.
         ///
         /// The table is empty, or has some or all of the rows. Either the copy was interrupted, or it was
-        /// completed, and rows were deleted since.
+        /// completed and rows were deleted later.
         case subset
 
         /// Both exist, and the table has rows or values that the backup lacks.
         ///
         /// The app may have used the table after the copy, or the copy has changed values. A new column
-        /// counts as a changed value if its default is another one each time, such as `CURRENT_TIMESTAMP`.
+        /// counts as a changed value if its default isn't constant, such as `CURRENT_TIMESTAMP`.
         case diverged
     }
 
@@ -90,10 +91,11 @@ public struct InterruptedTableCopy: Sendable {
         return try isSubset(in: db) ? .subset : .diverged
     }
 
-    /// Lets the database have one table again, with the right rows.
+    /// Restores a single table with the right rows.
     ///
-    /// Outside of a transaction it turns foreign keys off, begins one, commits, and turns them on again. In a
-    /// transaction, such as a migration's, foreign keys must be off already: a migrator sees to it.
+    /// Outside a transaction, the method turns foreign keys off, runs a transaction of its own, and turns
+    /// them on again. In a transaction, such as a migration's, foreign keys must already be off. A migrator
+    /// turns them off itself.
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
@@ -101,16 +103,16 @@ public struct InterruptedTableCopy: Sendable {
     ///   - choice: The table whose rows are the right ones, if both exist. It doesn't matter in the other
     ///     states.
     /// - Returns: The state that was found.
-    /// - Throws: `SQLError`, after which the database is as it was: `SQLError.Code.undecidedCopy` if both
-    ///   tables exist and `choice` is `nil`, `SQLError.Code.foreignKeyViolation` for rows that would refer to
-    ///   a missing row, and SQLite's own errors.
+    /// - Throws: `SQLError`; the database is then unchanged. `SQLError.Code.undecidedCopy` if both tables
+    ///   exist and `choice` is `nil`, `SQLError.Code.foreignKeyViolation` if rows would refer to a missing
+    ///   row, and SQLite's own errors.
     @discardableResult
     public func recover(_ db: some SQLConnection, choosing choice: Choice? = nil) throws(SQLError) -> State {
         var state = State.none
         do throws(SQLError) {
             if try self.state(in: db) == .none { return .none }
             try SchemaTransaction.run(on: db) { () throws(SQLError) in
-                // Another process may have recovered it in the meantime.
+                // Another process may have recovered the table before this transaction began.
                 state = try self.state(in: db)
                 if state == .none { return }
                 if state.hasBoth, choice == nil { throw undecidedError(state) }
@@ -126,9 +128,9 @@ public struct InterruptedTableCopy: Sendable {
         let reason =
             switch state {
             case .diverged:
-                "has rows or values that it lacks, so the rows of either can be the right ones"
+                "has rows or values that \(backup) lacks, so either may have the right rows"
             default:
-                "has nothing that it lacks: either the copy was interrupted, or rows were deleted since"
+                "has only rows that \(backup) has, too: either the copy was interrupted, or rows were deleted later"
             }
         return SQLError(.undecidedCopy, "\(backup) exists, and \(table) \(reason)")
     }
@@ -140,37 +142,44 @@ extension InterruptedTableCopy {
         from state: State,
         keepingTable keepsTable: Bool
     ) throws(SQLError) {
-        let kept = try unusedName(in: db)
-        // Views and triggers are dropped, and created again with the right names. SQLite would compile them
-        // when a table is renamed, and some don't compile at the moment.
-        let texts = [table, backup].flatMap { [$0.text, String($0.quoted.dropFirst().dropLast())] }
-        let named = texts.map { "instr(lower(sql), lower(\(literal($0)))) > 0" }.joined(separator: " OR ")
-        var lost = try drop("type IN ('view', 'trigger') AND (\(named))", from: db, keptAs: kept)
+        let setAsideName = try unusedName(in: db)
+        // Views and triggers are dropped now and created again with the right names at the end. Otherwise
+        // SQLite would compile them when a table is renamed, and some of them don't compile at this point.
+        let spellings = [table, backup].flatMap { [$0.text, String($0.quoted.dropFirst().dropLast())] }
+        let isNamed = spellings.map { "instr(lower(sql), lower(\(literal($0)))) > 0" }.joined(
+            separator: " OR "
+        )
+        var statements = try drop(
+            "type IN ('view', 'trigger') AND (\(isNamed))",
+            from: db,
+            keptAs: setAsideName
+        )
         if state.hasBoth {
-            let loser = keepsTable ? backup : table
-            try db.rows("ALTER TABLE main.\(loser.quoted) RENAME TO \(kept.quoted)")
+            let setAside = keepsTable ? backup : table
+            try db.rows("ALTER TABLE main.\(setAside.quoted) RENAME TO \(setAsideName.quoted)")
             let indexes = try drop(
-                "type = 'index' AND tbl_name = \(literal(kept.text)) COLLATE NOCASE",
+                "type = 'index' AND tbl_name = \(literal(setAsideName.text)) COLLATE NOCASE",
                 from: db,
-                keptAs: kept
+                keptAs: setAsideName
             )
-            // The indexes of the backup were those of the table. The table that lost had none of its own, or
-            // new ones.
-            if keepsTable { lost = indexes + lost }
+            // The recipe's rename made the table's indexes those of the backup. So if the table is chosen,
+            // they are created again on it. If the backup is chosen, it still has them, and the indexes that
+            // the recipe has created on the other table are left out.
+            if keepsTable { statements = indexes + statements }
         }
         if state == .backupOnly || state.hasBoth && !keepsTable {
             try db.rows("ALTER TABLE main.\(backup.quoted) RENAME TO \(table.quoted)")
         }
-        try renameReferences(in: db, keptAs: kept)
-        for statement in lost { try db.rows(statement) }
-        try raiseCounter(in: db, keptAs: kept)
+        try renameReferences(in: db, keptAs: setAsideName)
+        for statement in statements { try db.rows(statement) }
+        try raiseCounter(in: db, keptAs: setAsideName)
     }
 
-    /// Drops objects, and returns the statements that create them again.
+    /// Drops objects, and returns the statements that create them again with the table's name.
     private func drop(
         _ condition: String,
         from db: some SQLConnection,
-        keptAs kept: SQLName
+        keptAs setAsideName: SQLName
     ) throws(SQLError) -> [String] {
         let found = try db.rows(
             """
@@ -181,18 +190,18 @@ extension InterruptedTableCopy {
         var statements: [String] = []
         for row in found {
             let name = SQLName(try row.text(1))
-            // A view takes its triggers with it.
+            // IF EXISTS, because dropping a view also drops its triggers.
             try db.rows("DROP \(try row.text(0)) IF EXISTS main.\(name.quoted)")
-            statements.append(renaming([backup, kept], to: table, in: try row.text(2)))
+            statements.append(renaming([backup, setAsideName], to: table, in: try row.text(2)))
         }
         return statements
     }
 
-    /// Lets the foreign keys of other tables refer to the table again.
+    /// Makes the foreign keys of other tables refer to the table again.
     ///
     /// The recipe's rename has changed their texts. SQLite can't change a foreign key, so these tables are
     /// rebuilt.
-    private func renameReferences(in db: some SQLConnection, keptAs kept: SQLName) throws(SQLError) {
+    private func renameReferences(in db: some SQLConnection, keptAs setAsideName: SQLName) throws(SQLError) {
         let tables = try db.rows(
             """
             SELECT name, sql FROM main.sqlite_master
@@ -202,24 +211,31 @@ extension InterruptedTableCopy {
         for row in tables {
             let name = SQLName(try row.text(0))
             let sql = try row.text(1)
-            // A kept table that refers to itself goes on doing so.
+            // If the table that is set aside refers to itself, it refers to its new name.
             let new =
-                name == kept
-                ? renaming([backup], to: kept, in: sql) : renaming([backup, kept], to: table, in: sql)
+                name == setAsideName
+                ? renaming([backup], to: setAsideName, in: sql)
+                : renaming([backup, setAsideName], to: table, in: sql)
             if new != sql { try TableRebuild(name.text, as: new).run(db) }
         }
     }
 
-    /// Lets the counter of `AUTOINCREMENT` be the higher one of both tables, so that no number is used twice.
-    private func raiseCounter(in db: some SQLConnection, keptAs kept: SQLName) throws(SQLError) {
+    /// Raises the counter of `AUTOINCREMENT` to the higher one of both tables, so that no number is used
+    /// twice.
+    private func raiseCounter(in db: some SQLConnection, keptAs setAsideName: SQLName) throws(SQLError) {
         if try !isTable(SQLName("sqlite_sequence"), in: db) { return }
-        for statement in AutoincrementCounter.raising(of: table, toThatOf: kept) { try db.rows(statement) }
+        for statement in AutoincrementCounter.raising(of: table, toThatOf: setAsideName) {
+            try db.rows(statement)
+        }
     }
 }
 
 // Questions about the two tables.
 extension InterruptedTableCopy {
     /// True if the table has no row and no value that the backup lacks.
+    ///
+    /// The query looks for a row that the backup lacks, for a value in a new column that isn't the column's
+    /// default, and for more rows than the backup has.
     private func isSubset(in db: some SQLConnection) throws(SQLError) -> Bool {
         let columns = try db.rows(
             "SELECT name, dflt_value FROM pragma_table_info(\(literal(table.text)), 'main')"
@@ -259,7 +275,7 @@ extension InterruptedTableCopy {
         return try !db.rows(sql).isEmpty
     }
 
-    /// A name for the table that loses, which nothing has yet.
+    /// An unused name for the table that is set aside.
     private func unusedName(in db: some SQLConnection) throws(SQLError) -> SQLName {
         var taken = Set<SQLName>()
         for row in try db.rows("SELECT name FROM main.sqlite_master") {
@@ -274,7 +290,7 @@ extension InterruptedTableCopy {
         return name
     }
 
-    /// True if a view, a trigger or a foreign key names the backup.
+    /// True if a view, a trigger or a foreign key refers to the backup.
     private func isBackupNamed(in db: some SQLConnection) throws(SQLError) -> Bool {
         for row in try db.rows("SELECT sql FROM main.sqlite_master WHERE sql IS NOT NULL") {
             let sql = try row.text(0)
@@ -283,10 +299,11 @@ extension InterruptedTableCopy {
         return false
     }
 
-    /// The text of an object with another table's name for some.
+    /// The `CREATE` statement in which each of `names` that is in double quotes is replaced with `new`.
     ///
-    /// When SQLite renames a table, it writes the new name in double quotes into the texts of other objects.
-    /// So only names in double quotes are replaced, and no text or comment that has the same characters.
+    /// When SQLite renames a table, it writes the new name in double quotes into the statements of other
+    /// objects. So only names in double quotes are replaced, but no string literal or comment with the same
+    /// characters.
     private func renaming(_ names: [SQLName], to new: SQLName, in sql: String) -> String {
         let tokens = SQLTokens(sql)
         var result = ""

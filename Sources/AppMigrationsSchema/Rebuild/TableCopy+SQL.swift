@@ -1,26 +1,27 @@
 internal import AppMigrationsSQLite
 
 extension TableCopy {
-    /// The statements of ``run(_:)`` for a person to read, or for a shell.
+    /// The statements of ``run(_:)``, to be read or run in a shell.
     ///
-    /// They depend on the schema alone and not on rows. What depends on rows is left out: the count of the
-    /// rows and `ANALYZE`. Temporary triggers are those of a connection, so they are left out, too.
+    /// They depend only on the schema. Counting the rows and `ANALYZE` depend on the rows, so they are left
+    /// out. Temporary triggers are left out, too, because they belong to one connection.
     ///
     /// - Parameters:
     ///   - stash: The name of the table that has the old rows.
-    ///   - isMovedAside: True if the old table gets that name, false if its rows are copied there.
+    ///   - isMovedAside: True if the old table is renamed to `stash`; false if its rows are copied into a
+    ///     table of that name.
     /// - Returns: The statements in order, without semicolons.
     /// - Throws: `SQLError` for a `CREATE` statement in the schema that can't be read.
     func statements(stash: String, isMovedAside: Bool) throws(SQLError) -> [String] {
         var statements = [String]()
-        for trigger in belongingTriggers { statements.append("DROP TRIGGER \(trigger.qualifiedName)") }
+        for trigger in droppedTriggers { statements.append("DROP TRIGGER \(trigger.qualifiedName)") }
         if isMovedAside {
-            statements += SchemaTransaction.withLegacyRenaming(renaming(to: stash))
+            statements += SchemaTransaction.legacyRenamingScript(renaming(to: stash))
             for index in indexes { statements.append("DROP INDEX \(index.qualifiedName)") }
         } else {
             statements += copying(to: stash)
             if old.hasAutoincrement {
-                // Else the number would be deleted with the table.
+                // Otherwise SQLite would delete the counter with the table.
                 statements.append(
                     "UPDATE main.sqlite_sequence SET name = '\(stash)' WHERE name = \(SQLValue.text(table.text))"
                 )

@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// A ``TableRebuild`` for one database, checked before anything is changed.
+/// A ``TableRebuild`` that has been checked against one database and is ready to run.
 struct TableCopy {
     let rebuild: TableRebuild
     /// The name as it is stored.
@@ -9,19 +9,20 @@ struct TableCopy {
     let new: TableShape
     /// The columns to fill, each with the expression for its value.
     let fillings: [Filling]
-    /// The indexes and triggers to create again, in their order.
+    /// The indexes to create again, in the order of the schema.
     let indexes: [SchemaObject]
+    /// The triggers to create again, in the order of the schema.
     let triggers: [SchemaObject]
-    /// The triggers to drop.
+    /// All triggers of the table in `main`, which are dropped.
     ///
-    /// Those that the rebuild drops for good are among them.
-    let belongingTriggers: [SchemaObject]
+    /// This includes those that `dropping` names, which aren't created again.
+    let droppedTriggers: [SchemaObject]
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
-    let gone: Set<SQLName>
-    /// The tables that the expressions read.
+    let droppedColumns: Set<SQLName>
+    /// What the expressions read.
     let reads: ExpressionReads
-    /// True if the app uses `ANALYZE`.
+    /// True if the app uses `ANALYZE`, because its statistics of the table are lost with the old table.
     ///
     /// Its statistics of the table are lost with the old table.
     private let isAnalyzed: Bool
@@ -39,22 +40,27 @@ struct TableCopy {
         self.rebuild = rebuild
         let objects = try SchemaObject.all(of: db)
         let shadowTables = try ShadowTables(among: objects, of: db, preparing: preparation)
-        let object = try rebuild.object(in: objects, without: shadowTables, on: db)
+        let object = try rebuild.rebuildableTable(in: objects, without: shadowTables, on: db)
         table = object.name
         old = try TableShape(of: try object.statement(), in: "main", db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
-        // A name that is also a column's means the column.
+        // In `dropping`, a name that a column and another object share means the column.
         let dropped = Set(rebuild.dropping).subtracting(old.columns.map(\.name))
         let belonging = (objects + inTemp).filter {
             $0.table == object.name && $0.sql != nil && !dropped.contains($0.name)
         }
         indexes = belonging.filter { $0.kind == .index && $0.schema == "main" }
         triggers = belonging.filter { $0.kind == .trigger }
-        belongingTriggers = objects.filter { $0.kind == .trigger && $0.table == object.name }
+        droppedTriggers = objects.filter { $0.kind == .trigger && $0.table == object.name }
         droppedViews = objects.filter { $0.kind == .view && dropped.contains($0.name) }
-        let trial = try rebuild.trial(of: rebuild.newStatement(for: table), instead: old, with: indexes, db)
+        let trial = try rebuild.trial(
+            of: rebuild.parsedCreateTable(named: table),
+            replacing: old,
+            indexes: indexes,
+            on: db
+        )
         new = trial.shape
-        gone = trial.gone
+        droppedColumns = trial.droppedColumns
         fillings = try rebuild.fillings(from: old, to: new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
@@ -72,12 +78,20 @@ struct TableCopy {
                 case .reads(let more): reads.formUnion(more)
                 case .complaint(let complaint):
                     let registration = SQLError.registrationAdvice(for: complaint)
-                    let advice = registration.map { "Correct values:, or register what they need. \($0)" }
-                    throw rebuild.refusal("The value for \(column) \(complaint)", advice ?? "Correct values:")
+                    let advice = registration.map {
+                        "Correct the values argument, or register what the expression needs."
+                            + " \($0)"
+                    }
+                    throw rebuild.refusal(
+                        "The value for \(column) \(complaint)",
+                        advice: advice ?? "Correct the values argument"
+                    )
                 }
             }
-            let lost = gone.union(rebuild.changedRowID(from: old, to: new, with: fillings).map { [$0] } ?? [])
-            try rebuild.checkVirtualTables(probe, gone: lost)
+            let lost = droppedColumns.union(
+                rebuild.changedRowID(from: old, to: new, with: fillings).map { [$0] } ?? []
+            )
+            try rebuild.checkVirtualTables(probe, droppedColumns: lost)
         }
         self.reads = reads
         try rebuild.checkColumns(from: old, to: new, reading: reads)
@@ -85,13 +99,13 @@ struct TableCopy {
         if let broken = trial.broken {
             throw rebuild.refusal(of: broken.index, because: broken.complaint, in: old)
         }
-        try rebuild.checkTriggers(triggers, of: old, dropping: gone)
+        try rebuild.checkTriggers(triggers, of: old, dropping: droppedColumns)
         try rebuild.checkKept(from: old, to: new, in: db)
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
-        // Only an aggregate function in an expression changes the number of rows. Counting reads a whole
-        // index.
+        // The number of rows can change only if an expression contains an aggregate function. So without
+        // expressions the rows aren't counted, which would read a whole index.
         let count =
             rebuild.values.isEmpty ? nil : try db.number("SELECT count(*) FROM main.\(table.quoted)")
         let highest = try highestNumber(db)
@@ -100,12 +114,13 @@ struct TableCopy {
             try db.rows("DROP TRIGGER \(trigger.qualifiedName)")
         }
         let copied = try copy(db)
-        // An expression may read these views, so they are dropped after the copy.
+        // Drop these views after the copy, because an expression may read them.
         for view in droppedViews { try db.rows("DROP VIEW \(view.qualifiedName)") }
         if let count, copied != count {
             throw rebuild.refusal(
                 "Only \(copied) of \(count) rows would be left",
-                "An expression in values: must return one value for each row, so it can't contain an aggregate function"
+                advice:
+                    "An expression in values must return one value for each row, so it can't contain an aggregate function"
             )
         }
         if new.hasAutoincrement, try highestNumber(db) < highest {
@@ -119,7 +134,8 @@ struct TableCopy {
 
     /// Runs `ANALYZE`.
     ///
-    /// Without statistics, some queries would be far slower until the app does.
+    /// The old table's statistics are lost. Without new ones, some queries would be much slower until the app
+    /// itself runs `ANALYZE`.
     private func analyze(_ db: some SQLConnection) throws(SQLError) {
         let limit = try db.number("PRAGMA analysis_limit")
         // Some thousand rows of each index are enough for statistics ("PRAGMA analysis_limit").
@@ -137,7 +153,7 @@ struct TableCopy {
         let stash = SchemaObject.unusedName(among: objects)
         let isMovedAside = try moveAside(to: stash, on: db)
         if isMovedAside {
-            // That frees the names for the new indexes, and the pages for the rows.
+            // This frees the names for the new indexes, and the pages for the rows.
             for index in indexes { try db.rows("DROP INDEX \(index.qualifiedName)") }
         } else {
             for statement in copying(to: stash) { try db.rows(statement) }
@@ -149,23 +165,25 @@ struct TableCopy {
             throw try addingRow(to: error, from: stash, isMovedAside: isMovedAside, on: db)
         }
         let count = try db.number("SELECT changes()")
-        // Before the old table is dropped: SQLite would write its pages to the journal if an index used them.
+        // Create the indexes before the old table is dropped. Otherwise they would reuse its pages, and
+        // SQLite would have to write the old content of these pages to the journal.
         for index in indexes { try db.rows(try index.statement().text(in: "main")) }
         try db.rows("DROP TABLE main.\(stash)")
         return count
     }
 
-    /// The names of the columns in which rows wait that are copied twice.
-    private var waitingColumns: String { fillings.indices.map { "c\($0)" }.joined(separator: ", ") }
+    /// The columns of the intermediate table: `c0`, `c1` and so on.
+    private var stashColumns: String { fillings.indices.map { "c\($0)" }.joined(separator: ", ") }
 
     private var expressions: String { fillings.map(\.expression).joined(separator: ", ") }
 
-    /// The statements that copy the values of the new table to another one, while the old table has its name.
+    /// The statements that store the new table's rows in an intermediate table.
     ///
-    /// Its columns have no types, so that no value is converted on the way.
+    /// They run while the old table still has its name, because an expression reads it in a subquery. The
+    /// columns of the intermediate table have no types, so no value is converted on the way.
     func copying(to stash: String) -> [String] {
         [
-            "CREATE TABLE main.\(stash)(\(waitingColumns))",
+            "CREATE TABLE main.\(stash)(\(stashColumns))",
             "INSERT INTO main.\(stash) SELECT \(expressions) FROM main.\(table.quoted)",
         ]
     }
@@ -175,7 +193,8 @@ struct TableCopy {
     /// The statement that fills the new table.
     ///
     /// "OR FAIL" overrides the `ON CONFLICT` clauses of the new table, which would leave rows out or delete
-    /// others ("The ON CONFLICT Clause"). With ABORT, SQLite would note how to undo the statement alone.
+    /// others ("The ON CONFLICT Clause"). With ABORT, SQLite would also keep a journal for the statement
+    /// alone, which costs time.
     func filling(from stash: String, isMovedAside: Bool) -> String {
         let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
         return
@@ -185,14 +204,15 @@ struct TableCopy {
     private func selection(from stash: String, isMovedAside: Bool) -> String {
         isMovedAside
             ? "\(expressions) FROM main.\(stash) AS \(table.quoted)"
-            : "\(waitingColumns) FROM main.\(stash) ORDER BY rowid"
+            : "\(stashColumns) FROM main.\(stash) ORDER BY rowid"
     }
 
-    /// Names in an error of the copy the row that the new table refuses.
+    /// Adds the key of the row that the new table refused to an error of the copy.
     ///
     /// The rows before it are in the new table: "the FAIL resolution does not back out prior changes of the
-    /// SQL statement that failed" (The ON CONFLICT Clause). So it is the next row of the same query. Only the
-    /// key is added to that query, because with other expressions SQLite may read the rows in another order.
+    /// SQL statement that failed" (The ON CONFLICT Clause). So the refused row is the next row of the same
+    /// query. Only the key is added to that query, because SQLite may read the rows in another order for
+    /// another query.
     private func addingRow(
         to error: SQLError,
         from stash: String,
@@ -201,10 +221,10 @@ struct TableCopy {
     ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
         let next = "LIMIT 1 OFFSET \(copied)"
-        // For some errors, SQLite undoes the whole statement. Then this is another row, which doesn't fail
-        // again.
+        // For some errors, SQLite undoes the whole statement, and the next row is another one. So insert it
+        // again, to be sure that it fails with the same error.
         let rest = filling(from: stash, isMovedAside: isMovedAside) + " " + next
-        guard try fails(rest, as: error, on: db) else { return error }
+        guard try failsAgain(rest, as: error, on: db) else { return error }
         let keys = isMovedAside ? old.keyNames : []
         let columns = (keys + [selection(from: stash, isMovedAside: isMovedAside)]).joined(separator: ", ")
         let row: [SQLValue]?
@@ -219,8 +239,10 @@ struct TableCopy {
         return error.with { $0.message += " in the row with \(key)" }
     }
 
-    /// True if a statement fails with the same message as before.
-    private func fails(
+    /// Runs a statement again, and returns true if it fails with the same message as before.
+    ///
+    /// If it succeeds, the new rows don't matter: the caller throws, and the transaction is rolled back.
+    private func failsAgain(
         _ sql: String,
         as error: SQLError,
         on db: some SQLConnection
@@ -244,10 +266,13 @@ struct TableCopy {
         return nil
     }
 
-    /// Gives the old table another name, unless its rows have to be read under its own name.
+    /// Renames the old table to `stash`.
+    ///
+    /// - Returns: False if the table has to keep its name, because an expression reads a table in a subquery,
+    ///   or because SQLite can't rename it.
     func moveAside(to stash: String, on db: some SQLConnection) throws(SQLError) -> Bool {
         // A subquery or a view would read the new table under this name.
-        if !reads.isOfItsRowAlone { return false }
+        if !reads.readsOnlyOwnRow { return false }
         do throws(SQLError) {
             try db.rows(renaming(to: stash))
             return true
@@ -260,10 +285,10 @@ struct TableCopy {
     /// The highest number that an `AUTOINCREMENT` column ever had ("SQLite Autoincrement"); -1 if the table
     /// has none.
     ///
-    /// Without it, new rows would get the numbers of deleted rows.
+    /// Without it, new rows could get the numbers of deleted rows.
     private func highestNumber(_ db: some SQLConnection) throws(SQLError) -> Int64 {
-        let kept = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
-        if try db.number(kept) == 0 { return -1 }
+        let sequenceTables = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
+        if try db.number(sequenceTables) == 0 { return -1 }
         let name = "name = \(SQLValue.text(table.text)) COLLATE NOCASE"
         return try db.number("SELECT coalesce(max(seq), -1) FROM main.sqlite_sequence WHERE \(name)")
     }

@@ -1,11 +1,11 @@
 public import AppMigrationsSQLite
 
-/// Rebuilds a table with its rows, for what `ALTER TABLE` cannot do.
+/// Rebuilds a table with its rows, for changes that `ALTER TABLE` can't make.
 ///
-/// Nothing that belongs to the table is lost. The columns that both tables have are copied with their row
-/// ids. Indexes, triggers, the counter of `AUTOINCREMENT` and the statistics of `ANALYZE` are kept. Rows of
-/// other tables that refer to the table stay as they are. All of it happens in one transaction, or in a
-/// savepoint of your transaction.
+/// Nothing that belongs to the table is lost. Rows keep their row ids and the values of the columns that both
+/// tables have. Indexes, triggers, the counter of `AUTOINCREMENT` and the statistics of `ANALYZE` are kept.
+/// Rows of other tables that refer to the table stay as they are. All of it happens in one transaction, or in
+/// a savepoint of your transaction.
 ///
 /// ```sql
 /// CREATE TABLE t_AppUser (
@@ -21,8 +21,9 @@ public struct TableRebuild: Sendable {
     let createTable: String
     let values: [(column: SQLName, expression: String)]
     let dropping: [SQLName]
-    /// The new columns that have the name of an old column, but not its values: another column keeps those.
-    var fresh = Set<SQLName>()
+    /// The new columns that reuse the name of an old column without its values, because the old one was
+    /// renamed.
+    var reusedNames = Set<SQLName>()
 
     /// Describes the new table; nothing is read or checked before ``run(_:preparing:)``.
     ///
@@ -30,14 +31,15 @@ public struct TableRebuild: Sendable {
     ///   - table: The table's name, in any case of ASCII letters.
     ///   - createTable: The `CREATE TABLE` statement of the new table, under the same name. It is run
     ///     word for word.
-    ///   - values: SQL expressions for the values of columns of the new table. They use the old columns, and
-    ///     read all tables as they were. A column without an expression keeps the value of the old column of
-    ///     the same name, or gets its default. A column whose new type can change values needs an expression:
-    ///     its name alone means SQLite's own conversion.
-    ///   - dropping: The names of columns, indexes, triggers and views to drop. A name that is also a
-    ///     column's means the column, and a name of nothing is ignored. A column of the old table that is
-    ///     neither in the new one nor in an expression, and an index of it, are refused unless they are named
-    ///     here.
+    ///   - values: SQL expressions for the values of columns of the new table. They use the names of the old
+    ///     columns, and see all tables as they were before the rebuild. A column without an expression keeps
+    ///     the value of the old column of the same name, or gets its default. A column needs an expression if
+    ///     its new type can change values. To get SQLite's own conversion, pass the column's name as the
+    ///     expression.
+    ///   - dropping: The names of columns, indexes, triggers and views to drop. If a column and another
+    ///     object share a name, it means the column. A name that doesn't exist is ignored. The rebuild is
+    ///     refused if the new table lacks a column of the old one, no expression uses the column, and it
+    ///     isn't listed here. The same is true of an index of such a column.
     public init(
         _ table: String,
         as createTable: String,
@@ -52,9 +54,9 @@ public struct TableRebuild: Sendable {
 
     /// Rebuilds the table.
     ///
-    /// Outside of a transaction it turns foreign keys off, begins one, commits, and turns them on again.
-    /// In a transaction, such as a migration's, it uses a savepoint, and foreign keys must be off already: a
-    /// migrator sees to it.
+    /// Outside a transaction, the method turns foreign keys off, runs a transaction of its own, and turns
+    /// them on again. In a transaction, such as a migration's, it uses a savepoint, and foreign keys must
+    /// already be off. A migrator turns them off itself.
     ///
     /// - Parameters:
     ///   - db: A connection to SQLite: an `SQLiteConnection`, or one of another library that conforms to
@@ -63,13 +65,14 @@ public struct TableRebuild: Sendable {
     ///     as for ``SchemaPlan/init(from:to:hints:preparing:)``. To find out what an expression or a virtual
     ///     table reads, the rebuild opens databases in memory. It calls `prepare` with the `sqlite3 *` of
     ///     each. If a full-text index needs a tokenizer that isn't registered, the rebuild can't refuse a
-    ///     change that the index doesn't follow.
-    /// - Throws: `SQLError`, after which the table and the connection's settings are as they were, unless it
-    ///   says that the change is committed and only a setting could not be set back:
-    ///   `SQLError.Code.refusedSchemaChange` for what cannot be done or would lose something, found before a
-    ///   row is copied; `SQLError.Code.brokenObject` for a view or a trigger that would no longer compile,
-    ///   `SQLError.Code.foreignKeyViolation` for rows that would refer to a missing row, and SQLite's error
-    ///   for a row that the new table refuses.
+    ///     change that would leave the index out of date.
+    /// - Throws: `SQLError`. The table and the connection's settings are then unchanged, unless the error
+    ///   says that the change was committed and only a setting could not be restored.
+    ///   `SQLError.Code.refusedSchemaChange` if the change can't be made or would lose something. This is
+    ///   found before a row is copied, except for an aggregate function in an expression, which is found
+    ///   after the copy. `SQLError.Code.brokenObject` if a view or a trigger would no longer compile,
+    ///   `SQLError.Code.foreignKeyViolation` if rows would refer to a missing row, and SQLite's error for a
+    ///   row that the new table refuses.
     public func run(
         _ db: some SQLConnection,
         preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in }
@@ -77,18 +80,18 @@ public struct TableRebuild: Sendable {
         do throws(SQLError) {
             try SchemaTransaction.run(on: db) { () throws(SQLError) in
                 let work = try TableCopy(for: self, on: db, preparing: ConnectionPreparation(prepare))
-                let before = try SchemaHealth(of: db, gone: work.gone)
+                let before = try SchemaHealth(of: db, droppedColumns: work.droppedColumns)
                 try work.run(db)
-                let after = try SchemaHealth(of: db, gone: work.gone)
-                try after.check(against: before, dropping: "Change it first, or name it in dropping:")
+                let after = try SchemaHealth(of: db, droppedColumns: work.droppedColumns)
+                try after.check(against: before, advice: "Change it first, or list it in dropping")
             }
         } catch { throw db.addingPath(to: located(error)) }
     }
 
-    /// Adds to an error the table's name and that nothing was changed, unless the error says more.
+    /// Adds the table's name to an error, and that the table is unchanged unless the error already says so.
     func located(_ error: SQLError) -> SQLError {
         error.with {
-            // The line and the column would be places in statements that the caller doesn't see.
+            // The line and the column are positions in statements that the caller doesn't see.
             $0.line = nil
             $0.column = nil
             $0.message = "Rebuilding the table \(table): \($0.message)"
@@ -98,7 +101,7 @@ public struct TableRebuild: Sendable {
         }
     }
 
-    func refusal(_ message: String, _ advice: String) -> SQLError {
+    func refusal(_ message: String, advice: String) -> SQLError {
         SQLError(.refusedSchemaChange, "\(message). Nothing was changed. \(advice)")
     }
 }
@@ -122,7 +125,7 @@ extension TableRebuild {
             } else if column.isNotNull, !column.hasDefault, name != new.rowIDAlias {
                 throw refusal(
                     "The new column \(name) is NOT NULL, and has neither a default nor a value",
-                    "Give one of them, a value in values:"
+                    advice: "Add a default to the column, or an expression to values"
                 )
             } else {
                 continue
@@ -135,13 +138,15 @@ extension TableRebuild {
             fillings.insert(TableCopy.Filling(column: target, expression: source), at: 0)
         }
         if fillings.isEmpty {
-            throw refusal("The new table has no column of the old one", "Give it one, or drop the table")
+            throw refusal(
+                "The new table has no column in common with the old one",
+                advice: "Keep a column, or drop the table and create another one"
+            )
         }
         return fillings
     }
 
-    /// The name that SQLite's authorizer uses for the row ids, if rows get new ones; `nil` if they keep
-    /// theirs.
+    /// If rows get new row ids, the name by which SQLite's authorizer reports reads of them; `nil` otherwise.
     func changedRowID(
         from old: TableShape,
         to new: TableShape,
@@ -168,7 +173,7 @@ extension TableRebuild {
                 case _ where SQLTokens(expression).tokens.isEmpty: "The value for \(column) is empty"
                 default: nil
                 }
-            if let problem { throw refusal(problem, "Correct values:") }
+            if let problem { throw refusal(problem, advice: "Correct the values argument") }
         }
     }
 }

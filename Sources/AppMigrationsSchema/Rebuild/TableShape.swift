@@ -24,12 +24,12 @@ struct TableShape {
         name = statement.name
         let list = try db.rows("PRAGMA \(schema).table_list(\(name.quoted))")
         guard let row = list.first else {
-            throw SQLError(.statementFailed, "PRAGMA table_list(\(name)) gave no table")
+            throw SQLError(.statementFailed, "PRAGMA table_list(\(name)) returned no row")
         }
         isWithoutRowID = row[4].number == 1
         isStrict = row[5].number == 1
         hasAutoincrement = statement.hasAutoincrement
-        // Of the generated columns, 2 is virtual and 3 is stored ("PRAGMA table_xinfo").
+        // In `hidden`, 2 means a virtual and 3 a stored generated column ("PRAGMA table_xinfo").
         let sql = """
             SELECT name, type, "notnull" <> 0, coalesce(dflt_value <> 'NULL' COLLATE NOCASE, 0), pk <> 0, hidden IN (2, 3)
             FROM pragma_table_xinfo(?, ?)
@@ -52,14 +52,15 @@ struct TableShape {
         rowIDAlias = isAlias && !hasIndex ? key[0].name : nil
     }
 
-    /// A name that reads and writes the rowid; `nil` if the table has none, or columns with all three names.
+    /// A name by which SQL reads and writes the rowid; `nil` if there is no rowid, or if columns hide all
+    /// three of its names.
     var rowIDName: String? {
         if isWithoutRowID { return nil }
         if let rowIDAlias { return rowIDAlias.quoted }
         return ["rowid", "_rowid_", "oid"].first { self[SQLName($0)] == nil }
     }
 
-    /// The names that read a row's key: the rowid, or the columns of the primary key of a table without one.
+    /// The names of a row's key: the rowid, or the columns of the primary key if the rowid can't be read.
     var keyNames: [String] {
         if let rowIDName { return [rowIDName] }
         return primaryKeyNames
@@ -87,15 +88,15 @@ extension TableShape {
     /// INTEGER and NUMERIC store the same.
     enum Affinity { case number, real, text, none }
 
-    /// True if a column of this table can change or refuse values of a column of another table.
+    /// True if `column` of this table can change or refuse the values of `source`, a column of `other`.
     func canChange(_ source: Column, of other: TableShape, into column: Column) -> Bool {
         let before = other.affinity(of: source)
         let after = affinity(of: column)
         // Without an affinity, every value is kept. But a BLOB column of a STRICT table refuses other types.
-        let takesAll = after == .none && !(isStrict && SQLName(column.type) == SQLName("BLOB"))
+        let keepsEveryValue = after == .none && !(isStrict && SQLName(column.type) == SQLName("BLOB"))
         // A table that isn't STRICT may hold values of any type, except in its rowid.
-        let mayHoldOthers = isStrict && !other.isStrict && source.name != other.rowIDAlias
-        return !takesAll && (before != after || mayHoldOthers)
+        let mayHoldOtherTypes = isStrict && !other.isStrict && source.name != other.rowIDAlias
+        return !keepsEveryValue && (before != after || mayHoldOtherTypes)
     }
 
     func affinity(of column: Column) -> Affinity {
@@ -110,11 +111,12 @@ extension TableShape {
         return .number
     }
 
-    /// An expression that takes the values of a column from `source`, and gives a value to rows without one.
+    /// An expression with the value of `source`, or an empty value of the column's type if that is NULL.
     ///
     /// `source` is the name of a column of another table, or an expression.
     ///
-    /// - Returns: The expression; `nil` for a key, of which each row needs a value of its own.
+    /// - Returns: The expression; `nil` for a column of the primary key, because each row needs another value
+    ///   there.
     func filling(_ column: Column, from source: String) -> String? {
         if column.name == rowIDAlias || column.isInPrimaryKey { return nil }
         let value =

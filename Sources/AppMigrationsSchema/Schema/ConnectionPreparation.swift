@@ -3,8 +3,8 @@ internal import AppMigrationsSQLite
 /// The caller's closure that registers an app's functions, collations, modules and tokenizers on a
 /// connection.
 ///
-/// A plan asks SQLite about schemas in private databases in memory, which know nothing of the app before
-/// that.
+/// A plan opens private databases in memory to examine schemas. They have none of the app's functions or
+/// modules until the closure registers them.
 struct ConnectionPreparation: Sendable {
     private let prepare: @Sendable (OpaquePointer) throws -> Void
 
@@ -19,7 +19,7 @@ struct ConnectionPreparation: Sendable {
             if error is CancellationError { throw SQLError.taskCancelled }
             throw SQLError(
                 .refusedSchemaChange,
-                "The closure preparing: failed: \(error). Nothing was changed"
+                "The preparing closure failed: \(error). Nothing was changed"
             ).with {
                 $0.underlyingError = error
             }
@@ -28,9 +28,9 @@ struct ConnectionPreparation: Sendable {
 
     /// An empty database in memory on a prepared connection.
     ///
-    /// A plan is applied with foreign keys off, so they are off here, too. Some builds of SQLite turn them on
-    /// for each new connection (SQLITE_DEFAULT_FOREIGN_KEYS), and then a rename rewrites references that the
-    /// plan would leave alone.
+    /// Foreign keys are off here because they are off when a plan is applied. Some builds of SQLite turn them
+    /// on for each new connection (SQLITE_DEFAULT_FOREIGN_KEYS). A rename would then rewrite references that
+    /// it leaves alone when the plan is applied.
     func makeDatabase() throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: ":memory:")
         try register(on: db)
@@ -41,8 +41,8 @@ struct ConnectionPreparation: Sendable {
 }
 
 extension SQLError {
-    /// The advice for an error of a private database that lacks what an app registers; `nil` for any other
-    /// error.
+    /// The advice if an error says that a function, a collation, a module or a tokenizer is missing; `nil`
+    /// otherwise.
     var registrationAdvice: String? { Self.registrationAdvice(for: message) }
 
     /// The advice for SQLite's message that a function, a collation, a module or a tokenizer is missing.
@@ -52,6 +52,6 @@ extension SQLError {
             "unknown tokenizer: ", "unknown function: ",
         ]
         if !beginnings.contains(where: message.contains) { return nil }
-        return "Register it on each private connection with preparing:"
+        return "Register it on each private connection in the preparing closure"
     }
 }

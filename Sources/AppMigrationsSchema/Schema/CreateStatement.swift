@@ -1,6 +1,6 @@
 internal import AppMigrationsSQLite
 
-/// A `CREATE` statement, and the places of its parts.
+/// A parsed `CREATE` statement, with the positions of its parts.
 struct CreateStatement {
     enum Kind: String {
         case table = "TABLE"
@@ -50,7 +50,11 @@ struct CreateStatement {
         afterName = index + 1
     }
 
-    /// This statement with another name, which is in quotes if it needs them and may begin with a schema.
+    /// The text of this statement under another name, without `TEMP` and `IF NOT EXISTS`.
+    ///
+    /// - Parameters:
+    /// - name: The new name. The caller quotes it if necessary, and may qualify it with a schema.
+    /// - replaced: Ranges after the name, each with the text that replaces it.
     func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
         let end = tokens.tokens[afterName - 1].range.upperBound
         var text = "CREATE \(kind.rawValue) \(name)"
@@ -63,29 +67,27 @@ struct CreateStatement {
         return text + tokens.text(in: offset..<tokens.count)
     }
 
-    /// This statement for an object of a schema.
+    /// The text of this statement with the object's name qualified by a schema.
     ///
-    /// SQLite stores it without the schema.
-    ///
-    /// Without one, an index or a trigger would be made for a temporary table, if there is one of the same
-    /// name.
+    /// The statements that SQLite stores are not qualified. Run as it is, the statement of an index or a
+    /// trigger would apply to a temporary table, if there is one of the same name.
     func text(in schema: String) -> String { text(naming: "\(schema).\(tokens.text(afterName - 1))") }
 
-    /// The places of those names that are written in double quotes, each with the name in backticks.
+    /// The ranges in which one of `names` is written in double quotes, each with the same name in backticks.
     ///
-    /// SQLite treats a name in double quotes as a text if there is no such column ("Double-quoted String
-    /// Literals Are Accepted").
-    func doubtful(_ names: Set<SQLName>) -> [(range: Range<Int>, text: String)] {
+    /// SQLite treats a name in double quotes as a string literal if there is no such column ("Double-quoted
+    /// String Literals Are Accepted").
+    func doubleQuotedOccurrences(of names: Set<SQLName>) -> [(range: Range<Int>, text: String)] {
         var places = [(range: Range<Int>, text: String)]()
         for index in afterName..<tokens.tokens.count where tokens.tokens[index].kind == .quoted {
             if let name = tokens.name(index), names.contains(name) {
-                places.append((tokens.tokens[index].range, name.alwaysName))
+                places.append((tokens.tokens[index].range, name.inBackticks))
             }
         }
         return places
     }
 
-    /// The event of a trigger, and the columns after `UPDATE OF`.
+    /// The event of a trigger, and the columns after `UPDATE OF`, which are separated by commas.
     var event: (name: String, columns: [SQLName])? {
         var index = afterName
         while index < tokens.tokens.count, !tokens.isWord(index, "ON") {
@@ -146,16 +148,16 @@ struct CreateStatement {
 }
 
 extension SQLTokens {
-    /// The text, in which each name in double quotes is in backticks instead.
+    /// The text with each double-quoted name in backticks instead.
     ///
-    /// SQLite treats a name in double quotes as a text if there is no such column ("Double-quoted String
-    /// Literals Are Accepted"), and never does so with a name in backticks.
+    /// SQLite treats a name in double quotes as a string literal if there is no such column ("Double-quoted
+    /// String Literals Are Accepted"), and never does so with a name in backticks.
     var inBackticks: String {
         var text = ""
         var offset = 0
         for index in tokens.indices where tokens[index].kind == .quoted {
             guard let name = name(index) else { continue }
-            text += self.text(in: offset..<tokens[index].range.lowerBound) + name.alwaysName
+            text += self.text(in: offset..<tokens[index].range.lowerBound) + name.inBackticks
             offset = tokens[index].range.upperBound
         }
         return text + self.text(in: offset..<count)

@@ -9,7 +9,7 @@ extension SQLConnection {
     /// The whole number that a query returns.
     func number(_ sql: String) throws(SQLError) -> Int64 { try SQLConversation(self).number(sql) }
 
-    /// The texts in the first column of a query's rows.
+    /// The strings in the first column of a query's rows.
     func texts(_ sql: String) throws(SQLError) -> [String] {
         try rows(sql).map { row throws(SQLError) in try row.text(0) }
     }
@@ -38,12 +38,12 @@ extension SQLConnection {
 }
 
 extension SchemaObject {
-    /// The object's `CREATE` statement, taken apart.
+    /// The object's `CREATE` statement, parsed.
     func statement() throws(SQLError) -> CreateStatement {
         guard let sql, let statement = CreateStatement(sql) else {
             throw SQLError(
                 .statementFailed,
-                "The schema has no CREATE statement that this library can read for the \(kind) \(name): \(sql ?? "none")"
+                "This library can't read the CREATE statement of the \(kind) \(name): \(sql ?? "there is none")"
             )
         }
         return statement

@@ -1,6 +1,6 @@
 public import AppMigrationsSQLite
 
-/// The kinds of errors that only changes of a schema and stores throw.
+/// The codes of errors that only changes of a schema and stores throw.
 extension SQLError.Code {
     /// A table can't be rebuilt as requested, or a schema plan can't be created or applied; nothing was
     /// changed.
@@ -17,8 +17,8 @@ extension SQLError.Code {
         )
     }
 
-    /// A copy by hand has left two tables or two stores, and either can have the right rows; nothing was
-    /// changed.
+    /// The app's own copy code was interrupted and left two tables or two stores, and either may have the
+    /// right rows; nothing was changed.
     public static var undecidedCopy: Self {
         Self(
             "undecidedCopy",
@@ -26,8 +26,8 @@ extension SQLError.Code {
         )
     }
 
-    /// A copy by hand has left a log or a journal that can belong to either of two stores; nothing was
-    /// changed.
+    /// The app's own copy code was interrupted and left a log or a journal that may belong to either of two
+    /// stores; nothing was changed.
     public static var undecidedLog: Self {
         Self(
             "undecidedLog",
@@ -43,7 +43,7 @@ extension SQLError.Code {
         )
     }
 
-    /// A store was written by a newer SQLite, in a way that this one does not read.
+    /// A store was written by a newer version of SQLite, and this version can't read it.
     public static var newerSchema: Self {
         Self(
             "newerSchema",
@@ -51,7 +51,7 @@ extension SQLError.Code {
         )
     }
 
-    /// A store could not be read, or may be encrypted.
+    /// A store could not be read, or looks encrypted.
     public static var unreachable: Self {
         Self(
             "unreachable",
@@ -59,7 +59,7 @@ extension SQLError.Code {
         )
     }
 
-    /// A staged migration left rows that break a constraint; the store is as it was.
+    /// A staged migration left rows that break a constraint; the store is unchanged.
     public static var constraintViolation: Self {
         Self(
             "constraintViolation",
@@ -71,7 +71,7 @@ extension SQLError.Code {
     public static var cleanupFailed: Self {
         Self(
             "cleanupFailed",
-            advice: "The next call tries that again."
+            advice: "The next call repeats the cleanup."
         )
     }
 }

@@ -10,19 +10,24 @@ extension SQLiteConnection {
         } catch  where error.code == .statementFailed { return error }
     }
 
-    /// Turns foreign keys off, which SQLite ignores in a transaction.
+    /// Turns foreign keys off.
+    ///
+    /// In a transaction, SQLite ignores this.
     func turnForeignKeysOff() {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 0, nil)
     }
 
-    /// Sets `legacy_alter_table`, even after SQLite ended the transaction, when a statement would not run.
+    /// Sets `legacy_alter_table`.
+    ///
+    /// This works even after SQLite has ended the transaction by itself, when this connection runs no
+    /// statement.
     func setLegacyRenaming(_ on: Bool) {
         // The call fails only for an option that SQLite doesn't know, and it has known this one since 3.26.
         app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)
     }
 
-    /// Sets `cache_spill`, even after SQLite ended the transaction.
-    func setSpilling(_ pages: Int64) {
+    /// Sets `cache_spill`, even after SQLite has ended the transaction by itself.
+    func setCacheSpill(pages: Int64) {
         unlessClosed { sqlite3_exec(handle, "PRAGMA cache_spill = \(pages)", nil, nil, nil) }
     }
 
@@ -42,8 +47,8 @@ extension SQLiteConnection {
     /// transaction" (PRAGMA locking_mode). If it is set before the first access in WAL mode, no other process
     /// can have the file open. In the other journal modes, an idle connection isn't noticed.
     ///
-    /// Afterwards this connection leaves the log as it is when it closes, also if it can't read the file.
-    /// Otherwise SQLite would delete a log that it can't read.
+    /// Afterwards this connection leaves the log alone when it closes, even if this method throws because the
+    /// file can't be read. Otherwise SQLite would delete a log that it can't read.
     func requireSoleUse() throws(SQLError) {
         keepLogOnClose()
         try query("PRAGMA locking_mode = EXCLUSIVE")

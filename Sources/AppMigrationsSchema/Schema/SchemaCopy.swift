@@ -1,10 +1,10 @@
 internal import AppMigrationsSQLite
 
-/// A copy of a schema in memory, in which statements are tried.
+/// An in-memory database with a copy of a schema, for trying statements.
 struct SchemaCopy {
     let db: SQLiteConnection
-    /// SQLite's error for the first statement that can't be run here, because it needs a function or a module
-    /// of the app.
+    /// SQLite's error for the first `CREATE` statement that can't be run here, because it needs a function or
+    /// a module of the app; `nil` if the copy is complete.
     private(set) var obstacle: SQLError?
 
     init(preparing preparation: ConnectionPreparation) throws(SQLError) {
@@ -12,10 +12,12 @@ struct SchemaCopy {
         try db.query("BEGIN")
     }
 
-    /// Creates the objects of some kinds in the order of these, and leaves out those whose statements fail.
+    /// Creates the objects of the given kinds, one kind after the other; an object whose statement fails is
+    /// left out.
     ///
-    /// Virtual tables come after views: a full-text index can take its columns from a view, while SQLite
-    /// compiles a view only when the view is read.
+    /// If tables are among the kinds, the virtual tables are created after the views, because a full-text
+    /// index can take its columns from a view. A view of a virtual table is no problem: SQLite compiles a
+    /// view only when it is read.
     mutating func make(_ kinds: [SchemaObject.Kind], of objects: [SchemaObject]) throws(SQLError) {
         for kind in kinds {
             try make(objects.filter { $0.kind == kind && !$0.isVirtual })
@@ -36,9 +38,9 @@ struct SchemaCopy {
 
     /// Renames a table.
     ///
-    /// - Returns: False if the table alone was renamed, and not the references to it: SQLite doesn't rewrite
-    ///   those if the schema has a view that doesn't compile. SQLite's error if the table can't be renamed at
-    ///   all.
+    /// - Returns: True if SQLite has also rewritten the references to the table. False if it renamed only the
+    ///   table, because the schema has a view that doesn't compile. SQLite's error if the table can't be
+    ///   renamed at all.
     func rename(_ old: SQLName, to new: SQLName) throws(SQLError) -> Result<Bool, SQLError> {
         let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
         if try failure(of: sql) == nil { return .success(true) }

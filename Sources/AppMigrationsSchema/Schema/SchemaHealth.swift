@@ -2,20 +2,20 @@ internal import AppMigrationsSQLite
 
 /// The views and triggers that don't compile, each with SQLite's error.
 ///
-/// SQLite compiles them when they are used. Without this check, a column that is dropped would break an
-/// `INSERT` of the next release.
+/// SQLite compiles a view or a trigger only when it is used. Without this check, dropping a column could
+/// break a trigger, and the next release would notice it only when an `INSERT` fails.
 struct SchemaHealth {
     private var complaints = [String: String]()
-    private let gone: Set<SQLName>
+    private let droppedColumns: Set<SQLName>
 
     /// Compiles every view and trigger.
     ///
-    /// SQLite treats a name in double quotes as a text if there is no such column. So the names of dropped
-    /// columns are tried in backticks.
-    init(of db: some SQLConnection, gone: Set<SQLName>) throws(SQLError) {
-        self.gone = gone
+    /// If there is no such column, SQLite treats a double-quoted name as a string literal and reports no
+    /// error. So the names of dropped columns are put in backticks.
+    init(of db: some SQLConnection, droppedColumns: Set<SQLName>) throws(SQLError) {
+        self.droppedColumns = droppedColumns
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
-        for view in objects where view.kind == .view { try check(view, db) }
+        for view in objects where view.kind == .view { try checkView(view, on: db) }
         var groups = [String: [SchemaObject]]()
         for trigger in objects where trigger.kind == .trigger {
             guard let event = try trigger.statement().event else { continue }
@@ -23,14 +23,15 @@ struct SchemaHealth {
                 $0.schema == "temp" && ($0.kind == .table || $0.kind == .view) && $0.name == trigger.table
             }
             let schema = trigger.schema == "temp" && isTemporary ? "temp" : "main"
-            guard let firing = try Self.firing(event.name, trigger.table, schema, db) else { continue }
+            let statement = try Self.statement(firing: event.name, of: trigger.table, in: schema, on: db)
+            guard let firing = statement else { continue }
             groups[firing, default: []].append(trigger)
         }
-        for (firing, triggers) in groups { try check(triggers, firedBy: firing, db) }
+        for (firing, triggers) in groups { try checkTriggers(triggers, firedBy: firing, on: db) }
     }
 
-    /// Throws if a view or a trigger doesn't compile any more that compiled before.
-    func check(against before: SchemaHealth, dropping advice: String) throws(SQLError) {
+    /// Throws if a view or a trigger that compiled before no longer compiles.
+    func check(against before: SchemaHealth, advice: String) throws(SQLError) {
         for (object, complaint) in complaints.sorted(by: { $0.key < $1.key })
         where before.complaints[object] == nil {
             throw SQLError(
@@ -40,38 +41,39 @@ struct SchemaHealth {
         }
     }
 
-    private mutating func check(_ view: SchemaObject, _ db: some SQLConnection) throws(SQLError) {
+    private mutating func checkView(_ view: SchemaObject, on db: some SQLConnection) throws(SQLError) {
         let name = "view \(view.name)"
         if let complaint = try db.complaint(about: "SELECT * FROM \(view.qualifiedName)") {
             complaints[name] = complaint
             return
         }
         let statement = try view.statement()
-        let doubtful = statement.doubtful(gone)
-        if doubtful.isEmpty { return }
+        let occurrences = statement.doubleQuotedOccurrences(of: droppedColumns)
+        if occurrences.isEmpty { return }
         let probe = "\(view.schema).app_migrations_probe"
-        let text = statement.text(naming: probe, replacing: doubtful)
+        let text = statement.text(naming: probe, replacing: occurrences)
         try db.takingBack { () throws(SQLError) in
             try db.rows(text)
             complaints[name] = try db.complaint(about: "SELECT * FROM \(probe)")
         }
     }
 
-    private mutating func check(
+    private mutating func checkTriggers(
         _ triggers: [SchemaObject],
         firedBy firing: String,
-        _ db: some SQLConnection
+        on db: some SQLConnection
     ) throws(SQLError) {
         var texts = [String]()
-        var isDoubtful = false
+        var hasDoubleQuotes = false
         for trigger in triggers {
             let statement = try trigger.statement()
-            let doubtful = statement.doubtful(gone)
-            isDoubtful = isDoubtful || !doubtful.isEmpty
-            texts.append(statement.text(naming: trigger.qualifiedName, replacing: doubtful))
+            let occurrences = statement.doubleQuotedOccurrences(of: droppedColumns)
+            hasDoubleQuotes = hasDoubleQuotes || !occurrences.isEmpty
+            texts.append(statement.text(naming: trigger.qualifiedName, replacing: occurrences))
         }
-        if !isDoubtful, try db.complaint(about: firing) == nil { return }
-        // SQLite compiles all of them together, and reports the first that fails.
+        if !hasDoubleQuotes, try db.complaint(about: firing) == nil { return }
+        // SQLite compiles all triggers of an event together, and reports only the first error. So try each
+        // trigger alone.
         for (trigger, text) in zip(triggers, texts) {
             try db.takingBack { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
@@ -81,12 +83,14 @@ struct SchemaHealth {
         }
     }
 
-    /// A statement that would fire the triggers of a table or a view; `nil` if it has no columns.
-    private static func firing(
-        _ event: String,
-        _ table: SQLName,
-        _ schema: String,
-        _ db: some SQLConnection
+    /// A statement that would fire the triggers of a table or a view.
+    ///
+    /// - Returns: `nil` if there is no column to update, or if the view doesn't compile.
+    private static func statement(
+        firing event: String,
+        of table: SQLName,
+        in schema: String,
+        on db: some SQLConnection
     ) throws(SQLError) -> String? {
         let target = "\(schema).\(table.quoted)"
         if event == "INSERT" { return "INSERT INTO \(target) DEFAULT VALUES" }
@@ -96,7 +100,7 @@ struct SchemaHealth {
         do throws(SQLError) {
             rows = try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))")
         } catch  where error.code == .statementFailed {
-            // A view that doesn't compile is reported itself.
+            // The view doesn't compile, which is reported for the view itself.
             return nil
         }
         for row in rows where row.last?.number == 0 {

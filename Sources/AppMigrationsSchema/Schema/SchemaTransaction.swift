@@ -1,13 +1,15 @@
 internal import AppMigrationsSQLite
 
-/// The transaction of a change of tables: foreign keys off, `legacy_alter_table` on, and both as they were
-/// afterwards, whatever happens.
+/// Changes tables in a transaction, with foreign keys off and `legacy_alter_table` on.
+///
+/// Both settings are restored afterwards, also after an error.
 enum SchemaTransaction {
-    /// Runs `body` in a transaction, or in a savepoint of the caller's.
+    /// Runs `body` in a transaction of its own, or in a savepoint if the caller is in a transaction.
     ///
-    /// If foreign keys were on, a row that refers to a missing row is an error, unless it did so before. In a
-    /// transaction they must be off already, as they are in a migration. SQLite ignores the pragma there, and
-    /// would delete the rows that refer to a table that is dropped.
+    /// If foreign keys were on, a row that refers to a missing row is an error, unless it already did so
+    /// before. If the caller is in a transaction, foreign keys must already be off, as they are in a
+    /// migration, because SQLite can't turn them off there. With foreign keys on, it would delete the rows
+    /// that refer to a dropped table.
     static func run<Connection: SQLConnection>(
         on db: Connection,
         _ body: () throws(SQLError) -> Void
@@ -31,7 +33,7 @@ enum SchemaTransaction {
                 }
             }
         } catch {
-            throw isCommitted ? error.with { $0.outcome = "The change itself is committed" } : error
+            throw isCommitted ? error.with { $0.outcome = "The change itself was committed" } : error
         }
     }
 
@@ -43,21 +45,22 @@ enum SchemaTransaction {
         if try session.hasForeignKeys() {
             throw SQLError(
                 .refusedSchemaChange,
-                "Foreign keys are on, and SQLite cannot turn them off inside a transaction: the rows that refer to"
-                    + " a table would be deleted with it. Nothing was changed. Run it outside of the"
-                    + " transaction, or in a migration, which turns them off before"
+                "Foreign keys are on, and SQLite cannot turn them off inside a transaction. With a dropped table, the rows"
+                    + " that refer to it would be deleted. Nothing was changed. Run the change outside of the"
+                    + " transaction, or in a migration, which turns foreign keys off first"
             )
         }
         try session.db.inSavepoint { () throws(SQLError) in try withLegacyRenaming(session, db, body) }
     }
 
-    /// Runs `body` with renames that leave the texts of views, triggers and foreign keys alone, and with room
-    /// for changed pages.
+    /// Runs `body` with `legacy_alter_table` on, and with room for more changed pages in memory.
+    ///
+    /// So a rename doesn't change the statements of views, triggers and foreign keys:
     ///
     /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and
     /// earlier"; with foreign keys off, references of other tables stay as they are, too. Each time the room
-    /// is full (8 MB here, mostly 2), SQLite brings its journal to the disk. A larger cache would take more
-    /// memory for sorting, too.
+    /// for changed pages is full, SQLite syncs its journal to the disk. The room is 8 MB here, and usually 2
+    /// MB. It isn't the size of the cache that is raised, because sorting would take more memory, too.
     private static func withLegacyRenaming(
         _ session: SQLiteSession,
         _ db: some SQLConnection,
@@ -66,23 +69,24 @@ enum SchemaTransaction {
         let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
         let pages = try db.number("PRAGMA cache_spill")
         try setLegacyRenaming(true, on: db)
-        try session.db.undoing("setting PRAGMA legacy_alter_table again") { () throws(SQLError) in
+        try session.db.undoing("restoring PRAGMA legacy_alter_table and cache_spill") { () throws(SQLError) in
             try setLegacyRenaming(wasOn, on: db)
-            try setSpilling(pages, on: db)
+            try setCacheSpill(pages: pages, on: db)
         } _: { () throws(SQLError) in
-            // Where it is 0, the app has SQLite keep all.
-            try setSpilling(pages == 0 ? 0 : max(pages, 2_000), on: db)
+            // 0 means that the app lets SQLite keep all changed pages in memory.
+            try setCacheSpill(pages: pages == 0 ? 0 : max(pages, 2_000), on: db)
             try body()
         }
     }
 
-    /// A rename that leaves the texts of views, triggers and foreign keys alone, as statements for a shell.
-    static func withLegacyRenaming(_ rename: String) -> [String] {
+    /// Statements for a shell that run a rename which doesn't change the statements of views, triggers and
+    /// foreign keys.
+    static func legacyRenamingScript(_ rename: String) -> [String] {
         ["PRAGMA legacy_alter_table = ON", rename, "PRAGMA legacy_alter_table = OFF"]
     }
 
-    private static func setSpilling(_ pages: Int64, on db: some SQLConnection) throws(SQLError) {
-        if let db = db as? SQLiteConnection { return db.setSpilling(pages) }
+    private static func setCacheSpill(pages: Int64, on db: some SQLConnection) throws(SQLError) {
+        if let db = db as? SQLiteConnection { return db.setCacheSpill(pages: pages) }
         try db.rows("PRAGMA cache_spill = \(pages)")
     }
 

@@ -1,25 +1,26 @@
 internal import AppMigrations
 internal import AppMigrationsSystem
 
-/// The calls on the files around a store.
+/// The file system calls for a store's files.
 ///
-/// A database that any connection of this process may have open is never opened here: "if a process closes
-/// any of the file descriptors for a file, all of its POSIX locks on it are gone" (fcntl).
+/// They never open a database that a connection of this process may have open, because closing it would
+/// release SQLite's locks: "if a process closes any of the file descriptors for a file, all of its POSIX
+/// locks on it are gone" (fcntl).
 extension Platform {
     /// The status of a path, with links followed; `nil` if nothing exists there.
     static func status(_ path: String) throws(SystemCallError) -> FileStatus? {
         try ignoring([ENOENT], FileStatus(ofEntry: path, following: true))
     }
 
-    /// The path without links of a file that need not exist.
+    /// Resolves the symbolic links of a path; the file need not exist.
     ///
     /// A link to a missing file is also followed, because SQLite creates the database at its target.
     static func resolvedPath(of path: String) throws(SystemCallError) -> String {
         if let path = try resolvedIfThere(path) { return path }
         let above = folder(of: path)
         if let target = try linkTarget(of: path) {
-            let isWhole = target.utf8.first == UInt8(ascii: "/")
-            return try resolvedPath(of: isWhole ? target : "\(above)/\(target)")
+            let isAbsolute = target.utf8.first == UInt8(ascii: "/")
+            return try resolvedPath(of: isAbsolute ? target : "\(above)/\(target)")
         }
         guard let folder = try resolvedIfThere(above) else { return path }
         return "\(folder == "/" ? "" : folder)/\(FilePaths.last(path))"
@@ -31,7 +32,7 @@ extension Platform {
 
     /// The target of a link; `nil` if the path isn't a link or doesn't exist.
     private static func linkTarget(of path: String) throws(SystemCallError) -> String? {
-        // One byte stays zero, so that the target ends with it.
+        // `readlink` doesn't terminate the target. The last byte stays zero, and does so.
         var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         if readlink(path, &target, Int(PATH_MAX)) >= 0 { return try text(target, of: "readlink") }
         if errno == EINVAL || errno == ENOENT { return nil }
@@ -42,7 +43,7 @@ extension Platform {
         path.utf8.contains(UInt8(ascii: "/")) ? FilePaths.parent(path) : "."
     }
 
-    /// Creates an empty file for data that is as private as `original`.
+    /// Creates an empty file that is as private as `original`.
     static func makeFile(_ path: String, like original: FileStatus?) throws(SystemCallError) {
         let file = try createExclusively(path)
         defer { closeAfterReading(file) }
@@ -50,18 +51,18 @@ extension Platform {
         let made = try FileStatus(ofOpen: file)
         var permissions = original.permissions & 0o777
         if made.owner != original.owner || made.group != original.group {
-            // Changing the owner needs privileges, and changing the group needs a membership in it. An owner
-            // of `uid_t.max` isn't changed (chown).
+            // First set the owner and the group, then only the group: an owner of `uid_t.max` isn't changed
+            // (chown). Changing the owner needs privileges, and changing the group needs a membership in it.
             for owner in [original.owner, .max] where fchown(file, owner, original.group) != 0 {
                 if errno != EPERM { throw lastError("fchown") }
-                // The group of the new file has other members than that of the original.
+                // The group could not be set. The new file's group has other members, so it gets no access.
                 if owner == .max { permissions &= ~0o070 }
             }
         }
         if fchmod(file, mode_t(permissions)) != 0 { throw lastError("fchmod") }
     }
 
-    /// Creates a file with a text, and syncs it.
+    /// Creates a file that contains `text`, and syncs it.
     ///
     /// The caller syncs its folder.
     static func makeFile(_ path: String, holding text: String) throws(SystemCallError) {

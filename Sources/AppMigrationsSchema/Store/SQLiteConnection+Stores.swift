@@ -4,7 +4,7 @@ internal import CAppMigrationsSQLite
 
 extension SQLiteConnection {
     /// Copies a database over another one, page by page, in one transaction of the destination.
-    final class Backup {
+    final class PageCopy {
         private let destination: SQLiteConnection
         private let source: SQLiteConnection
         private var pointer: OpaquePointer?
@@ -21,9 +21,9 @@ extension SQLiteConnection {
             if pointer == nil { throw destination.error(for: sqlite3_extended_errcode(destination.handle)) }
         }
 
-        /// The number of pages that are still to be copied.
+        /// The number of pages left to copy.
         ///
-        /// It is known after the first step, until the copy is finished.
+        /// It is valid only after the first step and before ``finish()``.
         var remainingPages: Int { Int(sqlite3_backup_remaining(pointer)) }
 
         func progress(of phase: SQLiteStore.Progress.Phase) -> SQLiteStore.Progress {
@@ -33,8 +33,7 @@ extension SQLiteConnection {
 
         /// Copies some pages; returns false when all pages are copied and committed.
         ///
-        /// After an error, or if the last step was not reached, ``finish()`` leaves the destination as it
-        /// was.
+        /// After an error, or if the copy isn't completed, ``finish()`` rolls the destination back.
         func step(_ pages: Int32) throws(SQLError) -> Bool {
             let result = sqlite3_backup_step(pointer, pages)
             if result == SQLITE_OK || result == SQLITE_DONE { return result == SQLITE_OK }
@@ -46,7 +45,7 @@ extension SQLiteConnection {
 
         /// Ends the copy, and rolls it back if it isn't complete.
         ///
-        /// It must be called in every case.
+        /// Always call it, also after an error.
         func finish() {
             sqlite3_backup_finish(pointer)
             pointer = nil
@@ -55,7 +54,7 @@ extension SQLiteConnection {
 
     /// A number that changes when the database is changed through any connection.
     ///
-    /// It is the number as of this connection's last transaction. SQLite reads no file for it
+    /// The value is that of this connection's last transaction. SQLite reads no file for it
     /// ("SQLITE_FCNTL_DATA_VERSION"), so it can be read in the middle of a backup.
     func dataVersion() throws(SQLError) -> UInt32 {
         try checkUsable()
@@ -65,7 +64,8 @@ extension SQLiteConnection {
         return version
     }
 
-    /// Syncs the database's file to the disk, including writes by others that bypassed SQLite.
+    /// Syncs the database's file to the disk, including data that was written without SQLite, such as a
+    /// copied file.
     func synchronizeFile() throws(SQLError) {
         try checkUsable()
         let result = app_migrations_sync(handle)
@@ -92,13 +92,13 @@ extension SQLiteConnection {
         return Int(count)
     }
 
-    /// Runs `body`, and calls `mayGoOn` several times a second while a statement of `body` runs.
+    /// Runs `body`, and calls `shouldContinue` several times a second while a statement of `body` runs.
     ///
-    /// If it returns false, the statement throws `SQLError.Code.cancelled`. It must not use the connection,
-    /// because it is called in the middle of a statement.
-    func asking(while body: () throws(SQLError) -> Void, mayGoOn: () -> Bool) throws(SQLError) {
-        try withoutActuallyEscaping(mayGoOn) { (mayGoOn) throws(SQLError) in
-            var mustStop = { Task<Never, Never>.isCancelled || !mayGoOn() }
+    /// If `shouldContinue` returns false, the statement throws `SQLError.Code.cancelled`. `shouldContinue`
+    /// must not use the connection, because it is called in the middle of a statement.
+    func run(_ body: () throws(SQLError) -> Void, while shouldContinue: () -> Bool) throws(SQLError) {
+        try withoutActuallyEscaping(shouldContinue) { (shouldContinue) throws(SQLError) in
+            var mustStop = { Task<Never, Never>.isCancelled || !shouldContinue() }
             try withUnsafeMutablePointer(to: &mustStop) { (mustStop) throws(SQLError) in
                 // SQLite calls the handler each time its virtual machine has run a million instructions,
                 // which takes a few tenths of a second.

@@ -6,34 +6,37 @@ extension SQLiteStore {
     public struct SetAside: Sendable {
         /// The path that the store has now, `<storePath>-corrupt-<date and time in UTC>`.
         ///
-        /// If the store's file was missing, only its log or its journal has this name, with its ending.
+        /// If only a log or a journal was left, there is no file at this path. The log or journal has this
+        /// path with its own ending.
         public let path: String
 
-        /// The path that the store had, without links.
+        /// The path that the store had, with symbolic links resolved.
         ///
-        /// A backup is copied to this path, and has a name that begins with it.
+        /// To restore a backup, copy it to this path. The backup that `migrateStaged` makes has this path and
+        /// an extension.
         public let storePath: String
 
-        /// The damage; `nil` if an earlier start set the store aside, or if the store was not damaged.
+        /// The damage; `nil` if an earlier launch of the app set the store aside, or if the store was not
+        /// damaged.
         public let error: SQLError?
     }
 
     /// Renames a damaged store and the files next to it, and deletes nothing.
     ///
-    /// It examines the store itself, and does nothing without damage. A store is not damaged if it is busy,
-    /// forbidden, encrypted, from a newer SQLite, or on a failing disk. Nor is it if its migration failed, or
-    /// if a virtual table is wrong.
+    /// The method examines the store itself, and does nothing if it finds no damage. These states don't count
+    /// as damage: the store is busy, unreadable, encrypted, written by a newer SQLite, or on a failing disk;
+    /// its migration failed; or a virtual table has a problem.
     ///
     /// A store that holds nothing of its own, such as a cache, can be set aside if it can't be migrated: pass
     /// `onlyIfDamaged: false`. Then no other connection may be in a transaction, nor have the store open in
     /// WAL mode. Close your own connections first.
     ///
     /// - Parameters:
-    ///   - onlyIfDamaged: True if a sound store is to stay.
+    ///   - onlyIfDamaged: If true, a store without damage stays where it is, and the call throws.
     ///   - check: How thoroughly the store is read. With `off`, damage is found only in the schema.
-    ///   - lockTimeout: How long to wait for others.
+    ///   - lockTimeout: How long to wait for locks of other connections and processes.
     /// - Returns: The new path, such as `<path>-corrupt-20261121T035428Z`, and the damage.
-    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also if there is no store, or a file without a byte;
+    /// - Throws: `SQLError`: `SQLError.Code.notDamaged`, also if the store is missing or empty;
     ///   `SQLError.Code.newerSchema`, `SQLError.Code.busy` and `SQLError.Code.unreachable` for a store in
     ///   that state; `SQLError.Code.fileFailure`, `SQLError.Code.cancelled` and `SQLError.Code.cannotOpen`.
     ///   Only `SQLError.Code.cleanupFailed` is thrown after the store was set aside.
@@ -46,7 +49,7 @@ extension SQLiteStore {
         let files = try StoreFiles(of: path)
         return try files.holdingLock(
             wait: lockTimeout,
-            done: { "The store was set aside as \($0.path)" }
+            success: { "The store was set aside as \($0.path)" }
         ) { () throws(SQLError) in
             if let moved = try files.setAsideIfDamaged(check: check, busyTimeout: lockTimeout) {
                 return moved
@@ -59,16 +62,20 @@ extension SQLiteStore {
     /// Opens the store, or creates it; a damaged store is set aside first.
     ///
     /// `recovering` is called after the store was set aside. Tell the user, and copy a backup to
-    /// ``SetAside/storePath`` if there is one. The file that is there afterwards is opened. If there is none,
-    /// a new database of one empty page is created, so that a change of `PRAGMA auto_vacuum` or `page_size`
-    /// needs a `VACUUM`. If `recovering` throws, or the process dies before it returns, the next call sets
-    /// that file aside as well and calls `recovering` again.
+    /// ``SetAside/storePath`` if there is one. Then the file at that path is opened. If there is none, a new
+    /// database with one empty page is created. As a consequence, a change of `PRAGMA auto_vacuum` or
+    /// `page_size` needs a `VACUUM`.
+    ///
+    /// If `recovering` throws, or the process dies before it returns, the next call sets that file aside as
+    /// well and calls `recovering` again.
     ///
     /// - Parameters:
     ///   - check: How thoroughly the store is read before it is opened.
-    ///   - busyTimeout: How long to wait for others, also as the setting of the connection.
-    ///   - reporting: Called before the store is opened, for each virtual table that the check complains
-    ///     about or can't check. That is no damage of the store. Without it, virtual tables aren't checked.
+    ///   - busyTimeout: How long to wait for locks. It also becomes the busy timeout of the returned
+    ///     connection.
+    ///   - reporting: Called before the store is opened, for each virtual table that has a problem or can't
+    ///     be checked. Such a problem doesn't count as damage. Without the closure, virtual tables aren't
+    ///     checked.
     ///   - recovering: Called for a store that was set aside.
     /// - Returns: The connection.
     /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and
@@ -84,18 +91,19 @@ extension SQLiteStore {
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
         let files = try StoreFiles(of: path)
-        // Without the lock, another process may set the store aside during this examination. A journal at its
-        // name is then that of another store, and a connection that can write would play it back. This
-        // connection can't write. A journal that has to be played back waits for the examination under the
-        // lock.
+        // This examination doesn't hold the lock, so another process may set the store aside at the same
+        // time. The journal at the store's name may then belong to another store, and a connection that can
+        // write would apply it. So this connection is read-only. A journal that has to be applied is left to
+        // the second examination, which holds the lock.
         var found: SQLError?
         var problems = [VirtualTableProblem]()
         let collect: ((VirtualTableProblem) -> Void)? = reporting == nil ? nil : { problems.append($0) }
         do throws(SQLError) {
-            _ = try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading)
-                .isUsable(check, reporting: collect)
+            try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading)
+                .examine(check: check, reporting: collect)
         } catch {
-            // A store that another process is renaming is unreachable, too.
+            // A store can also be unreachable because another process is renaming it, so it is examined
+            // again.
             guard error.code == .damaged || error.code == .unreachable else { throw error }
             found = error
         }
@@ -103,10 +111,17 @@ extension SQLiteStore {
         do throws(SQLError) {
             if isNeeded {
                 problems = []
-                try recover(files, check, busyTimeout, reporting: collect, recovering)
+                try recoverIfNeeded(
+                    files,
+                    check: check,
+                    busyTimeout: busyTimeout,
+                    reporting: collect,
+                    recovering
+                )
             }
         } catch {
-            // If the lock can't be taken, nothing can be set aside, and the first error tells more.
+            // If the lock file can't be created or locked, nothing can be set aside. Then the first error
+            // says more.
             guard let found, found.code == .unreachable, error.path?.hasPrefix(files.copy) == true
             else { throw error }
             throw found
@@ -117,14 +132,14 @@ extension SQLiteStore {
 
     /// Examines the store again under the lock, because another process may have recovered it, and recovers
     /// it if needed.
-    private func recover(
+    private func recoverIfNeeded(
         _ files: StoreFiles,
-        _ check: Check,
-        _ busyTimeout: Duration,
+        check: Check,
+        busyTimeout: Duration,
         reporting report: ((VirtualTableProblem) -> Void)?,
         _ recovering: (SetAside) throws -> Void
     ) throws(SQLError) {
-        try files.holdingLock(wait: busyTimeout, done: { _ in nil }) { () throws(SQLError) in
+        try files.holdingLock(wait: busyTimeout, success: { _ in nil }) { () throws(SQLError) in
             try files.setAsideUnfinished()
             var moved = try files.setAsideIfDamaged(check: check, busyTimeout: busyTimeout, toRecover: true)
             if moved == nil { moved = try files.unrecovered() }
@@ -134,9 +149,9 @@ extension SQLiteStore {
                         "The damaged store was set aside as \(moved.path), and the next call recovers again"
                     throw SQLError.failure(error, of: files.store, outcome)
                 }
-                // A store with a page isn't recovered again. SQLite would delete a log or a journal with that
-                // page.
-                if try !files.hasBytes, try files.orphan() == nil {
+                // Create a database with one page, so that the next start doesn't recover again. If the app
+                // has left only a log or a journal here, don't: SQLite would delete it.
+                if try !files.hasBytes, try files.orphanedLogError() == nil {
                     let db = try SQLiteConnection(
                         path: files.store,
                         access: .creating,
@@ -147,11 +162,13 @@ extension SQLiteStore {
                 }
                 try files.synchronizeStore()
             }
-            // The recovery has ended. If the app removes the store one day, the next start creates a new one.
-            try SQLError.ofFile(files.recovery, "The mark of a recovery could not be removed") {
+            // The recovery is complete, so remove the marker file. Otherwise a store that the app deletes
+            // later would look like an unfinished recovery.
+            try SQLError.ofFile(files.recoveryMarker, "The marker file of the recovery could not be removed")
+            {
                 try Platform.removeIfThere($0)
             }
-            _ = try StoreLook(files: files, busyTimeout: busyTimeout).isUsable(check, reporting: report)
+            try StoreLook(files: files, busyTimeout: busyTimeout).examine(check: check, reporting: report)
         }
     }
 }

@@ -3,41 +3,41 @@ public import AppMigrationsSQLite
 extension SQLiteStore {
     /// Migrates a copy of the store, checks the copy, and writes it back into the store.
     ///
-    /// A transaction of SQLite makes a migration all or nothing already. A copy is for changes that can't be
-    /// in one transaction (`VACUUM`, a pragma, several commits), for a check before anyone sees the result,
-    /// and for a backup. Whatever goes wrong, and whenever the process dies, the store is wholly the old one
-    /// or wholly the new one.
+    /// An SQLite transaction is already all or nothing. Use a copy for changes that can't be in one
+    /// transaction (`VACUUM`, a pragma, several commits), to check the result before anyone sees it, or to
+    /// keep a backup. Whatever goes wrong, and whenever the process dies, the store has either its old
+    /// content or its new content.
     ///
-    /// **Other writers** wait until it is done, or get SQLite's busy error. Nothing that they committed is
-    /// lost. The write lock has to be released for a moment before the copy is written into the store. If
-    /// another process commits something in that moment, the store is copied again, and **`body` runs once
-    /// more**, on the new copy.
+    /// **Other writers** wait until the migration is done, or get SQLite's busy error. Nothing that they
+    /// committed is lost. The write lock has to be released for a moment before the copy is written into the
+    /// store. If another process commits something in that moment, the store is copied again, and **`body`
+    /// runs once more**, on the new copy.
     ///
     /// If `body` wrote nothing, nothing is checked or replaced, and an earlier backup stays. Committed writes
     /// of another connection to the copy count as writes. If there is no store yet, the copy is empty.
     ///
     /// - Parameters:
     ///   - backupExtension: With `bak`, the old store is kept as `<resolvedPath>.bak`, and replaces an
-    ///     earlier backup. An earlier backup stays if `body` fails or writes nothing, or if the store had no
-    ///     table of the app. See ``resolvedPath``.
+    ///     earlier backup. An earlier backup is kept if `body` fails or writes nothing, or if the store had
+    ///     no table except this library's own. See ``resolvedPath``.
     ///   - check: How thoroughly the copy is read after `body` returned. Damage, rows that break a constraint
     ///     and rows that refer to a missing row are an error, unless the store had them before.
     ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
-    ///   - progress: Called after every few thousand pages, less often during a long statement, and before
-    ///     each phase. Its answer can end the call.
-    ///   - reporting: Called after the store was replaced, for each virtual table that the check complains
-    ///     about or can't check. Nothing else comes of it. Without the closure, virtual tables aren't
+    ///   - progress: Called before each phase, after about every thousand pages that are copied, and a few
+    ///     times a second while a statement runs. If it returns ``Answer/cancel``, the migration stops.
+    ///   - reporting: Called after the store was replaced, for each virtual table that has a problem or can't
+    ///     be checked. Such a problem has no other effect. Without the closure, virtual tables aren't
     ///     checked.
     ///   - body: The migration, on a connection to the copy. Keep neither the connection nor the copy's path,
-    ///     `<resolvedPath>.migrating`. Everything that it writes, even a `VACUUM`, replaces the store and the
-    ///     backup. So let it ask the copy whether there is something to do: another process may have migrated
-    ///     the store.
+    ///     `<resolvedPath>.migrating`. If it writes anything, even with a `VACUUM`, the store and the backup
+    ///     are replaced. So first check in the copy whether there is something to do: another process may
+    ///     already have migrated the store.
     /// - Returns: True if the store was replaced.
-    /// - Throws: `SQLError`. The store is then the old one, or a file without a byte if there was none:
-    ///   `SQLError.Code.busy`; `SQLError.Code.alreadyInTransaction` for a transaction that `body` left open;
-    ///   `SQLError.Code.cancelled` if the task was cancelled; `SQLError.Code.stopped` if `progress` answered
-    ///   so; `SQLError.Code.migrationFailed` with the error of `body`, or that error itself if it is an
-    ///   `SQLError`; `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
+    /// - Throws: `SQLError`. The store is then unchanged, or an empty file if there was none.
+    ///   `SQLError.Code.busy`; `SQLError.Code.alreadyInTransaction` if `body` left a transaction open;
+    ///   `SQLError.Code.cancelled` if the task was cancelled; `SQLError.Code.stopped` if `progress` returned
+    ///   `.cancel`; `SQLError.Code.migrationFailed` with the error of `body`, or that error itself if it is
+    ///   an `SQLError`; `SQLError.Code.damaged`, `SQLError.Code.constraintViolation` and
     ///   `SQLError.Code.foreignKeyViolation` from the check; `SQLError.Code.damaged` also if the store is
     ///   missing while its log exists; `SQLError.Code.unreachable` and `SQLError.Code.fileFailure`;
     ///   `SQLError.Code.cannotOpen` for a path or an extension that can't be used; and SQLite's other errors.
@@ -63,26 +63,26 @@ extension SQLiteStore {
             lockTimeout: lockTimeout
         )
         let done: (StagedMigration.Outcome) -> String? = { $0.isReplaced ? "The store was replaced" : nil }
-        let outcome = try files.holdingLock(wait: lockTimeout, done: done) { () throws(SQLError) in
+        let outcome = try files.holdingLock(wait: lockTimeout, success: done) { () throws(SQLError) in
             try migration.run(reportingTo: progress, body)
         }
         if let reporting { outcome.virtualTableProblems.forEach(reporting) }
         return outcome.isReplaced
     }
 
-    /// Removes the files that a process left next to the store if it died in
+    /// Removes the temporary files of a process that died in
     /// ``migrateStaged(backupExtension:check:lockTimeout:progress:reporting:body:)``.
     ///
-    /// Call it in a start that finds nothing to migrate. Each call of `migrateStaged`, `setAside` and `open`
-    /// does the same. If nothing was left, it only asks for a few names. If another process works on the
-    /// store, that process removes the files.
+    /// Call it at launch if there is nothing to migrate. Each call of `migrateStaged`, `setAside` and `open`
+    /// does the same. If nothing was left, the method only checks whether a few files exist. If another
+    /// process is working on the store, that process removes the files.
     ///
     /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`, and
     ///   `SQLError.Code.cannotOpen` for a path that can't be used.
     public func removeLeftovers() throws(SQLError) {
         let files = try StoreFiles(of: path)
         if try !files.hasLeftovers() { return }
-        do throws(SQLError) { try files.holdingLock(wait: .zero, done: { _ in nil }) {} } catch {
+        do throws(SQLError) { try files.holdingLock(wait: .zero, success: { _ in nil }) {} } catch {
             if error.code != .busy { throw error }
         }
     }
@@ -97,7 +97,7 @@ extension SQLiteStore {
         {
             throw SQLError(
                 .cannotOpen,
-                "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use one such as bak"
+                "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use an extension such as bak"
             )
         }
         return "\(store).\(ending)"
@@ -109,8 +109,8 @@ extension SQLiteStore {
     public struct Progress: Sendable, Hashable {
         /// The phases of the work, in the order of the cases.
         ///
-        /// The share of each phase in ``fraction`` is a guess: SQLite copies pages about as fast in each
-        /// phase, and nobody knows how long a migration takes.
+        /// The share of each phase in ``fraction`` is an estimate. SQLite copies pages about equally fast in
+        /// each phase, but it isn't known in advance how long a migration takes.
         public enum Phase: Sendable, Hashable {
             /// The store is copied: 0 to 0.2 of the whole.
             case copying
@@ -137,17 +137,17 @@ extension SQLiteStore {
         /// The phase of the work.
         public let phase: Phase
 
-        /// The pages of this phase that are done; 0 if it has none.
+        /// The number of pages that this phase has done; 0 if it has none.
         public let completedPages: Int
 
-        /// The pages of this phase; 0 if it has none or doesn't know yet.
+        /// The number of pages of this phase; 0 if it has none, or if the number isn't known yet.
         public let totalPages: Int
 
         /// The part of all phases that is done, from 0 to 1.
         ///
-        /// It never falls in one call of `migrateStaged`, even if another process wrote and the store is
-        /// copied again. A phase that isn't needed is skipped. The last value is 1. It is passed on when
-        /// everything is done, and its answer changes nothing.
+        /// It never decreases during a call of `migrateStaged`, even if the store is copied again because
+        /// another process wrote to it. A phase that isn't needed is skipped. The last value is 1. It is
+        /// reported after everything is done, and the answer to it is ignored.
         public internal(set) var fraction: Double
 
         init(_ phase: Phase, _ completedPages: Int = 0, of totalPages: Int = 0) {
@@ -159,11 +159,11 @@ extension SQLiteStore {
         }
     }
 
-    /// The answer of `progress:`, which says whether the staged migration continues.
+    /// The result of the `progress:` closure, which decides whether the staged migration continues.
     public enum Answer: Sendable, Hashable {
         /// The migration continues.
         case `continue`
-        /// The migration ends here, and the store is as it was.
+        /// The migration stops, and the store is unchanged.
         case cancel
     }
 }

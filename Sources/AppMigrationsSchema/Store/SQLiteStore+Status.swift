@@ -6,16 +6,16 @@ extension SQLiteStore {
         /// It has the target's schema.
         case same
 
-        /// This plan makes its schema the target's, without a question.
+        /// This plan changes its schema into the target's, without open questions.
         case migratable(SchemaPlan)
 
         /// It needs a migration of your own, or hints that answer these questions.
         case undecided([SchemaPlan.Question])
 
-        /// There is no file, or a file without a byte.
+        /// There is no file, or it is empty.
         case missing
 
-        /// It is no database, or a damaged one; or it is missing while its log exists.
+        /// The file is damaged or isn't a database. Or the file is missing or empty, although its log exists.
         ///
         /// ``SQLiteStore/setAside(onlyIfDamaged:check:lockTimeout:)`` is for this case.
         case damaged(SQLError)
@@ -33,21 +33,23 @@ extension SQLiteStore {
 
     /// Compares the store with a schema, and changes nothing.
     ///
-    /// Like every reader, SQLite rolls back a transaction in which a process died.
+    /// There is one exception: if a process died in a transaction, SQLite rolls it back, as whenever a
+    /// database is opened.
     ///
     /// - Parameters:
     ///   - target: Statements that create the whole schema in an empty database, as for ``SchemaPlan``.
     ///   - hints: The answers to its questions.
     ///   - check: How thoroughly the store is read. With `off`, damage is found only in the schema.
-    ///   - lockTimeout: How long to wait for a lock before it is ``Status/busy(_:)``.
+    ///   - lockTimeout: How long to wait for a lock. After that, the result is ``Status/busy(_:)``.
     ///   - prepare: Called with the `sqlite3 *` of the connection to the store and of each private connection
     ///     of a plan, before anything is read there. Register the functions, collations, tokenizers and
     ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``.
-    ///   - reporting: Called for each virtual table that the check complains about or can't check, which is
-    ///     no damage of the store. Without it, virtual tables aren't checked.
+    ///   - reporting: Called for each virtual table that has a problem or can't be checked. Such a problem
+    ///     doesn't count as damage. Without the closure, virtual tables aren't checked.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
-    /// - Throws: `SQLError` for a path that isn't one, a wrong target or wrong hints, a check without a
-    ///   collation of the app, and a cancelled task. Everything else about the store is a case.
+    /// - Throws: `SQLError` for an invalid path, a wrong target or wrong hints, a collation that the check
+    ///   needs and that isn't registered, and a cancelled task. Every other problem is returned as a
+    ///   ``Status``.
     public func status(
         target: String,
         hints: SchemaPlan.Hints = SchemaPlan.Hints(),
@@ -61,7 +63,7 @@ extension SQLiteStore {
         do throws(SQLError) {
             var look = StoreLook(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
             look.preparation = preparation
-            _ = try look.isUsable(check, reporting: reporting) { db throws(SQLError) in
+            try look.examine(check: check, reporting: reporting) { db throws(SQLError) in
                 plan = try SchemaPlan(from: db, to: target, hints: hints, preparation: preparation)
             }
         } catch {
@@ -100,7 +102,7 @@ extension SQLiteStore.Status: CustomStringConvertible {
 extension SQLiteStore {
     /// How thoroughly a database is checked for damage.
     ///
-    /// A row that breaks a constraint is no damage, nor is the content of a virtual table: see
+    /// A row that breaks a constraint doesn't count as damage, nor does a problem of a virtual table: see
     /// ``VirtualTableProblem``.
     public enum Check: Sendable, Hashable {
         /// Not at all.
@@ -113,8 +115,8 @@ extension SQLiteStore {
 
         /// Everything (`PRAGMA integrity_check`).
         ///
-        /// With it, `open` also sets a store aside of which only an index is wrong, which `REINDEX` would
-        /// repair.
+        /// With this check, `open` sets a store aside even if only an index is wrong, although `REINDEX`
+        /// would repair it.
         case full
     }
 }

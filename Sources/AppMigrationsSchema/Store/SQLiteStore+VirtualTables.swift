@@ -2,25 +2,25 @@ public import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
 extension SQLiteStore {
-    /// A virtual table that a check complains about or can't check, such as a full-text index or an R-tree.
+    /// A virtual table, such as a full-text index or an R-tree, that has a problem or can't be checked.
     ///
-    /// It is no damage of the store, and nothing is refused or set aside because of it: the rows of ordinary
-    /// tables are whole. The index may lack rows that were written without its trigger, may have no content
-    /// of its own, or may need a tokenizer of the app. An index whose content is in another table can be
-    /// built again, which for FTS is `INSERT INTO notes(notes) VALUES('rebuild')`.
+    /// Such a problem doesn't count as damage, and no store is refused or set aside because of it: the
+    /// ordinary tables are intact. The index may lack rows that were written without its trigger, may have no
+    /// content of its own, or may need a tokenizer of the app. If the content of an index is in another
+    /// table, the index can be rebuilt, for FTS with `INSERT INTO notes(notes) VALUES('rebuild')`.
     ///
-    /// SQLite checks virtual tables from version 3.44 on. Earlier versions find no such problem.
+    /// SQLite checks virtual tables since version 3.44. With earlier versions, no such problem is found.
     public struct VirtualTableProblem: Sendable, CustomStringConvertible {
         /// The name of the virtual table.
         public let table: String
 
-        /// The complaints of the table's module, in its own words; empty if the table could not be checked.
+        /// The messages of the table's module, word for word; empty if the table could not be checked.
         public let complaints: [String]
 
         /// SQLite's error if the table could not be checked; `nil` if it was checked.
         public let error: SQLError?
 
-        /// The table with the complaints or the error, for a log.
+        /// The table with the messages or the error, for a log.
         public var description: String {
             if let error { return "The virtual table \(table) could not be checked: \(error.message)" }
             return "The virtual table \(table): \(complaints.joined(separator: "; "))"
@@ -54,7 +54,7 @@ extension SQLiteStore.VirtualTableProblem {
 }
 
 extension SQLiteStore.Check {
-    /// The pragma that makes the check; `nil` for none.
+    /// The pragma that runs the check; `nil` for `off`.
     var pragma: String? {
         switch self {
         case .off: nil
@@ -65,15 +65,16 @@ extension SQLiteStore.Check {
 }
 
 extension SQLiteConnection {
-    /// Removes the modules of virtual tables from this connection, so that a check passes over these tables.
+    /// Removes the modules of virtual tables from this connection, so that a check skips these tables.
     ///
     /// From version 3.44 on, SQLite's checks of a whole database call the modules of its virtual tables. A
-    /// module can complain of an index that is as it should be, and a tokenizer that is missing ends the
-    /// whole check. A table without a module is left out, while everything else in the file is checked, its
-    /// shadow tables too.
+    /// module can report a problem of a correct index, and a missing tokenizer aborts the whole check. If the
+    /// module is missing, the check skips the virtual table, but checks its shadow tables and everything else
+    /// in the file.
     ///
     /// "If the third parameter is NULL then no new module is created and any existing modules with the same
-    /// name are dropped" (sqlite3_create_module). Nothing may have used the tables on this connection before.
+    /// name are dropped" (sqlite3_create_module). Call this before any statement uses the tables on this
+    /// connection.
     func removeModules(of virtualTables: [SchemaObject]) {
         unlessClosed {
             for module in Set(virtualTables.compactMap(\.module)) {

@@ -8,9 +8,9 @@ internal import AppMigrations
 /// A store is only a path: each method opens the file and closes it again. The guides <doc:ReplacingAStore>
 /// and <doc:WhenADatabaseIsDamaged> show how.
 ///
-/// Files next to it whose names begin with ``resolvedPath`` belong to it: SQLite's `-journal`, `-wal` and
-/// `-shm`, `.migrating` with further endings while a copy is migrated, `.recovering` until a recovery has
-/// ended, and `-corrupt-` with a time for a store that was set aside.
+/// These files next to it belong to it, with names that begin with ``resolvedPath``: SQLite's `-journal`,
+/// `-wal` and `-shm`, `.migrating` with further endings while a copy is migrated, `.recovering` until a
+/// recovery has ended, and `-corrupt-` with a time for a store that was set aside.
 public struct SQLiteStore: Sendable, Hashable {
     /// The path of the database's file.
     public let path: String
@@ -20,10 +20,10 @@ public struct SQLiteStore: Sendable, Hashable {
     /// - Parameter path: The path of the file, which need not exist yet. It is never read as a URI.
     public init(path: String) { self.path = path }
 
-    /// The path of the file itself, without links, even if it doesn't exist yet.
+    /// The path with all symbolic links resolved; the file need not exist yet.
     ///
     /// SQLite keeps the journal next to the file that a link leads to. So all files of the store are there,
-    /// for example a backup with the name `<resolvedPath>.bak`. The links are followed at each access.
+    /// for example a backup with the name `<resolvedPath>.bak`. Each access resolves the links again.
     ///
     /// - Throws: `SQLError` with the code `SQLError.Code.unreachable` if a folder of the path can't be
     ///   searched, links lead in a circle, or the path isn't UTF-8; with the code `SQLError.Code.cannotOpen`
@@ -33,7 +33,8 @@ public struct SQLiteStore: Sendable, Hashable {
 
 /// The names of a store's files.
 struct StoreFiles {
-    /// The store itself, without links: SQLite keeps a journal next to the file that a link leads to.
+    /// The path of the store, with links resolved, because SQLite keeps a journal next to the file that a
+    /// link leads to.
     let store: String
 
     init(of path: String) throws(SQLError) {
@@ -57,22 +58,23 @@ struct StoreFiles {
 
     /// The copy that is migrated.
     var copy: String { store + ".migrating" }
-    /// The backup until it is complete.
+    /// The temporary name of a backup until it is complete.
     var newBackup: String { copy + "-backup" }
     /// The lock file of the process that migrates a copy or sets the store aside.
     var lock: String { copy + "-lock" }
-    /// A file with the ending of the new name of a damaged store.
+    /// The marker file of a recovery, which contains the last part of the path that a damaged store is
+    /// renamed to.
     ///
-    /// It exists from before the store is set aside until another store has taken its place.
-    var recovery: String { store + ".recovering" }
+    /// It is created before the store is set aside, and deleted when another store is in its place.
+    var recoveryMarker: String { store + ".recovering" }
 
-    /// Removes the copies that a crashed process left, and finally the lock file itself.
+    /// Removes the copies that a crashed process left, and finally the lock file if `includingLock` is true.
     ///
     /// The caller holds the lock.
-    func removeLeftovers(andLock isLast: Bool = false) throws(SQLError) {
+    func removeLeftovers(includingLock: Bool = false) throws(SQLError) {
         let copies = [copy, newBackup].flatMap { file in Self.endings.map { file + $0 } }
-        for file in copies + (isLast ? [lock] : []) {
-            try SQLError.ofFile(file, "A left-over copy could not be removed") {
+        for file in copies + (includingLock ? [lock] : []) {
+            try SQLError.ofFile(file, "A leftover file could not be removed") {
                 try Platform.removeIfThere($0)
             }
         }
@@ -80,7 +82,9 @@ struct StoreFiles {
 
     /// The status of a file of a store; `nil` if it doesn't exist.
     static func status(_ path: String) throws(SQLError) -> FileStatus? {
-        try SQLError.ofFile(path, "A file of the store could not be looked at") { try Platform.status($0) }
+        try SQLError.ofFile(path, "The status of a file of the store could not be read") {
+            try Platform.status($0)
+        }
     }
 
     static func head(ofFile path: String, count: Int) throws(SQLError) -> [UInt8] {
@@ -94,17 +98,15 @@ struct StoreFiles {
         SQLError(code, message).with { $0.path = store }
     }
 
-    /// The error for a store that is missing or has no byte, while its log or its journal still has its
-    /// content.
+    /// The error for a store that is missing or empty, while its log or its journal still has content.
     ///
-    /// SQLite would delete that log or journal when it creates a database at the path. But a database that is
-    /// just being created in a transaction also has a journal while its file is empty. The header of that
-    /// journal says that there were no pages before: "Initial size of the database in pages", the four bytes
-    /// from 16 on ("Database File Format", section 3). These bytes are also zero after a commit in the
-    /// journal mode PERSIST.
+    /// SQLite would delete that log or journal when it creates a database at the path. Two journals are
+    /// harmless: that of a database that is being created in a transaction, and one that a commit left in the
+    /// journal mode PERSIST. In both, the four bytes from 16 on are zero. They are the "Initial size of the
+    /// database in pages" ("Database File Format", section 3).
     ///
     /// - Returns: The error; `nil` if the store has bytes or has neither a log nor a journal.
-    func orphan() throws(SQLError) -> SQLError? {
+    func orphanedLogError() throws(SQLError) -> SQLError? {
         // The log is read first, because a database that is being created has bytes before its log has any.
         let log = try Self.status(store + "-wal")?.size ?? 0
         let status = try Self.status(store)
@@ -118,7 +120,8 @@ struct StoreFiles {
 }
 
 extension SQLError {
-    /// Runs calls of the C library for a file, and converts a failure to an error with its path.
+    /// Runs `body`, which calls the file system, and converts its error to an `SQLError` with the path of the
+    /// file.
     @discardableResult
     static func ofFile<Value>(
         _ path: String,

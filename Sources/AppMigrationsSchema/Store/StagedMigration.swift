@@ -15,15 +15,17 @@ struct StagedMigration {
     /// True if the virtual tables of the copy are checked, too.
     var checksVirtualTables = false
     let lockTimeout: Duration
-    /// Called while the store isn't locked for a moment, so that a test can write to it then.
+    /// A hook for tests, called in the moment in which the store isn't locked, so that a test can write to
+    /// it.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
-    /// A few megabytes: enough steps for a progress bar, and too few to cost time.
+    /// A step copies a few megabytes: small enough for a smooth progress bar, and large enough to cost no
+    /// time.
     static var pagesPerStep: Int32 { 1_024 }
 
     /// Opens a file, with commits that survive a power failure.
     ///
-    /// The settings stay, because nobody else uses the connection.
+    /// The settings aren't restored, because nobody else uses the connection.
     func open(_ path: String, for access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: path, access: access, busyTimeout: lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
@@ -34,8 +36,8 @@ struct StagedMigration {
     /// Copies the store to a file with the same permissions.
     func copyStore(
         to path: String,
-        _ phase: SQLiteStore.Progress.Phase,
-        _ progress: Progress
+        phase: SQLiteStore.Progress.Phase,
+        reportingTo progress: Progress
     ) throws(SQLError) -> SQLiteConnection {
         try SQLError.ofFile(path, "The copy of the store could not be made") {
             try Platform.makeFile($0, like: Platform.status(files.store))
@@ -44,14 +46,15 @@ struct StagedMigration {
         // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
         let reader = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
         defer { reader.close() }
-        let copying = try SQLiteConnection.Backup(from: reader, to: db)
+        let copying = try SQLiteConnection.PageCopy(from: reader, to: db)
         defer { copying.finish() }
         try report(SQLiteStore.Progress(phase), to: progress)
         while try copying.step(Self.pagesPerStep) { try report(copying.progress(of: phase), to: progress) }
         return db
     }
 
-    /// Passes the progress to the caller, and throws if the caller or its task wants to end.
+    /// Reports the progress to the caller, and throws if the caller answers `.cancel` or its task was
+    /// canceled.
     func report(_ state: SQLiteStore.Progress, to progress: Progress) throws(SQLError) {
         let answer = progress(state)
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
@@ -71,10 +74,10 @@ struct StagedMigration {
         try report(SQLiteStore.Progress(.migrating), to: progress)
         let before = try copy.dataVersion()
         let pages = Int(try copy.number("PRAGMA page_count"))
-        try telling(.migrating, on: copy, pages, progress) { () throws(SQLError) in
+        try runReporting(.migrating, on: copy, totalPages: pages, to: progress) { () throws(SQLError) in
             do { try body(copy) } catch {
                 let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
-                // A migrator committed to the copy, which is deleted.
+                // The migrations in the list were committed to the copy, which is deleted.
                 throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
             }
         }
@@ -82,23 +85,24 @@ struct StagedMigration {
             throw refusal(.alreadyInTransaction, "The migration left a transaction open")
         }
         if try StoreFiles.status(files.copy)?.identity != identity {
-            throw refusal(.migrationFailed, "The migration put another file in the place of its copy")
+            throw refusal(.migrationFailed, "The migration replaced the file of the copy with another file")
         }
-        try lookAtWrites(of: copy)
+        try refreshOutsideTransactions(of: copy)
         if try copy.dataVersion() == before { return nil }
         try report(SQLiteStore.Progress(.checking), to: progress)
         let checker = try connectionForCheck(of: files.copy)
-        try telling(.checking, on: checker, pages, progress) { () throws(SQLError) in
+        try runReporting(.checking, on: checker, totalPages: pages, to: progress) { () throws(SQLError) in
             let complaints = try Complaints(check, of: checker)
             if complaints.isEmpty { return }
             let store = try connectionForCheck(of: files.store)
             let added = complaints.added(since: try Complaints(check, of: store))
             if let added { throw added.with { $0.path = files.store } }
         }
-        // A connection of its own: the copy's may remember a schema that is no longer in the file.
+        // Use a new connection, because the copy's connection may have cached a schema that is no longer in
+        // the file.
         let reader = try SQLiteConnection(path: files.copy, access: .writing, busyTimeout: lockTimeout)
         var problems = [SQLiteStore.VirtualTableProblem]()
-        try telling(.checking, on: reader, pages, progress) { () throws(SQLError) in
+        try runReporting(.checking, on: reader, totalPages: pages, to: progress) { () throws(SQLError) in
             if let references,
                 let error = try ForeignKeyViolations(in: reader).violationsAdded(since: references)
             {
@@ -112,29 +116,30 @@ struct StagedMigration {
         return problems
     }
 
-    /// A connection on which a check passes over virtual tables.
+    /// A connection on which a check skips virtual tables.
     private func connectionForCheck(of path: String) throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: path, access: .writing, busyTimeout: lockTimeout)
         if check != .off { db.removeModules(of: try SchemaObject.virtualTables(of: db)) }
         return db
     }
 
-    /// Reports a few times a second how much of the copy was read, while statements of `body` run.
+    /// Runs `body`, and reports several times a second how much of the copy its statements have read.
     ///
-    /// If the answer was to end, it throws, even if `body` ignored the error of its statement.
-    private func telling(
+    /// Throws if the caller answered `.cancel`, even if `body` ignored the error that its statement threw
+    /// then.
+    private func runReporting(
         _ phase: SQLiteStore.Progress.Phase,
         on copy: SQLiteConnection,
-        _ total: Int,
-        _ progress: Progress,
+        totalPages total: Int,
+        to progress: Progress,
         _ body: () throws(SQLError) -> Void
     ) throws(SQLError) {
         let first = copy.readPages
         var isStopped = false
         do throws(SQLError) {
-            try copy.asking(while: body) {
-                let told = SQLiteStore.Progress(phase, min(copy.readPages - first, total), of: total)
-                isStopped = isStopped || progress(told) == .cancel
+            try copy.run(body) {
+                let state = SQLiteStore.Progress(phase, min(copy.readPages - first, total), of: total)
+                isStopped = isStopped || progress(state) == .cancel
                 return !isStopped
             }
         } catch { if !isStopped { throw error } }
@@ -145,7 +150,7 @@ struct StagedMigration {
     /// transaction.
     ///
     /// A connection sees the writes of others when it begins a transaction.
-    private func lookAtWrites(of copy: SQLiteConnection) throws(SQLError) {
+    private func refreshOutsideTransactions(of copy: SQLiteConnection) throws(SQLError) {
         do throws(SQLError) {
             try copy.query("BEGIN IMMEDIATE")
             try copy.query("SELECT count(*) FROM sqlite_master")
@@ -162,16 +167,16 @@ struct StagedMigration {
 
     /// Throws if SQLite can't write the copy into the store.
     func checkPageSize(of copy: SQLiteConnection, against live: SQLiteConnection) throws(SQLError) {
-        // "If the destination is in WAL mode and the page sizes differ" it is SQLITE_READONLY
+        // A step fails with SQLITE_READONLY if the destination is in WAL mode and the page sizes differ
         // (sqlite3_backup_step).
-        let size = try copy.query("PRAGMA page_size")
-        let pageSize = try live.query("PRAGMA page_size")
-        if size == pageSize { return }
+        let copyPageSize = try copy.query("PRAGMA page_size")
+        let storePageSize = try live.query("PRAGMA page_size")
+        if copyPageSize == storePageSize { return }
         if try live.query("PRAGMA journal_mode") != [["wal"]] { return }
         throw refusal(
             .migrationFailed,
-            "The migration changed the page size, which SQLite does not change of a store in WAL mode:"
-                + " set its journal mode to DELETE before, or leave the page size"
+            "The migration changed the page size, which SQLite can't do for a store in WAL mode."
+                + " Set the journal mode of the store to DELETE first, or keep the page size"
         )
     }
 }

@@ -1,18 +1,30 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-// Whose log it is.
+// Finds out which file a log belongs to.
 extension StoreAndBackup {
     typealias Stray = (path: String, owner: InterruptedStoreCopy.Choice?)
 
-    /// A log or a journal that may be the backup's and has another name; `nil` if there is none.
+    /// A log or a journal that may belong to the backup but doesn't have its name; `nil` if there is none.
+    ///
+    /// The file is `notes.sqlite-wal_bak` or, at the store's name, `notes.sqlite-wal`. Its `owner` is `nil`
+    /// if that is unknown. A log at the store's name belongs to these files:
+    ///
+    /// | fit with the backup | store is sound with the log | store is missing or damaged with it |
+    /// | --- | --- | --- |
+    /// | none | store | store |
+    /// | unclear | store | unknown |
+    /// | clear | unknown | backup |
+    ///
+    /// If the backup has a log at its own name, no other log can belong to it.
     func stray(
         _ ending: String,
         check: SQLiteStore.Check,
         lockTimeout: Duration
     ) throws(SQLError) -> Stray? {
         if try StoreFiles.hasContent(backup.store + ending, ending: ending) { return nil }
-        // A recipe may have put its ending at the end of each file's name.
+        // The app may have renamed each file by appending the same ending: `notes.sqlite-wal` to
+        // `notes.sqlite-wal_bak`.
         if let suffix {
             let path = store.store + ending + suffix
             if try StoreFiles.hasContent(path, ending: ending) {
@@ -32,19 +44,21 @@ extension StoreAndBackup {
 
     /// How well a log belongs to the backup.
     private enum Fit {
-        /// The backup is damaged with it, or it changes nothing.
+        /// With the log, the backup is damaged; or the log has no commits.
         case none
-        /// The backup is sound with it, but lacks tables or rows that it has alone.
+        /// With the log, the backup is sound, but lacks tables or rows that it has without the log.
+        ///
+        /// Also if the check is off, or if a schema doesn't compile.
         case unclear
-        /// The backup is sound with it and has all that it has alone, or it is damaged without it.
+        /// With the log, the backup is sound and lacks nothing, or without the log it is damaged or empty.
         case clear
     }
 
     /// Finds out whether a log belongs to the backup.
     ///
-    /// A log has no mark of its database. So SQLite opens a copy of the backup with a copy of the log. The
-    /// log of a new store can contain each page of it: with such a log the backup is sound, and is the new
-    /// store.
+    /// Nothing in a log says which database it belongs to. So SQLite opens a copy of the backup together with
+    /// a copy of the log. A sound result isn't proof yet: the log of a new store can contain every page of
+    /// that store, and then it turns the backup into the new store. So the tables and rows are compared, too.
     private func fit(
         of path: String,
         _ ending: String,
@@ -54,20 +68,21 @@ extension StoreAndBackup {
         try refuseUsed(backup, lockTimeout: lockTimeout)
         if check == .off { return .unclear }
         do throws(SQLError) {
-            let alone = try contents(of: try scratch(of: backup))
-            let copy = try scratch(of: backup, with: path, ending)
+            let alone = try contents(of: try makeScratchCopy(of: backup))
+            let copy = try makeScratchCopy(of: backup, log: path, ending: ending)
             guard let complete = try contents(of: copy) else { return .none }
             if ending == "-wal", try isWithoutCommits(copy) { return .none }
             guard let alone else { return .clear }
             return complete.includes(alone) ? .clear : .unclear
         } catch {
-            // A schema that doesn't compile can come of the wrong log.
+            // The wrong log can result in a schema that doesn't compile.
             if error.code == .newerSchema { return .unclear }
             throw error.with { $0.path = backup.store }
         }
     }
 
-    /// True if SQLite finds no commit in the log of a copy, as after all of them were written to the file.
+    /// True if SQLite finds no commit in the log of a copy, for example because all of them are in the file
+    /// already.
     private func isWithoutCommits(_ copy: StoreFiles) throws(SQLError) -> Bool {
         let db = try SQLiteConnection(path: copy.store, access: .writing, busyTimeout: .zero)
         defer { db.close() }
@@ -84,7 +99,7 @@ extension StoreAndBackup {
     ) throws(SQLError) -> Bool {
         if check == .off { return false }
         do throws(SQLError) {
-            return try contents(of: try scratch(of: files, with: path, ending)) != nil
+            return try contents(of: try makeScratchCopy(of: files, log: path, ending: ending)) != nil
         } catch {
             if error.code == .newerSchema { return false }
             throw error.with { $0.path = files.store }
@@ -105,7 +120,7 @@ extension StoreAndBackup {
     private func contents(of files: StoreFiles) throws(SQLError) -> Contents? {
         var contents: Contents?
         do throws(SQLError) {
-            _ = try StoreLook(files: files, busyTimeout: .zero).isUsable(.full, reporting: nil) {
+            try StoreLook(files: files, busyTimeout: .zero).examine(check: .full, reporting: nil) {
                 db throws(SQLError) in
                 var found = Contents()
                 for object in try SchemaObject.all(of: db) {
@@ -122,11 +137,12 @@ extension StoreAndBackup {
         return contents
     }
 
-    /// A copy of a file next to the store, with a log if one is given.
-    func scratch(
+    /// Makes a copy of a database next to the store, with a log if one is given, and deletes the previous
+    /// copy.
+    func makeScratchCopy(
         of files: StoreFiles,
-        with log: String? = nil,
-        _ ending: String = ""
+        log: String? = nil,
+        ending: String = ""
     ) throws(SQLError) -> StoreFiles {
         try store.removeLeftovers()
         let copies = [(files.store, store.copy)] + (log.map { [($0, store.copy + ending)] } ?? [])
@@ -140,11 +156,11 @@ extension StoreAndBackup {
 }
 
 extension StoreFiles {
-    /// True if a log or a journal has something that SQLite would play into its database.
+    /// True if a log or a journal has something that SQLite would apply to its database.
     ///
     /// SQLite ignores a journal whose first byte is zero, which is how a commit ends in the journal mode
-    /// PERSIST. A journal of a database that had no pages before has four zeros from byte 16 on: rolled back,
-    /// the database would be empty.
+    /// PERSIST. It also doesn't count a journal with four zeros from byte 16 on. Its database had no pages
+    /// before, so a rollback would only empty it.
     static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
         guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
         if ending == "-wal" { return true }

@@ -1,34 +1,35 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-// The steps of a recovery. Each one leaves a state from which the next call goes on.
+// The steps of a recovery. If the process dies after any of them, the next call can continue.
 extension StoreAndBackup {
     /// Makes the chosen file the store.
     ///
     /// - Returns: The path of the file that isn't the store, `nil` if there is none.
     func recover(
-        _ choice: InterruptedStoreCopy.Choice,
-        _ traces: Traces,
+        keeping choice: InterruptedStoreCopy.Choice,
+        traces: Traces,
         check: SQLiteStore.Check,
         lockTimeout: Duration
     ) throws(SQLError) -> String? {
         if choice == .backup {
             try checkBackup(traces, check: check, lockTimeout: lockTimeout)
-            if traces.state == .both, !traces.hasLogOf(store) {
+            if traces.state == .both, !traces.hasLog(atNameOf: store) {
                 try refuseUsed(store, lockTimeout: lockTimeout)
             }
         }
-        // The copies that were examined take space.
+        // Remove the examined copies, which take space.
         try store.removeLeftovers()
         for (ending, path) in traces.strays {
             try move(path, to: backup.store + ending)
         }
-        if let suffix { try removeIndex(store.store + "-shm" + suffix) }
+        if let suffix { try removeSharedMemoryFile(store.store + "-shm" + suffix) }
         if choice == .store { return try setAside(backup, lockTimeout: lockTimeout) }
         try absorbLog(lockTimeout: lockTimeout)
         let kept = try setAside(store, lockTimeout: lockTimeout)
-        // Without this, `open` would set the new store aside as one that an interrupted recovery has left.
-        try SQLError.ofFile(store.recovery, "The mark of a recovery could not be removed") {
+        // Remove the marker file of an earlier recovery. Otherwise `open` would treat the new store as that
+        // of an interrupted recovery, and set it aside.
+        try SQLError.ofFile(store.recoveryMarker, "The marker file of the recovery could not be removed") {
             try Platform.removeIfThere($0)
         }
         for ending in StoreFiles.endings where try StoreFiles.status(store.store + ending) != nil {
@@ -46,9 +47,11 @@ extension StoreAndBackup {
     ) throws(SQLError) {
         try refuseUsed(backup, lockTimeout: lockTimeout)
         var files = backup
-        if let (ending, path) = traces.strays.first { files = try scratch(of: backup, with: path, ending) }
+        if let (ending, path) = traces.strays.first {
+            files = try makeScratchCopy(of: backup, log: path, ending: ending)
+        }
         do throws(SQLError) {
-            _ = try StoreLook(files: files, busyTimeout: lockTimeout).isUsable(check)
+            try StoreLook(files: files, busyTimeout: lockTimeout).examine(check: check)
         } catch {
             throw error.with {
                 $0.path = backup.store
@@ -58,7 +61,7 @@ extension StoreAndBackup {
         }
     }
 
-    /// Writes the backup's log into it, or rolls its journal back.
+    /// Writes the backup's log into the backup, or rolls its journal back.
     private func absorbLog(lockTimeout: Duration) throws(SQLError) {
         let db = try SQLiteConnection(path: backup.store, access: .writing, busyTimeout: lockTimeout)
         defer { db.close() }
@@ -74,7 +77,8 @@ extension StoreAndBackup {
             throw store.error(.busy, "Another connection uses \(backup.store + ending)")
         }
         for ending in StoreFiles.sidecarEndings {
-            // They have no content: an index of a log, and a log or a journal that SQLite would begin anew.
+            // Nothing in these files counts: the `-shm` file, and a log or a journal that SQLite would
+            // overwrite.
             try SQLError.ofFile(
                 backup.store + ending,
                 "An empty file next to the backup could not be removed"
@@ -84,19 +88,20 @@ extension StoreAndBackup {
         }
     }
 
-    /// Renames a file and all next to it.
+    /// Sets a database aside, together with its log and its journal.
     ///
     /// - Returns: The new path; `nil` if there was nothing to rename.
     private func setAside(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) -> String? {
+        if try !files.hasBytes { try removeSharedMemoryFile(files.store + "-shm") }
         var exists = false
-        if try !files.hasBytes { try removeIndex(files.store + "-shm") }
         for ending in StoreFiles.endings where try StoreFiles.status(files.store + ending) != nil {
             exists = true
         }
         if !exists { return nil }
         if try files.hasBytes {
             do throws(SQLError) {
-                // A log stays if it could not be written into its file at the end.
+                // The log is still there if it could not be written into its file when the connection was
+                // closed.
                 return try files.setAside(lockTimeout, sidecarsFirst: true).path
             } catch {
                 // No connection can use a file that SQLite can't read.
@@ -106,16 +111,16 @@ extension StoreAndBackup {
         return try files.moveAside(sidecarsFirst: true)
     }
 
-    /// Removes the index of a log, which holds nothing of its own: SQLite makes another one.
-    private func removeIndex(_ path: String) throws(SQLError) {
-        try SQLError.ofFile(path, "The index of a log could not be removed") {
+    /// Removes a `-shm` file, which holds no data: SQLite creates it again.
+    private func removeSharedMemoryFile(_ path: String) throws(SQLError) {
+        try SQLError.ofFile(path, "The shared-memory file of a log could not be removed") {
             try Platform.removeIfThere($0)
         }
     }
 
-    /// Renames a file so that it has the new name after a power failure, too.
+    /// Renames a file and syncs the folders, so that the rename survives a power failure.
     private func move(_ path: String, to new: String) throws(SQLError) {
-        try SQLError.ofFile(path, "It could not be renamed to \(new)") {
+        try SQLError.ofFile(path, "The file could not be renamed to \(new)") {
             try Platform.replace(new, with: $0)
             try Platform.synchronize(Platform.folder(of: new))
             if Platform.folder(of: new) != Platform.folder(of: $0) {

@@ -1,30 +1,32 @@
 internal import AppMigrations
 internal import AppMigrationsSQLite
 
-/// A store and the backup that copying by hand has left next to it.
+/// A store and the backup that an interrupted copy by the app's own code has left next to it.
 ///
 /// Everything is done under the store's lock.
 struct StoreAndBackup {
-    /// What a copy has left.
+    /// The traces that a copy has left.
     struct Traces {
         var state: InterruptedStoreCopy.State
-        /// The logs and journals of the backup that have a wrong name, by the ending that they should have.
+        /// The paths of logs and journals that belong to the backup but don't have its name, by their
+        /// endings.
         var strays: [String: String] = [:]
         /// The path of a log that can belong to either file.
         var unclearLog: String?
 
-        /// True if a log or a journal of the backup has the name that it would have if it were the store's.
-        func hasLogOf(_ store: StoreFiles) -> Bool {
+        /// True if one of the backup's logs or journals has the store's name.
+        func hasLog(atNameOf store: StoreFiles) -> Bool {
             strays.contains { $0.value == store.store + $0.key }
         }
     }
 
     let store: StoreFiles
     let backup: StoreFiles
-    /// The end of the backup's path, if the rest of it is the store's.
+    /// The part that the backup's path adds to the store's path, such as `_bak`; `nil` if it doesn't begin
+    /// with the latter.
     let suffix: String?
 
-    /// - Returns: `nil` if there is no backup, or one without a byte.
+    /// - Returns: `nil` if the backup is missing or empty.
     init?(path: String, backupPath: String) throws(SQLError) {
         store = try StoreFiles(of: path)
         backup = try StoreFiles(of: backupPath)
@@ -46,7 +48,9 @@ struct StoreAndBackup {
         }
     }
 
-    /// Finds the state and the logs of the backup; an unclear log belongs to the file in `log`.
+    /// Finds the state, and the logs that belong to the backup.
+    ///
+    /// If a log could belong to either file, it is treated as that of the file in `log`.
     func traces(
         log: InterruptedStoreCopy.Choice?,
         check: SQLiteStore.Check,
@@ -66,9 +70,10 @@ struct StoreAndBackup {
         guard try store.hasBytes else { return traces }
         var hasTables = false
         do throws(SQLError) {
-            // SQLite would play the backup's log into the store.
-            let files = traces.hasLogOf(store) ? try scratch(of: store) : store
-            _ = try StoreLook(files: files, busyTimeout: lockTimeout).isUsable(check, reporting: nil) {
+            // If the backup's log has the store's name, SQLite would apply it to the store. So examine a copy
+            // of the store.
+            let files = traces.hasLog(atNameOf: store) ? try makeScratchCopy(of: store) : store
+            try StoreLook(files: files, busyTimeout: lockTimeout).examine(check: check, reporting: nil) {
                 db throws(SQLError) in
                 hasTables = try db.hasTables()
             }
@@ -83,7 +88,7 @@ struct StoreAndBackup {
     func undecidedCopyError(_ state: InterruptedStoreCopy.State) -> SQLError {
         let reason =
             state == .damagedStore
-            ? "the store is damaged or half written" : "the rows of either can be the right ones"
+            ? "the store is damaged or half written" : "either may have the right rows"
         return store.error(.undecidedCopy, "\(backup.store) exists next to the store, and \(reason)")
     }
 
@@ -91,7 +96,9 @@ struct StoreAndBackup {
         store.error(.undecidedLog, "\(path) can belong to the store or to its backup \(backup.store)")
     }
 
-    /// Throws if a connection uses the file, as far as SQLite can tell, and changes nothing.
+    /// Throws if another connection uses the file, as far as SQLite can tell.
+    ///
+    /// A damaged file passes, because no connection can use it.
     func refuseUsed(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) {
         do throws(SQLError) {
             let db = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)

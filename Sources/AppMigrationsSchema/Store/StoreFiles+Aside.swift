@@ -10,7 +10,7 @@ extension StoreFiles {
     /// True if there is a copy, a recovery that has not ended, or the lock file of a process that is working
     /// or has crashed.
     func hasLeftovers() throws(SQLError) -> Bool {
-        for path in [copy, newBackup, recovery, lock] where try Self.status(path) != nil { return true }
+        for path in [copy, newBackup, recoveryMarker, lock] where try Self.status(path) != nil { return true }
         return false
     }
 
@@ -27,7 +27,7 @@ extension StoreFiles {
         toRecover: Bool = false
     ) throws(SQLError) -> SQLiteStore.SetAside? {
         do throws(SQLError) {
-            _ = try StoreLook(files: self, busyTimeout: busyTimeout).isUsable(check)
+            try StoreLook(files: self, busyTimeout: busyTimeout).examine(check: check)
             return nil
         } catch {
             if error.code != .damaged { throw error }
@@ -45,8 +45,8 @@ extension StoreFiles {
     {
         let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
         try db.requireSoleUse()
-        // The connection writes the log into the store when it closes, and deletes it by its name. After the
-        // rename, that could be the log of another store.
+        // Close the connection before the rename. On closing, it writes the log into the store and deletes
+        // the log by its name. After the rename, another store's log could have that name.
         db.keepLogOnClose(false)
         db.close()
         return SQLiteStore.SetAside(
@@ -58,18 +58,23 @@ extension StoreFiles {
 
     /// Renames the store and the files next to it, and returns the new path.
     ///
-    /// The store is renamed first. If the process crashes then, a log or a journal without its store does no
-    /// harm, but a store without them could look complete and lack committed data. `sidecarsFirst` is for a
-    /// store that another file will replace: its log must not keep a name under which SQLite would apply it
-    /// to that file.
+    /// The store is renamed before its log and its journal. If the process crashes in between, a log without
+    /// its store is left, which does no harm. In the other order, a store could be left that looks complete
+    /// but lacks committed data.
+    ///
+    /// `sidecarsFirst` reverses the order, for a store that another file will replace. The log must not keep
+    /// a name under which SQLite would apply it to that file.
+    ///
+    /// `toRecover` first saves the new path in the marker file, so that the next start can continue after a
+    /// crash.
     func moveAside(toRecover: Bool = false, sidecarsFirst: Bool = false) throws(SQLError) -> String {
         let path = try toRecover ? pathToRecover() : freePath()
         for ending in sidecarsFirst ? Self.endings.reversed() : Self.endings {
-            try SQLError.ofFile(store + ending, "The damaged store could not be renamed") {
+            try SQLError.ofFile(store + ending, "The file could not be renamed") {
                 if try Platform.status($0) != nil { try Platform.replace(path + ending, with: $0) }
             }
         }
-        try SQLError.ofFile(store, "The damaged store was renamed, which may not survive a power failure") {
+        try SQLError.ofFile(store, "The store was renamed, but the rename may not survive a power failure") {
             try Platform.synchronize(Platform.folder(of: $0))
         }
         return path
@@ -86,7 +91,7 @@ extension StoreFiles {
 
     /// Sets aside the file that an unfinished recovery put in the place of the store.
     ///
-    /// Such a file may be incomplete and look complete.
+    /// Such a file may look complete without being so.
     func setAsideUnfinished() throws(SQLError) {
         guard let path = try recoveryPath(), try Self.status(path) != nil, try Self.status(store) != nil
         else { return }
@@ -95,8 +100,9 @@ extension StoreFiles {
 
     /// Syncs a recovered store to the disk.
     ///
-    /// The app may have copied a backup, and a copy is not on the disk yet. If the power failed after the
-    /// recovery's mark was removed, the next start would find an empty file and nothing to recover.
+    /// The app may have copied a backup to the store's path, and the copy may not be on the disk yet. If the
+    /// power failed after the marker file was removed, the next start would find an empty file and nothing to
+    /// recover.
     func synchronizeStore() throws(SQLError) {
         if let status = try Self.status(store), status.kind == .file {
             try SQLiteConnection(path: store, access: .writing, busyTimeout: .zero).synchronizeFile()
@@ -115,9 +121,9 @@ extension StoreFiles {
     ///
     /// It is saved before anything is renamed, so that the next start can continue after a crash.
     private func pathToRecover() throws(SQLError) -> String {
-        if let path = try recoveryPath(), try isFree(path, onlyIfNeeded: true) { return path }
+        if let path = try recoveryPath(), try isFree(path, continuing: true) { return path }
         let path = try freePath()
-        try SQLError.ofFile(recovery, "The mark of a recovery could not be made") {
+        try SQLError.ofFile(recoveryMarker, "The marker file of the recovery could not be made") {
             try Platform.removeIfThere($0)
             try Platform.makeFile($0, holding: path.dropFirst(prefix.count) + "\n")
             try Platform.synchronize(Platform.folder(of: $0))
@@ -125,10 +131,12 @@ extension StoreFiles {
         return path
     }
 
-    /// The path that a recovery has saved; `nil` if there is no recovery, or if it crashed before anything
-    /// was renamed.
+    /// The path in the marker file.
+    ///
+    /// - Returns: `nil` if there is no marker file, or if a crash left it incomplete. In that case nothing
+    ///   was renamed yet.
     private func recoveryPath() throws(SQLError) -> String? {
-        let text = String(decoding: try Self.head(ofFile: recovery, count: 100), as: UTF8.self)
+        let text = String(decoding: try Self.head(ofFile: recoveryMarker, count: 100), as: UTF8.self)
         return text.hasSuffix("\n") && !text.contains("/") ? prefix + text.dropLast() : nil
     }
 
@@ -146,9 +154,12 @@ extension StoreFiles {
     }
 
     /// True if the store and the files next to it can be renamed to a path.
-    private func isFree(_ path: String, onlyIfNeeded: Bool = false) throws(SQLError) -> Bool {
+    ///
+    /// If `isContinued` is true, a renaming that a crash interrupted is continued. A file at the new path is
+    /// then no obstacle if the file to be renamed to it no longer exists.
+    private func isFree(_ path: String, continuing isContinued: Bool = false) throws(SQLError) -> Bool {
         for ending in Self.endings where try Self.status(path + ending) != nil {
-            if !onlyIfNeeded { return false }
+            if !isContinued { return false }
             if try Self.status(store + ending) != nil { return false }
         }
         return true

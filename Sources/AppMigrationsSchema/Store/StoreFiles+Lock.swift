@@ -6,18 +6,19 @@ internal import AppMigrationsSQLite
 /// Only its holder creates, uses and removes them.
 ///
 /// The store's own lock is not enough. It must be released for a moment before the copy is written into the
-/// store. At that moment, no other process may remove the copy as a left-over.
+/// store. At that moment, no other process may remove the copy as a leftover.
 extension StoreFiles {
-    /// Runs `body` with the lock, and removes the files that it left next to the store in every case.
+    /// Takes the lock, runs `body`, and always removes the temporary files and the lock file afterwards.
     ///
-    /// `done` returns a sentence about the work of `body`, for the error if only the removal fails; `nil` if
+    /// Temporary files of a crashed process are also removed before `body` runs. If only the removal at the
+    /// end fails, the error says what `body` has achieved. `success` returns a sentence about that; `nil` if
     /// `body` did nothing.
     ///
     /// - Throws: `SQLError.Code.busy` if another process has the lock for longer than `wait`, and
     ///   `SQLError.Code.cancelled`.
     func holdingLock<Value>(
         wait: Duration,
-        done: (Value) -> String?,
+        success: (Value) -> String?,
         _ body: () throws(SQLError) -> Value
     ) throws(SQLError) -> Value {
         let file = try waitForLock(wait)
@@ -26,9 +27,11 @@ extension StoreFiles {
             try removeLeftovers()
             return try body()
         }
-        do throws(SQLError) { try removeLeftovers(andLock: true) } catch {
+        do throws(SQLError) { try removeLeftovers(includingLock: true) } catch {
             switch result {
-            case .success(let value): throw done(value).map(error.following) ?? error
+            case .success(let value):
+                if let done = success(value) { throw error.afterSuccess(done) }
+                throw error
             case .failure(let first): throw first.adding(error, of: "cleaning up")
             }
         }
@@ -43,7 +46,7 @@ extension StoreFiles {
             if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
             let left = ContinuousClock.now.duration(to: deadline)
             if left <= .zero {
-                throw error(.busy, "Another process is migrating this store or setting it aside")
+                throw error(.busy, "Another process is migrating, recovering or setting aside this store")
             }
             Platform.pause(min(delay, left))
             delay = min(delay * 2, .milliseconds(50))
@@ -52,7 +55,7 @@ extension StoreFiles {
 
     /// The lock's open file; `nil` if another process has the lock.
     private func takeLock() throws(SQLError) -> Int32? {
-        try SQLError.ofFile(lock, "The lock beside the store could not be taken") { path in
+        try SQLError.ofFile(lock, "The lock file next to the store could not be locked") { path in
             let file = try Platform.openLock(path)
             var isTaken = false
             defer { if !isTaken { Platform.unlock(file) } }
@@ -61,11 +64,12 @@ extension StoreFiles {
         }
     }
 
-    /// Locks an open file; false if another process has locked it, or if the path leads to another file by
-    /// now.
+    /// Locks an open file.
     ///
-    /// Each holder removes the file, and the next one creates a new one. So a lock on a file that was removed
-    /// protects nothing.
+    /// - Returns: False if another process has locked the file, or if its path now leads to another file.
+    ///
+    /// Each holder deletes the lock file at the end, and the next one creates a new file. So a lock on a
+    /// deleted file protects nothing.
     static func lock(_ file: Int32, openedAt path: String) throws(SystemCallError) -> Bool {
         guard try Platform.tryLock(file) else { return false }
         return try Platform.status(path)?.identity == FileStatus(ofOpen: file).identity
@@ -73,8 +77,8 @@ extension StoreFiles {
 }
 
 extension SQLError {
-    /// This error, as one that was thrown after the work was done.
-    func following(_ done: String) -> SQLError {
+    /// A `cleanupFailed` error for this error, which says that the work itself was done.
+    func afterSuccess(_ done: String) -> SQLError {
         with {
             $0.code = .cleanupFailed
             $0.message = "\(done). Only this failed afterwards: \(message)"

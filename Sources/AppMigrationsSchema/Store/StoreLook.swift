@@ -2,7 +2,7 @@ internal import AppMigrations
 internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
-/// One examination of a store, which changes nothing.
+/// One examination of a store, which doesn't change it.
 ///
 /// A store is damaged only if SQLite says so (NOTADB, CORRUPT) and nothing else explains it. A file that is
 /// busy, forbidden, or on a full or failing disk may be sound.
@@ -12,29 +12,29 @@ struct StoreLook {
     var access = SQLiteConnection.Access.writing
     var preparation = ConnectionPreparation.none
 
-    /// Checks the store, and passes a connection to `body`.
+    /// Checks the store, and passes a connection to `body`; does nothing if the store is missing or empty.
     ///
     /// - Parameters:
     ///   - check: How thoroughly ordinary tables and the file are checked.
     ///   - report: Called for each virtual table with a problem. Without it, virtual tables aren't checked.
     ///   - body: Reads the store after the check.
-    /// - Returns: False if there is no store, or a file without a byte.
-    /// - Throws: `SQLError`: `damaged`, `newerSchema`, `busy` and `unreachable` are about the store and say
-    ///   what it is. Others, those of `body` for instance, are thrown as they are.
-    func isUsable(
-        _ check: SQLiteStore.Check,
+    /// - Throws: `SQLError`. The codes `damaged`, `newerSchema`, `busy` and `unreachable` name the state of
+    ///   the store. Errors of SQLite that mean such a state are converted to them, also if `body` throws
+    ///   them. Every other error is thrown unchanged, such as a statement of `body` that doesn't compile.
+    func examine(
+        check: SQLiteStore.Check,
         reporting report: ((SQLiteStore.VirtualTableProblem) -> Void)? = nil,
         _ body: (SQLiteConnection) throws(SQLError) -> Void = { (_) throws(SQLError) in }
-    ) throws(SQLError) -> Bool {
+    ) throws(SQLError) {
         do throws(SQLError) {
-            // A file without a byte isn't opened, because SQLite would delete its log and its journal.
-            if let orphan = try files.orphan() { throw orphan }
-            guard let status = try StoreFiles.status(files.store) else { return false }
+            // An empty file isn't opened, because SQLite would delete its log and its journal.
+            if let error = try files.orphanedLogError() { throw error }
+            guard let status = try StoreFiles.status(files.store) else { return }
             if status.kind != .file { throw files.error(.unreachable, "It is not a file") }
-            if status.size == 0 { return false }
-            let db = try begin()
+            if status.size == 0 { return }
+            let db = try openInTransaction()
             defer { db.close() }
-            if try db.query("PRAGMA page_count") == [[0]] { return false }
+            if try db.query("PRAGMA page_count") == [[0]] { return }
             let virtualTables = check == .off ? [] : try SchemaObject.virtualTables(of: db)
             db.removeModules(of: virtualTables)
             if let damage = try Complaints(check, of: db).damage {
@@ -42,24 +42,23 @@ struct StoreLook {
             }
             if virtualTables.isEmpty {
                 try body(db)
-                return true
+                return
             }
-            // The second connection has the modules. The first one ends its transaction before: a writer that
-            // waits for that end would not let the second one begin.
+            // Use a second connection, which still has the modules. Close the first one before that: a writer
+            // that waits for its transaction to end would keep the second one from beginning one.
             db.close()
-            let complete = try begin()
+            let complete = try openInTransaction()
             defer { complete.close() }
             if let report {
                 try SQLiteStore.VirtualTableProblem.found(by: check, in: virtualTables, of: complete)
                     .forEach(report)
             }
             try body(complete)
-            return true
         } catch { throw try storeError(for: error) }
     }
 
-    /// A connection in a transaction, so that everything it reads is of one moment.
-    private func begin() throws(SQLError) -> SQLiteConnection {
+    /// Opens a connection and begins a transaction, so that everything is read from one snapshot.
+    private func openInTransaction() throws(SQLError) -> SQLiteConnection {
         let db = try open()
         try db.query("BEGIN")
         try db.query("SELECT count(*) FROM sqlite_master")
@@ -68,9 +67,10 @@ struct StoreLook {
 
     /// A connection that changes neither the database nor the files next to it.
     ///
-    /// It is opened for writing: SQLite needs that to read after another process died in a transaction, or to
-    /// share a write-ahead log. If writing isn't allowed, SQLite falls back to reading. The last connection
-    /// that closes usually moves the log into the file, and this one doesn't.
+    /// There is one exception: if another process died in a transaction, SQLite rolls it back. To do that,
+    /// and to share a write-ahead log, SQLite needs a connection that is opened for writing. If writing isn't
+    /// allowed, SQLite falls back to reading. The last connection that closes usually moves the log into the
+    /// file; this one doesn't.
     private func open() throws(SQLError) -> SQLiteConnection {
         let log = try StoreFiles.status(files.store + "-wal")
         let db = try SQLiteConnection(path: files.store, access: access, busyTimeout: busyTimeout)
@@ -80,7 +80,8 @@ struct StoreLook {
         return db
     }
 
-    /// The error that names the state of the store; `error` itself if that says nothing about the store.
+    /// Converts an error to one that names the state of the store; returns it unchanged if it isn't about the
+    /// store.
     private func storeError(for error: SQLError) throws(SQLError) -> SQLError {
         func asStoreError(_ code: SQLError.Code, _ message: String? = nil) -> SQLError {
             error.with {
@@ -92,7 +93,8 @@ struct StoreLook {
         }
         if error.code == .cancelled { return error }
         guard let code = error.extendedResultCode else {
-            // The only texts that are read from a store are those of its schema.
+            // Only the schema is read from a store as text, so invalid text means that its schema can't be
+            // read.
             let isOfFile = error.code == .fileFailure || error.code == .invalidText
             return isOfFile ? asStoreError(.unreachable) : error
         }
@@ -107,17 +109,17 @@ struct StoreLook {
         default: return error
         }
         // NOTADB has three causes: a file format of a later version, an encrypted database without its key,
-        // and a file that really is no database. Only the last is damage. The file is read by plain calls
-        // here. That takes no lock away, because no connection of this process can have locked a file that
-        // SQLite can't read.
+        // and a file that really is no database. Only the last is damage. The file is read by plain calls of
+        // the system here. Closing a file releases this process's locks on it, but no connection can have
+        // locked a file that SQLite can't read.
         let head: [UInt8]
         do throws(SQLError) { head = try StoreFiles.head(ofFile: files.store, count: 1_024) } catch {
             return try storeError(for: error)
         }
-        if head.isEmpty { return asStoreError(.unreachable, "It was removed while it was examined") }
+        if head.isEmpty { return asStoreError(.unreachable, "The file was removed while it was examined") }
         // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
         if head.starts(with: "SQLite format 3\0".utf8), head.count > 19, head[19] > 2 {
-            let message = "The file's format is one of a newer SQLite (read version \(head[19]))"
+            let message = "The file is in the format of a newer SQLite (read version \(head[19]))"
             return asStoreError(.newerSchema, message)
         }
         // Only encrypted or compressed bytes have so many values: 1,024 random bytes have about 251 different
@@ -127,7 +129,7 @@ struct StoreLook {
         return asStoreError(.unreachable, message)
     }
 
-    /// True if the schema can be read as rows, and only a statement in it doesn't compile.
+    /// True if the rows of the schema are intact, and SQLite only can't compile a statement in them.
     ///
     /// SQLite reports a statement that it can't compile as a "malformed database schema" and as CORRUPT, even
     /// if a later version understands the statement.

@@ -162,43 +162,43 @@ struct IndexPair: Sendable, CustomTestStringConvertible {
         try plan.apply(db)
     }
 
-    private static let changed = "The virtual table f can be changed only by making it again"
+    private static let changed = "The virtual table f can be changed only by dropping and creating it again"
     private static let drop = "droppedTables: [\"f\"]."
 
     @Test(arguments: [
         (
             IndexPair.fts5, IndexPair.fts5.replacing("content=", with: "tokenize='porter', content="),
             "\(changed). It is an index of note, and holds no rows. The plan fills the new one from note."
-                + " If it may be made again: \(drop)"
+                + " If that is acceptable: \(drop)"
         ),
         (
             IndexPair.fts4, IndexPair.fts5,
             "\(changed). It is an index of note, and holds no rows. The plan fills the new one from note."
-                + " If it may be made again: \(drop)"
+                + " If that is acceptable: \(drop)"
         ),
         (
             IndexPair.fts5, "CREATE VIRTUAL TABLE f USING fts5(text)",
-            "\(changed). It is an index of note, and holds no rows. The new one is empty. If it may be made again: \(drop)"
+            "\(changed). It is an index of note, and holds no rows. The new one is empty. If that is acceptable: \(drop)"
         ),
         (
             "CREATE VIRTUAL TABLE f USING fts5(text);", IndexPair.fts5,
-            "\(changed), without its rows. The plan fills the new one from note. If they may go: \(drop)"
+            "\(changed), which loses its rows. The plan fills the new one from note. If that is acceptable: \(drop)"
         ),
         (
             "CREATE VIRTUAL TABLE f USING fts5(text);", "CREATE VIRTUAL TABLE f USING fts5(text, prefix=2)",
-            "\(changed), without its rows. If they may go: \(drop)"
+            "\(changed), which loses its rows. If that is acceptable: \(drop)"
         ),
         (
             "CREATE VIRTUAL TABLE f USING fts4(content='', text);", "CREATE VIRTUAL TABLE f USING fts5(text)",
-            "\(changed), without its rows. If they may go: \(drop)"
+            "\(changed), which loses its rows. If that is acceptable: \(drop)"
         ),
         (
             IndexPair.fts5, "",
-            "The target has no table f. It is an index of note, and holds no rows. If it may go with its content: \(drop)"
+            "The target has no table f. It is an index of note, and holds no rows. To drop it with its content: \(drop)"
         ),
         (
             "CREATE VIRTUAL TABLE f USING fts5(text); INSERT INTO f VALUES ('hello');", "",
-            "The target has no table f, which has 1 row. If it may go with its content: \(drop)"
+            "The target has no table f, which has 1 row. To drop it with its content: \(drop)"
         ),
     ])
     func `a question about an index tells what it holds`(from: String, to: String, question: String) throws {

@@ -24,8 +24,8 @@ import Testing
         #expect(
             asked.questions.map(\.description) == [
                 "The column e of the table t gets a type that can change its values. The hint \"0\" does not use the"
-                    + " column, and would replace its values. Say how; SQLite's own conversion,"
-                    + " which leaves what it can't convert, is values: [\"t\": [\"e\": \"coalesce(e, 0)\"]]."
+                    + " column, and would replace its values. Give an expression that converts them. SQLite's own"
+                    + " conversion, which keeps values that it can't convert, is values: [\"t\": [\"e\": \"coalesce(e, 0)\"]]."
             ]
         )
         #expect(try sqlError { try asked.apply(older) }.code == .openQuestions)

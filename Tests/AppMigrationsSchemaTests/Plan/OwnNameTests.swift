@@ -27,7 +27,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(7, NULL)",
             complaint:
                 "The column b becomes NOT NULL, and the number of rows without a value there is 1 (id 7)."
-                + " Nothing was changed. Give them a value in values:, such as coalesce(b, '')."
+                + " Nothing was changed. Give them a value in values, such as coalesce(b, '')."
         ),
         StricterTable(
             from: "a, b TEXT",
@@ -38,7 +38,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(2, NULL), (3, NULL)",
             complaint:
                 "The column b becomes NOT NULL, and the number of rows without a value there is 2 (first: rowid 2)."
-                + " Nothing was changed. Give them a value in values:, such as coalesce(b, '')."
+                + " Nothing was changed. Give them a value in values, such as coalesce(b, '')."
         ),
         StricterTable(
             from: "a, b",
@@ -49,7 +49,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(NULL, 2)",
             complaint:
                 "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)."
-                + " Nothing was changed. Give them a value in values:, such as coalesce(a, '')."
+                + " Nothing was changed. Give them a value in values, such as coalesce(a, '')."
         ),
         StricterTable(
             from: "k TEXT PRIMARY KEY, v",
@@ -60,7 +60,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(NULL, 5)",
             complaint:
                 "The column k becomes NOT NULL, and the number of rows without a value there is 1 (rowid 3)."
-                + " Nothing was changed. Give them a value in values:."
+                + " Nothing was changed. Give them a value in values."
         ),
         StricterTable(
             from: "k INT, l INT, v, PRIMARY KEY (k, l)",
@@ -71,7 +71,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(1, 3, NULL)",
             complaint:
                 "The column v becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)."
-                + " Nothing was changed. Give them a value in values:, such as coalesce(v, '')."
+                + " Nothing was changed. Give them a value in values, such as coalesce(v, '')."
         ),
         StricterTable(
             from: "id INTEGER PRIMARY KEY, n INTEGER, s TEXT",
@@ -123,7 +123,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(5, NULL)",
             complaint:
                 "The column new becomes NOT NULL, and the number of rows without a value there is 1 (id 5)."
-                + " Nothing was changed. Give them a value in values:, such as coalesce(new, '')."
+                + " Nothing was changed. Give them a value in values, such as coalesce(new, '')."
         ),
         StricterTable(
             from: "id INTEGER PRIMARY KEY, old",
@@ -135,7 +135,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(5, NULL)",
             complaint:
                 "The column new becomes NOT NULL, and the number of rows without a value there is 1 (id 5)."
-                + " Nothing was changed. Give them a value in values:, such as coalesce(new, '')."
+                + " Nothing was changed. Give them a value in values, such as coalesce(new, '')."
         ),
         StricterTable(
             from: "id INTEGER PRIMARY KEY, old TEXT",
@@ -157,7 +157,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
             wrong: "(NULL, 5)",
             complaint:
                 "The column k becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)."
-                + " Nothing was changed. Give them a value in values:."
+                + " Nothing was changed. Give them a value in values."
         ),
     ]
 
@@ -232,7 +232,7 @@ struct StricterTable: Sendable, CustomTestStringConvertible {
     @Test func `a key without a value that rows could share is answered by its own name`() throws {
         let db = try database("CREATE TABLE t(k TEXT PRIMARY KEY); INSERT INTO t VALUES ('a')")
         let target = "CREATE TABLE t(k TEXT PRIMARY KEY) WITHOUT ROWID"
-        let question = "The column k of the table t becomes NOT NULL. If every row has a value there:"
+        let question = "The column k of the table t becomes NOT NULL. If no row is NULL there:"
         #expect(
             try SchemaPlan(from: db, to: target).questions.map(\.description)
                 == ["\(question) values: [\"t\": [\"k\": \"k\"]]."]

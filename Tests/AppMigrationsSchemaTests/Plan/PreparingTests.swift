@@ -163,7 +163,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect(error.message.contains(try #require(pair.complaint)), "\(error)")
         #expect(
             error.description.hasSuffix(
-                "Nothing was changed. Register it on each private connection with preparing:."
+                "Nothing was changed. Register it on each private connection in the preparing closure."
             ),
             "\(error)"
         )
@@ -179,7 +179,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect(
             error.description
                 == "The table t cannot be renamed: no such tokenizer: app_tok. Nothing was changed."
-                + " Register it on each private connection with preparing:, or rename the table in a migration."
+                + " Register it on each private connection in the preparing closure, or rename the table in a migration."
         )
         let plan = try SchemaPlan(
             from: db,
@@ -201,7 +201,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         #expect(error.underlyingError is NoFunction)
         #expect(
             error.description
-                == "The closure preparing: failed: there is no such function. Nothing was changed."
+                == "The preparing closure failed: there is no such function. Nothing was changed."
         )
         let cancelled = try sqlError {
             try SchemaPlan(from: db, to: "CREATE TABLE t(a, b)") { _ in throw CancellationError() }
@@ -224,7 +224,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
             CREATE VIRTUAL TABLE f USING fts5(a, tokenize='app_tok')
             """
         let error = try sqlError { try store.status(target: target) }
-        #expect(error.description.contains("with preparing:"), "\(error)")
+        #expect(error.description.contains("in the preparing closure"), "\(error)")
         let status = try store.status(target: target, check: .full, preparing: AppRegistrations.register)
         guard case .migratable(let plan) = status else {
             Issue.record("\(status)")
@@ -271,7 +271,7 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         let rebuild = TableRebuild("f_content", as: "CREATE TABLE f_content(a, b)")
         let error = try refused(db) { try rebuild.run(db) }
         #expect(
-            error.description.hasSuffix("Register it on each private connection with preparing:.")
+            error.description.hasSuffix("Register it on each private connection in the preparing closure.")
         )
         try rebuild.run(db, preparing: AppRegistrations.register)
     }
@@ -280,11 +280,12 @@ struct RegisteredPair: Sendable, CustomTestStringConvertible {
         let db = try AppRegistrations.database("CREATE TABLE t(a); INSERT INTO t VALUES (3)")
         let values = ["b": "app_same(a)"]
         let rebuild = TableRebuild("t", as: "CREATE TABLE t(a, b)", values: values)
-        let way = "or register what they need. Register it on each private connection with preparing:."
+        let way =
+            "or register what the expression needs. Register it on each private connection in the preparing closure."
         let refusal = try refused(db) { try rebuild.run(db) }
         #expect(
             refusal.description.hasSuffix(
-                "no such function: app_same. Nothing was changed. Correct values:, \(way)"
+                "no such function: app_same. Nothing was changed. Correct the values argument, \(way)"
             )
         )
         let hints = SchemaPlan.Hints(values: ["t": values])

@@ -18,7 +18,7 @@ import Testing
         #expect("\(try SchemaPlan(from: db, to: target))" == done)
         #expect(
             "\(try SchemaPlan(from: db, to: "CREATE TABLE a(x, y)"))"
-                == "The target has no table b, which has 0 rows. If it may go with its content: droppedTables: [\"b\"]."
+                == "The target has no table b, which has 0 rows. To drop it with its content: droppedTables: [\"b\"]."
         )
     }
 

@@ -55,10 +55,13 @@ import Testing
                 .init(renamedTables: ["t": "w", "w": "t"]),
                 "The hints rename the table t to w, and the other way round; exchange them in a migration"
             ),
-            (.init(renamedTables: ["t": "u", "w": "u"]), "The hints rename the table w to u, and t, too"),
+            (
+                .init(renamedTables: ["t": "u", "w": "u"]),
+                "The hints rename the table w to u, to which they also rename t"
+            ),
             (
                 .init(renamedColumns: ["t": ["a": "c", "b": "c"]]),
-                "The hints rename the column b of the table t to c, and a, too"
+                "The hints rename the column b of the table t to c, to which they also rename a"
             ),
             (
                 .init(droppedColumns: ["T": ["A"]]),
@@ -71,7 +74,8 @@ import Testing
             ),
             (
                 .init(values: ["t": ["c": "\"nope\" || 1"]]),
-                "The value for the column c of the table t has a name in double quotes that SQLite would treat as a text:"
+                "The value for the column c of the table t has a double-quoted name that SQLite would treat as a string"
+                    + " literal:"
                     + " no such column: nope"
             ),
         ]
@@ -86,12 +90,12 @@ import Testing
     @Test(arguments: [
         (
             "CREATE TABLE t(a); INSERT INTO t VALUES (1)",
-            "The target puts rows into the table t, and a plan makes tables without rows. Nothing was changed."
+            "The target puts rows into the table t, but a plan creates only the schema. Nothing was changed."
                 + " Insert them in a migration."
         ),
         (
             "CREATE TABLE t(a); CREATE TEMP VIEW v AS SELECT 1",
-            "The target makes the temporary view v, which is gone with its connection. Nothing was changed."
+            "The target makes the temporary view v, which exists only on its own connection. Nothing was changed."
                 + " Remove it from the target."
         ),
     ])
@@ -155,7 +159,7 @@ import Testing
         #expect(
             error.description
                 == "The table t cannot be renamed: no such module: nomodule. Nothing was changed."
-                + " Register it on each private connection with preparing:, or rename the table in a migration."
+                + " Register it on each private connection in the preparing closure, or rename the table in a migration."
         )
         let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(a, b)", hints: .init(droppedTables: ["m"]))
         #expect(plan.steps.map(\.description) == ["rebuild the table t", "drop the table m"])
@@ -203,6 +207,6 @@ import Testing
             mayGo: { $0 == SQLName("b") }
         ) { old, new, reason in SQLError(.refusedSchemaChange, "\(old) \(new) \(reason)") }
         #expect(renames.pending.map { "\($0.old) \($0.new)" }.joined(separator: ",") == pending)
-        #expect(renames.gone.map(\.text).joined() == gone)
+        #expect(renames.droppedNames.map(\.text).joined() == gone)
     }
 }

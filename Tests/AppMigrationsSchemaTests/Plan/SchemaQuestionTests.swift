@@ -21,20 +21,23 @@ import Testing
         #expect(
             plan.questions.map(\.description) == [
                 "The target has no table gone, which has 0 rows. If it was renamed: renamedTables: [\"gone\": \"came\"] or"
-                    + " renamedTables: [\"gone\": \"also\"]. If it may go with its content: droppedTables: [\"gone\"].",
+                    + " renamedTables: [\"gone\": \"also\"]. To drop it with its content: droppedTables: [\"gone\"].",
                 "The column a of the table t becomes NOT NULL. Say what rows without a value get:"
                     + " values: [\"t\": [\"a\": \"coalesce(a, '')\"]].",
-                "The column b of the table t gets a type that can change its values. Say how; SQLite's own conversion,"
-                    + " which leaves what it can't convert, is values: [\"t\": [\"b\": \"b\"]].",
+                "The column b of the table t gets a type that can change its values. Give an expression that converts"
+                    + " them. SQLite's own conversion, which keeps values that it can't convert, is values: [\"t\": [\"b\": \"b\"]].",
                 "The new column n of the table t is NOT NULL and has no default. Give it a value:"
                     + " values: [\"t\": [\"n\": \"an expression\"]].",
                 "The target's table t has no column c, which has a value in 1 row. If it was renamed: renamedColumns: [\"t\": [\"c\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. If it may go with its content: droppedColumns: [\"t\": [\"c\"]].",
+                    + " renamedColumns: [\"t\": [\"c\": \"o\"]]. To drop it with its content: droppedColumns: [\"t\":"
+                    + " [\"c\"]].",
                 "The target's table t has no column d, which has a value in 1 row. If it was renamed: renamedColumns: [\"t\": [\"d\": \"n\"]] or"
-                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. If it may go with its content: droppedColumns: [\"t\": [\"d\"]].",
-                "The column e of the table t, which has a value in 1 row, becomes a generated one. If its values may go: droppedColumns: [\"t\": [\"e\"]].",
-                "The virtual table f can be changed only by making it again, without its rows. If they may go:"
-                    + " droppedTables: [\"f\"].",
+                    + " renamedColumns: [\"t\": [\"d\": \"o\"]]. To drop it with its content: droppedColumns: [\"t\":"
+                    + " [\"d\"]].",
+                "The column e of the table t, which has a value in 1 row, becomes a generated column, so its values are"
+                    + " lost. If that is acceptable: droppedColumns: [\"t\": [\"e\"]].",
+                "The virtual table f can be changed only by dropping and creating it again, which loses its rows. If that"
+                    + " is acceptable: droppedTables: [\"f\"].",
             ]
         )
         #expect(plan.questions[4].kind == .droppedColumn)
@@ -85,9 +88,9 @@ import Testing
         )
         #expect(
             try SchemaPlan(from: half, to: target).questions.map(\.description) == [
-                "The target has no table note_bak, which has 1 row. It may be a copy of note, and have rows that are"
-                    + " missing there, which some users have nowhere else. Compare the two in a migration first. If it may go with its content:"
-                    + " droppedTables: [\"note_bak\"]."
+                "The target has no table note_bak, which has 1 row. It may be a leftover copy of note, with rows that"
+                    + " exist nowhere else for some users. Compare the tables in a migration first. To drop it with its"
+                    + " content: droppedTables: [\"note_bak\"]."
             ]
         )
     }
@@ -103,8 +106,8 @@ import Testing
             plan.questions.map(\.description) == [
                 "The column end of the table p becomes NOT NULL. Say what rows without a value get:"
                     + " values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
-                "The column end of the table p gets a type that can change its values. Say how; SQLite's own conversion,"
-                    + " which leaves what it can't convert, is values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
+                "The column end of the table p gets a type that can change its values. Give an expression that converts"
+                    + " them. SQLite's own conversion, which keeps values that it can't convert, is values: [\"p\": [\"end\": \"coalesce(zip, 0)\"]].",
             ]
         )
         let hints = SchemaPlan.Hints(renamedColumns: renamed, values: ["p": ["end": "coalesce(zip, 0)"]])

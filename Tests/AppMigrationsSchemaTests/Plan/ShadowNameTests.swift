@@ -86,7 +86,7 @@ import Testing
         let error = try refused(db) { try plan.apply(db) }
         #expect(
             error.description
-                == "The table f_docsize would not become what the target says. Nothing was changed."
+                == "The table f_docsize would still differ from the target. Nothing was changed."
                 + " Change it in a migration instead."
         )
     }

@@ -210,8 +210,8 @@ import Testing
         let plan = try SchemaPlan(from: db, to: "CREATE TABLE t(a UNIQUE)", hints: hints)
         #expect(
             plan.steps.map(\.sql) == [
-                "-- rebuild the table t: this can't be shown as SQL: no such tokenizer: app_tok. Register it on each private"
-                    + " connection with preparing:\n",
+                "-- rebuild the table t: this can't be shown as SQL: no such tokenizer: app_tok. Register it on each"
+                    + " private connection in the preparing closure\n",
                 "DROP TABLE main.\"f\";\n",
             ]
         )

@@ -13,7 +13,7 @@ private struct RandomExpression {
 
     private static func column(_ random: inout SeededGenerator) -> String {
         let name = SQLName(random.element(of: columns))
-        return random.element(of: [name.quoted, name.alwaysName, name.written])
+        return random.element(of: [name.quoted, name.inBackticks, name.quotedIfNeeded])
     }
 
     private static func make(_ depth: Int, _ random: inout SeededGenerator) -> String {
@@ -89,7 +89,7 @@ private struct RandomExpression {
         let names = SQLTokens(expression).inBackticks
         for column in RandomExpression.columns {
             let others =
-                ["id"] + RandomExpression.columns.filter { $0 != column }.map { SQLName($0).alwaysName }
+                ["id"] + RandomExpression.columns.filter { $0 != column }.map { SQLName($0).inBackticks }
             let row = "(SELECT \(others.joined(separator: ", ")) FROM t) AS t"
             let isNeeded = try db.complaint(about: "SELECT (\(names)\n) FROM \(row)") != nil
             #expect(reads.columns.contains(SQLName(column)) == isNeeded, "\(column) in \(expression)")

@@ -80,8 +80,8 @@ import Testing
         }
         #expect(
             error.description
-                == "Rebuilding the table t: The new table has no column n. Nothing was changed. Use it in values: if it"
-                + " gets another name, or name it in dropping:."
+                == "Rebuilding the table t: The new table has no column n. Nothing was changed. If it was renamed, use it"
+                + " in an expression in values. If it may be lost, list it in dropping."
         )
         // No column is known to be used where the expression takes no row of a subquery's.
         let whole = TableRebuild("t", as: "CREATE TABLE t(b)", values: ["b": "rows_of_t() + main.t.a"])
@@ -93,7 +93,7 @@ import Testing
         )
         #expect(plan.questions.map(\.column) == ["n"])
         for (value, words) in [
-            ("rows_of_t() || \"x\"", "a name in double quotes that SQLite would treat as a text"),
+            ("rows_of_t() || \"x\"", "a double-quoted name that SQLite would treat as a string literal"),
             ("rows_of_t() + x", "no such column: x"),
         ] {
             let wrong = TableRebuild("t", as: "CREATE TABLE t(a, n)", values: ["n": value])
@@ -137,8 +137,9 @@ import Testing
         let error = try sqlError { try SchemaPlan(from: database(script), to: target, hints: circle) }
         #expect(
             error.description
-                == "The values for the tables a, b read one another, so that one would read the new rows of another."
-                + " Nothing was changed. Give some of them in a migration."
+                == "The expressions in values for the tables a, b read each other's tables, so none of these can be"
+                + " changed first."
+                + " Nothing was changed. Set some of the values in a migration."
         )
     }
 

@@ -107,8 +107,8 @@ import Testing
         #expect(error.code == .undecidedCopy)
         let reason =
             row.state == .subset
-            ? "has nothing that it lacks: either the copy was interrupted, or rows were deleted since"
-            : "has rows or values that it lacks, so the rows of either can be the right ones"
+            ? "has only rows that note_bak has, too: either the copy was interrupted, or rows were deleted later"
+            : "has rows or values that note_bak lacks, so either may have the right rows"
         #expect(
             error.description
                 == "Recovering the table note: note_bak exists, and note \(reason)."

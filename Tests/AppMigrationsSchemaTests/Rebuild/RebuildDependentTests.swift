@@ -45,7 +45,7 @@ import Testing
         #expect(
             error.description.lowercased()
                 == ("Rebuilding the table t: The index i would no longer compile: no such column: gone."
-                + " Nothing was changed. Name the index in dropping:.").lowercased()
+                + " Nothing was changed. List the index in dropping.").lowercased()
         )
         try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone", "I"]).run(db)
         #expect(try db.query("SELECT name FROM sqlite_master") == [["t"]])
@@ -116,7 +116,7 @@ import Testing
             error.description.hasPrefix("Rebuilding the table t: The trigger r would no longer compile: "),
             "\(error)"
         )
-        #expect(error.description.hasSuffix("Nothing was changed. Change it first, or name it in dropping:."))
+        #expect(error.description.hasSuffix("Nothing was changed. Change it first, or list it in dropping."))
     }
 
     @Test func `a trigger that waits for updates of a column that goes is refused`() throws {
@@ -126,8 +126,8 @@ import Testing
         let error = try refused(db) { try rebuild.run(db) }
         #expect(
             error.description
-                == "Rebuilding the table t: The trigger r waits for updates of the column Gone, which"
-                + " is dropped. Nothing was changed. Name the trigger in dropping:, and make it again afterwards."
+                == "Rebuilding the table t: The trigger r fires on updates of the column Gone, which"
+                + " is dropped. Nothing was changed. List the trigger in dropping, and create it again afterwards."
         )
         try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone", "r"]).run(db)
         #expect(try db.query("SELECT name FROM sqlite_master") == [["t"]])
@@ -177,7 +177,7 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table t: The trigger r would no longer compile: no such column: new.gone."
-                + " Nothing was changed. Change it first, or name it in dropping:."
+                + " Nothing was changed. Change it first, or list it in dropping."
         )
     }
 }

@@ -27,12 +27,12 @@ import Testing
         (
             "CREATE INDEX gone ON t(gone)",
             "The index gone would no longer compile: no such column: gone. Nothing was changed."
-                + " Drop it before, since a column has its name."
+                + " Drop it with a statement first, because a column has the same name."
         ),
         (
             "CREATE TRIGGER gone AFTER UPDATE OF gone ON t BEGIN SELECT 1; END",
-            "The trigger gone waits for updates of the column gone, which is dropped. Nothing was changed."
-                + " Drop it before, since a column has its name."
+            "The trigger gone fires on updates of the column gone, which is dropped. Nothing was changed."
+                + " Drop it with a statement first, because a column has the same name."
         ),
     ])
     func `what uses a column and has its name is dropped before`(object: String, message: String) throws {
@@ -58,8 +58,9 @@ import Testing
         let rebuild = TableRebuild("note", as: createTable, values: ["title": "upper(title)"])
         #expect(
             try refused(db) { try rebuild.run(db) }.description
-                == "Rebuilding the table note: The virtual table f is filled from the column title and would not follow."
-                + " Nothing was changed. Drop it before, and make and fill it again afterwards; or change values with"
+                == "Rebuilding the table note: The virtual table f is filled from the column title, and would be out of date."
+                + " Nothing was changed. Drop the virtual table first, and create and fill it again afterwards; or change"
+                + " values with"
                 + " UPDATE, which fires triggers."
         )
         let dropping = TableRebuild(
@@ -106,7 +107,7 @@ import Testing
         if let column {
             #expect(
                 try refused(db) { try rebuild.run(db) }.message.contains(
-                    "The virtual table f is filled from the column \(column) and would not follow"
+                    "The virtual table f is filled from the column \(column), and would be out of date"
                 )
             )
         } else {

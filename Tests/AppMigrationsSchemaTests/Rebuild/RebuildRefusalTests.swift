@@ -32,8 +32,8 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table t: Foreign keys are on, and SQLite cannot turn them off inside"
-                + " a transaction: the rows that refer to a table would be deleted with it. Nothing was changed."
-                + " Run it outside of the transaction, or in a migration, which turns them off before."
+                + " a transaction. With a dropped table, the rows that refer to it would be deleted. Nothing was changed."
+                + " Run the change outside of the transaction, or in a migration, which turns foreign keys off first."
         )
         #expect(try db.isInTransaction)
     }

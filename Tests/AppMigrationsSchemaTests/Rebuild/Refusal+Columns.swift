@@ -5,52 +5,55 @@ extension Refusal {
         Refusal(
             createTable: "CREATE TABLE t(a)",
             reason: "The new table has no column b",
-            advice: "Use it in values: if it gets another name, or name it in dropping:."
+            advice:
+                "If it was renamed, use it in an expression in values. If it may be lost, list it in dropping."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b AS (a))",
             reason: "The values of b would be replaced by generated ones",
-            advice: "Use it in values: if it gets another name, or name it in dropping:."
+            advice:
+                "If it was renamed, use it in an expression in values. If it may be lost, list it in dropping."
         ),
         Refusal(
             dropping: ["A"],
-            reason: "The column A is to be dropped, and the new table has it",
+            reason: "The column A is listed in dropping, but the new table has it",
             advice:
-                "Take it out of one of the two. An index, a trigger or a view of this name is dropped by a statement before."
+                "Remove it from one of the two. If you mean an index, a trigger or a view of this name, drop it with a"
+                + " statement first."
         ),
         Refusal(
             dropping: ["gone", "T"],
             reason: "T is not a column, index, trigger or view that can be dropped with t",
-            advice: "Correct the name, or take it out of dropping:."
+            advice: "Correct the name, or remove it from dropping."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b, c TEXT NOT NULL)",
             reason: "The new column c is NOT NULL, and has neither a default nor a value",
-            advice: "Give one of them, a value in values:."
+            advice: "Add a default to the column, or an expression to values."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b, c TEXT NOT NULL DEFAULT NULL)",
             reason: "The new column c is NOT NULL, and has neither a default nor a value",
-            advice: "Give one of them, a value in values:."
+            advice: "Add a default to the column, or an expression to values."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a NOT NULL DEFAULT 0, b NOT NULL)",
             reason:
                 "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)",
-            advice: "Give them a value in values:, such as coalesce(a, '')."
+            advice: "Give them a value in values, such as coalesce(a, '')."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a PRIMARY KEY, b) WITHOUT ROWID",
             reason:
                 "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 2)",
-            advice: "Give them a value in values:."
+            advice: "Give them a value in values."
         ),
         Refusal(
             before: "CREATE TABLE t(a INT, b); INSERT INTO t VALUES (NULL, 1)",
             createTable: "CREATE TABLE t(a INTEGER PRIMARY KEY, b)",
             reason:
                 "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
-            advice: "Give them a value in values:."
+            advice: "Give them a value in values."
         ),
         Refusal(
             before:
@@ -58,46 +61,47 @@ extension Refusal {
             createTable: "CREATE TABLE t(`two words` INT NOT NULL, `end` REAL, b BLOB)",
             reason:
                 "The column two words becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
-            advice: "Give them a value in values:, such as coalesce(`two words`, 0)."
+            advice: "Give them a value in values, such as coalesce(`two words`, 0)."
         ),
         Refusal(
             before: "CREATE TABLE t(`end` REAL); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(`end` REAL NOT NULL)",
             reason:
                 "The column end becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
-            advice: "Give them a value in values:, such as coalesce(`end`, 0.0)."
+            advice: "Give them a value in values, such as coalesce(`end`, 0.0)."
         ),
         Refusal(
             before: "CREATE TABLE t(a BLOB); INSERT INTO t VALUES (NULL)",
             createTable: "CREATE TABLE t(a BLOB NOT NULL)",
             reason:
                 "The column a becomes NOT NULL, and the number of rows without a value there is 1 (rowid 1)",
-            advice: "Give them a value in values:, such as coalesce(a, x'')."
+            advice: "Give them a value in values, such as coalesce(a, x'')."
         ),
         Refusal(
             before: "CREATE TABLE t(phone TEXT); INSERT INTO t VALUES ('0041790000')",
             createTable: "CREATE TABLE t(phone PHONENUMBER)",
             reason: "The column phone gets another type, PHONENUMBER, which can change its values",
-            advice: "Say how in values:; its name alone, phone, is SQLite's own conversion."
+            advice:
+                "Give an expression in values. The column's name alone, phone, means SQLite's own conversion."
         ),
         Refusal(
             before: "CREATE TABLE t(n INTEGER); INSERT INTO t VALUES (9007199254740993)",
             createTable: "CREATE TABLE t(n REAL)",
             reason: "The column n gets another type, REAL, which can change its values",
-            advice: "Say how in values:; its name alone, n, is SQLite's own conversion."
+            advice: "Give an expression in values. The column's name alone, n, means SQLite's own conversion."
         ),
         Refusal(
             before: "CREATE TABLE t(n INTEGER); INSERT INTO t VALUES ('x')",
             createTable: "CREATE TABLE t(n INTEGER) STRICT",
             reason: "The column n gets another type, INTEGER STRICT, which can change its values",
-            advice: "Say how in values:; its name alone, n, is SQLite's own conversion."
+            advice: "Give an expression in values. The column's name alone, n, means SQLite's own conversion."
         ),
         Refusal(
             before: "CREATE TABLE t(rowid, oid, _rowid_)",
             createTable: "CREATE TABLE t(a)",
             dropping: ["rowid", "oid", "_rowid_"],
-            reason: "The new table has no column of the old one",
-            advice: "Give it one, or drop the table."
+            reason: "The new table has no column in common with the old one",
+            advice: "Keep a column, or drop the table and create another one."
         ),
     ]
 

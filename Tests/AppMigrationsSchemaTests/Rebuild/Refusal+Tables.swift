@@ -69,41 +69,45 @@ extension Refusal {
         Refusal(
             values: ["c": "1"],
             reason: "There is a value for c, which is not a column of the new table",
-            advice: "Correct values:."
+            advice: "Correct the values argument."
         ),
         Refusal(
             createTable: "CREATE TABLE t(a, b, c AS (a))",
             values: ["c": "1"],
             reason: "There is a value for c, which is a generated column",
-            advice: "Correct values:."
+            advice: "Correct the values argument."
         ),
         Refusal(
             values: ["a": "1", "A": "2"],
             reason: "There are two values for the column a",
-            advice: "Correct values:."
+            advice: "Correct the values argument."
         ),
-        Refusal(values: ["a": " -- nothing"], reason: "The value for a is empty", advice: "Correct values:."),
+        Refusal(
+            values: ["a": " -- nothing"],
+            reason: "The value for a is empty",
+            advice: "Correct the values argument."
+        ),
         Refusal(
             values: ["a": "\"aa\" || 'x'"],
             reason:
-                "The value for a has a name in double quotes that SQLite would treat as a text: no such column: aa",
-            advice: "Correct values:."
+                "The value for a has a double-quoted name that SQLite would treat as a string literal: no such column: aa",
+            advice: "Correct the values argument."
         ),
         Refusal(
             values: ["a": "max(a)"],
             reason: "Only 1 of 2 rows would be left",
             advice:
-                "An expression in values: must return one value for each row, so it can't contain an aggregate function."
+                "An expression in values must return one value for each row, so it can't contain an aggregate function."
         ),
         Refusal(
             values: ["a": "nope"],
             reason: "The value for a does not compile: no such column: nope",
-            advice: "Correct values:."
+            advice: "Correct the values argument."
         ),
         Refusal(
             values: ["a": "1) FROM t WHERE (a"],
             reason: "The value for a does not compile: near \"FROM\": syntax error",
-            advice: "Correct values:."
+            advice: "Correct the values argument."
         ),
     ]
 }

@@ -100,7 +100,7 @@ import Testing
 
     @Test(
         arguments: [
-            (false, "The change itself is committed.", [1, nil]),
+            (false, "The change itself was committed.", [1, nil]),
             (true, "The table and its rows are as they were.", [1]),
         ] as [(Bool, String, [SQLValue])]
     )

@@ -88,7 +88,7 @@ import Testing
         #expect(error.code == .constraintViolation)
         #expect(
             error.description
-                == "\(try store.resolvedPath): The migrated copy was not put in the store's place, since rows of it"
+                == "\(try store.resolvedPath): The migrated copy did not replace the store, because some of its rows"
                 + " break a constraint: \(complaint). Fix these rows in the migration itself."
         )
     }
@@ -116,7 +116,7 @@ import Testing
         #expect(error.code == .damaged)
         #expect(
             error.message
-                == "The migrated copy is damaged, and was not put in the store's place: row 1 missing from index k"
+                == "The migrated copy is damaged, so it did not replace the store: row 1 missing from index k"
         )
     }
 

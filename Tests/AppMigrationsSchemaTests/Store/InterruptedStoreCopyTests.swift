@@ -222,7 +222,7 @@ import Testing
         #expect(error.code == .undecidedCopy)
         let reason =
             trace.state == .both
-            ? "the rows of either can be the right ones" : "the store is damaged or half written"
+            ? "either may have the right rows" : "the store is damaged or half written"
         let resolved = try SQLiteStore(path: Self.store).resolvedPath
         #expect(
             error.description

@@ -126,7 +126,7 @@ import Testing
         #expect(error.code == .fileFailure)
         #expect(
             error.description
-                == "\(try store.resolvedPath).bak: The backup can't be made: something else than a file has its name."
+                == "\(try store.resolvedPath).bak: The backup can't be made: its path exists, but is not a file."
         )
     }
 
@@ -139,10 +139,10 @@ import Testing
             }
         }
         #expect(failure.code == .cleanupFailed)
-        #expect(failure.description.hasSuffix(". The next call tries that again."))
+        #expect(failure.description.hasSuffix(". The next call repeats the cleanup."))
         #expect(
             failure.message.hasPrefix(
-                "The store was replaced. Only this failed afterwards: A left-over copy could not be removed:"
+                "The store was replaced. Only this failed afterwards: A leftover file could not be removed:"
             )
         )
         #expect(try Self.body(of: store.path) == "three")

@@ -158,7 +158,7 @@ import Testing
         }
         #expect(broken.code == .damaged)
         #expect(
-            broken.message.hasPrefix("The migrated copy is damaged, and was not put in the store's place: ")
+            broken.message.hasPrefix("The migrated copy is damaged, so it did not replace the store: ")
         )
         let open = try sqlError { try store.migrateStaged { try $0.query("BEGIN IMMEDIATE") } }
         #expect(open.message == "The migration left a transaction open. The store was not replaced")
@@ -174,7 +174,7 @@ import Testing
         }
         #expect(
             error.message
-                == "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use one such as bak"
+                == "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use an extension such as bak"
         )
     }
 
@@ -184,7 +184,7 @@ import Testing
         let error = try sqlError { try SQLiteStore(path: path).migrateStaged { _ in } }
         #expect(error.code == .fileFailure)
         #expect(error.path == path + ".migrating")
-        #expect(error.message.hasPrefix("A left-over copy could not be removed: "))
+        #expect(error.message.hasPrefix("A leftover file could not be removed: "))
         #expect(error.message.contains(" (unlink, errno "))
     }
 }

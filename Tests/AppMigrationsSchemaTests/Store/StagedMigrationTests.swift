@@ -109,8 +109,8 @@ import Testing
             #expect(error.code == .migrationFailed)
             #expect(
                 error.description
-                    == "\(try store.resolvedPath): The migration changed the page size, which SQLite does not change of a store"
-                    + " in WAL mode: set its journal mode to DELETE before, or leave the page size. The store was"
+                    == "\(try store.resolvedPath): The migration changed the page size, which SQLite can't do for a store"
+                    + " in WAL mode. Set the journal mode of the store to DELETE first, or keep the page size. The store was"
                     + " not replaced."
             )
             #expect(try Self.rows(of: store.path)[0][0] == 500)
@@ -163,7 +163,7 @@ import Testing
                 try store.migrateStaged(lockTimeout: .inVain) { _ in Issue.record("run") }
             }
             #expect(error.code == .busy)
-            #expect(error.message == "Another process is migrating this store or setting it aside")
+            #expect(error.message == "Another process is migrating, recovering or setting aside this store")
             try db.query("DELETE FROM note WHERE id = 1")
         }
         #expect(try Self.rows(of: store.path)[0][0] == 499)
@@ -223,7 +223,7 @@ import Testing
         #expect(error.code == .busy)
         #expect(
             error.message
-                == "Other processes wrote to the store each time that the copy was to replace it"
+                == "In each of ten attempts, other processes wrote to the store before the copy could replace it"
         )
         #expect(try Self.rows(of: store.path)[0][0] == 510)
     }

@@ -52,7 +52,7 @@ import Testing
         #expect(error.code == .migrationFailed)
         #expect(
             error.message
-                == "The migration put another file in the place of its copy. The store was not replaced"
+                == "The migration replaced the file of the copy with another file. The store was not replaced"
         )
         #expect(try StagedMigrationTests.rows(of: store.path)[0][0] == 500)
     }

@@ -178,7 +178,7 @@ import Testing
         #expect(first.code == .newerSchema)
         #expect(
             first.description
-                == "\(first.path ?? ""): The file's format is one of a newer SQLite (read version 3)"
+                == "\(first.path ?? ""): The file is in the format of a newer SQLite (read version 3)"
                 + " (SQLite error 26). Nothing was changed. Update the app, or use a newer SQLite."
         )
         let second = try sqlError { try SQLiteStore(path: folder).open { _ in } }

@@ -16,7 +16,7 @@ import Testing
         var waiting: Int32 = -1
         var isLocked = true
         defer { Platform.unlock(waiting) }
-        try files.holdingLock(wait: .zero, done: { _ in nil }) { () throws(SQLError) in
+        try files.holdingLock(wait: .zero, success: { _ in nil }) { () throws(SQLError) in
             try SQLError.ofFile(files.lock, "") { path in
                 waiting = try Platform.openLock(path)
                 isLocked = try StoreFiles.lock(waiting, openedAt: path)
@@ -26,7 +26,7 @@ import Testing
         // The holder has removed the file. Whoever has opened it before can lock it, and has nothing.
         #expect(try !StoreFiles.lock(waiting, openedAt: files.lock))
         var isHeld = false
-        try files.holdingLock(wait: .zero, done: { _ in nil }) { () throws(SQLError) in
+        try files.holdingLock(wait: .zero, success: { _ in nil }) { () throws(SQLError) in
             isHeld = try StoreFiles.status(files.lock) != nil
         }
         #expect(isHeld)
@@ -42,7 +42,8 @@ import Testing
             Thread.detachNewThread {
                 for _ in 0..<500 {
                     do throws(SQLError) {
-                        try files.holdingLock(wait: .seconds(60), done: { _ in nil }) { () throws(SQLError) in
+                        try files.holdingLock(wait: .seconds(60), success: { _ in nil }) {
+                            () throws(SQLError) in
                             counts.withLock { counts in
                                 counts.inside += 1
                                 counts.taken += 1

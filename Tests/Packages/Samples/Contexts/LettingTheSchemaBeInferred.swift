@@ -80,7 +80,7 @@ import Testing
         #expect(
             printed == [
                 "The target's table note has no column headline. If it was renamed: "
-                    + #"renamedColumns: ["note": ["headline": "title"]]. If it may go with its content: "#
+                    + #"renamedColumns: ["note": ["headline": "title"]]. To drop it with its content: "#
                     + #"droppedColumns: ["note": ["headline"]]."#
             ]
         )

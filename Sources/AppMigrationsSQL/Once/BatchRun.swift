@@ -151,6 +151,7 @@ package final class BatchRun {
 extension MigrationContext {
     /// Records the cursor that the batches have reached, after the commit of a batch.
     func record(_ place: BatchRun.Place) throws(MigrationError) {
+        // A rehearsal (a test that simulates crashes) can end the process here.
         reachRehearsalPoint(.afterCommit)
         if place.isCheckpoint {
             try saveCheckpoint(place.cursor, progress: place.progress)

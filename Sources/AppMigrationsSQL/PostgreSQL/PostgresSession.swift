@@ -165,6 +165,7 @@ final class PostgresSession: SQLSession {
         }
     }
 
+    /// Sets `lock_timeout` for the transaction, to an odd number like the timeouts of ``PostgresSettings``.
     func setLockTimeout(_ wait: Duration) throws(SQLError) {
         try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
     }

@@ -4,17 +4,19 @@ extension SQLError {
         /// The name of the code, as it is written in Swift.
         public let description: String
 
-        /// What a call that threw an error of this kind did not change, and the way out.
+        /// Advice for errors of this kind: what the call did not change, and how to solve the problem.
         ///
-        /// It is `nil` if that differs from error to error. The error's message says it then.
+        /// It is `nil` if that differs from error to error. Then the error's message contains it.
         let advice: String?
 
-        /// True if the error says that no migration was run, or no further one, before the advice.
+        /// True if the error's description says before the advice that no migration was run, or no further
+        /// one.
         let namesUnrunMigrations: Bool
 
         /// Declares a code.
         ///
-        /// The lowest module that throws an error of this kind declares its code.
+        /// A code is declared in the module that throws it. If several modules throw it, it is declared in
+        /// the one that the others import.
         package init(_ name: String, advice: String? = nil) {
             description = name
             self.advice = advice
@@ -28,14 +30,14 @@ extension SQLError {
             namesUnrunMigrations = true
         }
 
-        /// The code for a server's SQLSTATE ("PostgreSQL Error Codes"); `nil` if the caller's code is more
-        /// specific.
+        /// The code for a server's SQLSTATE ("PostgreSQL Error Codes"); `nil` if the code that the caller
+        /// already has says more.
         init?(sqlState: String) {
             switch sqlState {
             // After a deadlock or a serialization failure, the next try may succeed, as after a wait for a
             // lock.
             case "55P03", "40P01", "40001": self = .busy
-            // The role lacks rights, which it doesn't get by another try.
+            // The role lacks rights, so trying again doesn't help.
             case "25006", "42501": self = .readOnly
             case "53100": self = .diskFull
             // A closure ignored the error of a statement, or sent no statement for too long.
@@ -54,8 +56,8 @@ extension SQLError {
         /// reason.
         public static var statementFailed: Code { Code("statementFailed") }
 
-        /// Another connection held the lock for longer than the wait, or a server ended a transaction because
-        /// of another one.
+        /// Another connection held the lock for longer than the wait, or a server ended the transaction
+        /// because of a deadlock or a conflict with another transaction.
         public static var busy: Code {
             Code(
                 "busy",
@@ -63,7 +65,8 @@ extension SQLError {
             )
         }
 
-        /// The database, its folder or the connection cannot be written to, or the server's role may not.
+        /// The database, its folder or the connection can't be written to, or the server's role doesn't have
+        /// the right to write.
         public static var readOnly: Code {
             Code(
                 "readOnly",
@@ -90,7 +93,7 @@ extension SQLError {
         /// The database could not be opened.
         public static var cannotOpen: Code { Code("cannotOpen") }
 
-        /// The connection was closed before.
+        /// The connection is closed.
         public static var closed: Code {
             Code(
                 "closed",
@@ -98,7 +101,10 @@ extension SQLError {
             )
         }
 
-        /// The text of a script surely isn't what its author meant; none of it was run.
+        /// The text of a script is certainly not what its author meant, for example because it contains a
+        /// zero byte or statements that undo it.
+        ///
+        /// None of it was run.
         public static var invalidScript: Code {
             Code(
                 "invalidScript",
@@ -177,7 +183,7 @@ extension SQLError {
             Code(
                 "changedMigration",
                 adviceAfterUnrun:
-                    "Put the former text back, and write the change as a migration after the last one."
+                    "Restore the original SQL, and write the change as a new migration after the last one."
             )
         }
 
@@ -191,8 +197,9 @@ extension SQLError {
             )
         }
 
-        /// A closure or a connection that isn't SQLite's threw an error, which is `underlyingError`; or a
-        /// staged migration left a copy that can't replace the store.
+        /// A closure or a connection of another library threw an error, which is `underlyingError`.
+        ///
+        /// A staged migration also throws this code if its copy can't replace the store.
         public static var migrationFailed: Code { Code("migrationFailed") }
 
         /// A migration or a change of a table left rows that refer to missing rows; it was rolled back.
@@ -229,8 +236,9 @@ extension SQLError {
             )
         }
 
-        /// A cursor can't be read as the requested type, or a batch returned the cursor at which it began or
-        /// one that is too long.
+        /// A cursor can't be read as the requested type.
+        ///
+        /// Or a batch returned a cursor that is too long, or the cursor at which it began.
         public static var invalidCursor: Code {
             Code(
                 "invalidCursor",
@@ -240,9 +248,9 @@ extension SQLError {
 
         /// A file is damaged or is not a database, or a requested check found damage.
         ///
-        /// A connection also throws it for an encrypted file without its key, and for a schema that only a
-        /// newer SQLite compiles, because SQLite reports both as corrupt or as no database. `SQLiteStore` of
-        /// `AppMigrationsSchema` distinguishes these.
+        /// SQLite reports two more problems as a corrupt file or as no database: an encrypted file without
+        /// its key, and a schema that only a newer SQLite compiles. So a connection throws this code for
+        /// these as well. `SQLiteStore` of `AppMigrationsSchema` distinguishes them.
         public static var damaged: Code {
             Code(
                 "damaged",

@@ -1,7 +1,7 @@
 import AppMigrations
 
 extension SQLError: DiskUsingError {
-    /// True if SQLite's result is `SQLITE_FULL` (13), or if the error that caused this one is of a full disk.
+    /// True if SQLite's result is `SQLITE_FULL` (13), or if the underlying error reports a full disk.
     ///
     /// The lowest eight bits of an extended result code are the result code itself.
     package var isDueToFullDisk: Bool {

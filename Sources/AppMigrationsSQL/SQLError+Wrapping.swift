@@ -20,8 +20,8 @@ extension SQLError {
                 $0.code = .busy
             }
             $0.underlyingError = error
-            // If a client reports a server's error without a SQLSTATE, it lost the connection, and the error
-            // is its own.
+            // A `ServerError` without an SQLSTATE means that the connection was lost, and that the client
+            // made the error itself.
             $0.isOfLostConnection = server.map { $0.sqlState == nil } ?? false
         }
     }
@@ -33,13 +33,13 @@ extension SQLError {
     /// down or starting.
     package var isTransient: Bool {
         guard let sqlState else {
-            // A transaction that ended early may succeed later if its cause may pass.
+            // If a transaction ended early because of another error, it is transient if that error is.
             if code == .transactionEnded, let cause = underlyingError as? SQLError {
                 return cause.isTransient
             }
             return code == .busy || code == .closed || facts.isOfLostConnection
         }
-        if isOfStatementPooling { return false }
+        if isStatementPoolingRefusal { return false }
         return Self.isOfConcurrency(sqlState) || sqlState == "55P03"
             || ["08", "53", "57P"].contains { sqlState.hasPrefix($0) }
     }
@@ -48,7 +48,7 @@ extension SQLError {
     ///
     /// PgBouncer uses the SQLSTATE 08P01 for nearly all of its own errors, for example if it has lost the
     /// server or the pool is full. So the message has to be read. PgBouncer doesn't translate it.
-    private var isOfStatementPooling: Bool {
+    private var isStatementPoolingRefusal: Bool {
         sqlState == "08P01" && message.contains("statement pooling mode")
     }
 
@@ -79,8 +79,8 @@ extension SQLError {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
-    /// The error to throw if the caller's closure for a store threw `error`, with a sentence about the
-    /// store's state.
+    /// Wraps an error of the caller's closure for a store, and adds the store's path and a sentence about the
+    /// state in which the store is.
     ///
     /// An error of this library keeps its code and its facts.
     package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
@@ -90,7 +90,7 @@ extension SQLError {
         }
     }
 
-    /// This error, with the failure of the cleanup after it.
+    /// This error, with a note in its message that the cleanup after it (`action`) failed as well.
     package func adding(_ failure: SQLError, of action: String) -> SQLError {
         with { $0.message += "; and \(action) failed: \(failure.message)" }
     }

@@ -2,10 +2,12 @@
 public import Foundation
 #endif
 
-/// Why a statement, a script or a migration failed or was refused, with the facts to find the place.
+/// An error of a statement, a script or a migration that failed or was refused.
 ///
-/// ``description`` has all of them in a few sentences. It also says what the call did not change and what to
-/// do. To decide in code, use ``code``.
+/// Its properties say where.
+///
+/// ``description`` has all of its properties in a few sentences. It also says what the call did not change
+/// and what to do. To decide in code, use ``code``.
 ///
 /// On Apple's systems, `localizedDescription` is the same text. On other systems it says nothing, because it
 /// needs a protocol of Foundation, which this library doesn't use there: show `"\(error)"`.
@@ -43,14 +45,14 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     private init(_ facts: Facts) { box = Box(facts) }
 
-    // One copy of the code, instead of one at each call.
+    // Not inlined: it is called in many places, and inlining would make the binary larger.
     @inline(never)
     package init(_ code: Code, _ message: String) { self.init(Facts(code: code, message: message)) }
 
     package var facts: Facts { box.facts }
 
     /// This error with some facts changed.
-    // One copy of the code, instead of one at each call.
+    // Not inlined: it is called in many places, and inlining would make the binary larger.
     @inline(never)
     package func with(_ change: (inout Facts) -> Void) -> SQLError {
         var facts = facts
@@ -60,7 +62,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     /// The kind of error.
     ///
-    /// More kinds can come with a later release: keep a `default` in a `switch`.
+    /// A later release may add kinds, so keep a `default` in a `switch`.
     public var code: Code { facts.code }
 
     /// The reason: the message of SQLite or of the server, if there is one.
@@ -95,7 +97,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     /// The versions that the call applied before the failure, and that stay applied.
     ///
-    /// It is empty if `migrateStaged` deleted its copy.
+    /// It is empty if `migrateStaged` deleted its copy: that call migrates a copy of the store, so no
+    /// migration stays applied.
     public var applied: [Int64] { facts.applied }
 
     /// The versions whose SQL was edited after it was applied, if a call of `migrate` found any before it
@@ -108,7 +111,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// The state in which the store was left, as a sentence.
     package var outcome: String? { facts.outcome }
 
-    /// The whole text: what happened, where, what the call did not change, and what to do.
+    /// The full text: what failed, where, what the call did not change, and what to do.
     public var description: String {
         var text = ""
         if let version {
@@ -123,7 +126,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         if let last = text.last, !".!?".contains(last) { text += "." }
         if let statement { text += " Statement: \(Self.shortened(statement))" }
         if !applied.isEmpty {
-            text += " Applied before it and kept: \(applied.map(String.init).joined(separator: ", "))."
+            let versions = applied.map(String.init).joined(separator: ", ")
+            text += " Applied before the failure and kept: \(versions)."
         }
         if !changed.isEmpty {
             text += " Edited after it was applied: \(changed.map(String.init).joined(separator: ", "))."
@@ -132,15 +136,15 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         if code.namesUnrunMigrations {
             text += applied.isEmpty ? " No migration was run." : " No further migration was run."
         }
-        let advice = isOfVirtualTable ? Self.virtualTableAdvice : code.advice
+        let advice = isVirtualTableDamage ? Self.virtualTableAdvice : code.advice
         if let advice { text += " \(advice)" }
         return text
     }
 
     /// True if a virtual table reports that its content is damaged (`SQLITE_CORRUPT_VTAB`).
     ///
-    /// That is no damage of the database.
-    private var isOfVirtualTable: Bool { code == .damaged && extendedResultCode == 267 }
+    /// The rest of the database is intact.
+    private var isVirtualTableDamage: Bool { code == .damaged && extendedResultCode == 267 }
 
     private static var virtualTableAdvice: String {
         "The content of a virtual table is damaged, and not the store. Drop the table and create it again, or rebuild it,"
@@ -153,7 +157,9 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         return facts.hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
     }
 
-    /// The first 200 characters: enough to recognize a statement, and an error fits on a line of a log.
+    /// The first 200 characters.
+    ///
+    /// They are enough to recognize a statement, and keep an error short enough for one line of a log.
     private static func shortened(_ statement: String) -> String {
         let limit = 200
         guard statement.count > limit else { return statement.hasSuffix(";") ? statement : statement + ";" }

@@ -1,12 +1,13 @@
-/// Ends the statements of a task that are never answered.
+/// Ends the wait for statements that will never be answered.
 ///
-/// A fleet sets one around each of its closures. A connection can go silent, for example after a failover.
-/// Its client may then wait without end, even after the task was cancelled.
+/// A fleet sets a watch while each of its closures runs (``SQLConversation/watch``). A connection can go
+/// silent, for example after a failover. Its client may then wait without end, even after the task was
+/// cancelled.
 package protocol AnswerWatch: Sendable {
     /// Runs a statement of this library, and returns its answer.
     ///
-    /// - Throws: ``UnansweredStatement`` if no answer will come. The statement is left behind: nobody waits
-    ///   for it any more.
+    /// - Throws: ``UnansweredStatement`` if no answer will come. The server may still run the statement, but
+    ///   nothing waits for it any more.
     nonisolated(nonsending) func answer(
         at place: StatementPlace?,
         of connection: any AsyncSQLConnection.Type,

@@ -1,30 +1,31 @@
-/// A database connection whose statements are awaited.
+/// A database connection whose statements are asynchronous.
 ///
-/// The guide <doc:AsynchronousConnections> has some sixty lines that make PostgresNIO's `PostgresConnection`
-/// conform. SQLiteNIO's connection is shown below.
+/// The guide <doc:AsynchronousConnections> makes PostgresNIO's `PostgresConnection` conform, in some sixty
+/// lines. The sections on this page do so for SQLiteNIO's connection and for a queue of GRDB.
 ///
 /// The method throws every error of its library: an error must never be returned as an empty result.
 ///
 /// A client may reconnect while the connection is idle, but **never inside a transaction**. The earlier
 /// statements of the transaction would be lost, and a statement that the client repeats on the new connection
-/// would be committed by itself. For example, if a migration inserts the rows `1` and `2` and the connection
-/// is lost between them, the database would have the rows `2`, `1` and `2` after the next attempt.
+/// would be committed by itself. For example, a migration inserts the rows `1` and `2`, and the connection is
+/// lost between them. The client repeats the second insert, and the migration fails. The next attempt inserts
+/// both, so the database has the rows `2`, `1` and `2`.
 public protocol AsyncSQLConnection {
     /// Runs one statement and returns its rows, each with the values of its columns in order.
     ///
-    /// It is called for one statement at a time, and always on the connection that the caller passed. So a
-    /// pool must lend one connection for the whole call.
+    /// It is called for one statement at a time, and always on the connection that the caller passed. So if
+    /// you use a pool, take one connection from it for the whole call.
     @discardableResult
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
 
     /// The dialect of the database.
     static var dialect: SQLDialect { get }
 
-    /// The server's message and SQLSTATE for an error that ``query(_:_:)`` threw; `nil` if the error is
-    /// neither the server's nor that of a lost connection.
+    /// Converts an error that ``query(_:_:)`` threw, if the server reported it or the connection was lost.
     ///
-    /// A `ServerError` without an SQLSTATE means that the connection was lost, or was never opened. A fleet's
-    /// `MigrationError.isTransient` is true for it.
+    /// Return the server's message and SQLSTATE for an error of the server, a `ServerError` without an
+    /// SQLSTATE if the connection was lost or was never opened, and `nil` for any other error. For a lost
+    /// connection, a fleet's `MigrationError.isTransient` is true.
     ///
     /// The SQLSTATE decides ``SQLError/code-property``.
     ///
@@ -33,11 +34,13 @@ public protocol AsyncSQLConnection {
 
     /// Closes the connection.
     ///
-    /// The library calls it for a connection that it had opened by a closure of the app. It may call it after
-    /// an error, more than once, and while a statement waits for its answer: then this method must end that
-    /// statement. In a fleet it is also called for a connection that a migrator was given, if a closure's
-    /// statement on it can't be answered any more, or if the closure goes on for half a lease after its task
-    /// was cancelled. By default it does nothing.
+    /// The library calls it for a connection that a closure of the app opened for it. It may call it after an
+    /// error, more than once, and while a statement waits for its answer: then this method must end that
+    /// statement. By default it does nothing.
+    ///
+    /// A fleet also closes a connection that the app passed to a migrator, in two cases: if a closure's
+    /// statement on it can't be answered any more, or if the closure is still running half a lease after its
+    /// task was cancelled.
     nonisolated(nonsending) func close() async
 }
 

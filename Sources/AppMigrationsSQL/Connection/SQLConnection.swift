@@ -1,8 +1,8 @@
 /// A database connection that a migrator can use.
 ///
-/// `SQLiteConnection` of `AppMigrationsSQLite` conforms. A connection of another library to SQLite or to
-/// PostgreSQL conforms with these two methods and the dialect of its database. GRDB's `Database` is shown
-/// below, and a connection of libpq is in `Tests/Packages/PostgresInterop` of this package.
+/// `SQLiteConnection` of `AppMigrationsSQLite` conforms. To use another library's connection to SQLite or
+/// PostgreSQL, implement the two methods and `dialect`. This page has the lines for GRDB's `Database`, and
+/// `Tests/Packages/PostgresInterop` of this package has a connection of libpq.
 ///
 /// Both methods throw every error of their library: an error must never be returned as an empty result.
 public protocol SQLConnection {
@@ -13,19 +13,19 @@ public protocol SQLConnection {
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
     /// The migrator calls it inside a transaction, which the script must not end. `SQLiteConnection` refuses
-    /// such a statement before it runs. On other connections the migrator checks afterwards whether the
-    /// transaction still exists. On PostgreSQL the migrator doesn't call it, and passes each statement to
-    /// ``query(_:_:)``.
+    /// a statement that would end it before the statement runs. On other connections the migrator checks
+    /// afterwards whether the transaction still exists. On PostgreSQL the migrator doesn't call this method,
+    /// and passes each statement to ``query(_:_:)``.
     func execute(script: String) throws
 
     /// The dialect of the database that this type connects to.
     static var dialect: SQLDialect { get }
 
-    /// The server's message and SQLSTATE for an error that a method threw.
+    /// Converts an error that a method threw, if a server reported it or the connection was lost.
     ///
-    /// By default it returns `nil`, which is right if the error is neither the server's nor that of a lost
-    /// connection. A `ServerError` without an SQLSTATE means that the connection was lost, or was never
-    /// opened.
+    /// Return the server's message and SQLSTATE for an error of the server, a `ServerError` without an
+    /// SQLSTATE if the connection was lost or was never opened, and `nil` for any other error. By default it
+    /// returns `nil`.
     static func serverError(from error: any Error) -> ServerError?
 }
 

@@ -2,18 +2,20 @@ internal import AppMigrations
 
 package typealias SQLRows = [[SQLValue]]
 
-/// Code that sends statements by an ``SQLConversation``, and so works on any connection.
+/// Synchronous database code: a closure that sends its statements through an ``SQLConversation``.
 ///
-/// It is written as synchronous code, even if the connection is awaited.
+/// So the same code works on a connection that blocks and on an asynchronous one. The code itself is always
+/// written as synchronous code, and is called *rules* in this module.
 package typealias SQLRules = () throws(SQLError) -> Void
 
-/// Sends the statements of rules to one connection, and calls the caller's closure for them.
+/// Sends the statements of synchronous database code to one connection, and calls the caller's closure for
+/// it.
 ///
-/// On a connection that blocks, rules run on the caller's thread. On a connection that is awaited, they run
-/// on a thread of their own (``run(awaiting:calling:_:)``), and the caller's task answers their requests.
+/// On a connection that blocks, rules run on the caller's thread. On an asynchronous connection, they run on
+/// a thread of their own (``run(awaiting:calling:_:)``), and the caller's task performs their requests.
 package final class SQLConversation {
-    // Not an optional of the protocol: Swift would instantiate that type at run time. In the first call of a
-    // process, that takes as long as a statement.
+    // An enum and not `(any SQLConnection)?`: Swift would have to instantiate that optional type at run time.
+    // In the first call of a process, that takes as long as a statement.
     private enum Side { case blocking(any SQLConnection), awaited }
     private let side: Side
     /// Passes requests to the caller's task, while rules run on a thread of their own.
@@ -21,33 +23,40 @@ package final class SQLConversation {
     private var awaited: (any AsyncSQLConnection.Type)?
     private var closure: () throws -> Void = {}
 
-    /// Ends the statements of this task that are never answered, if a fleet runs them.
+    /// The watch that a fleet has set for this task; `nil` outside of a fleet.
+    ///
+    /// It ends the wait for statements that are never answered.
     @TaskLocal package static var watch: (any AnswerWatch)?
+    /// The same watch, copied because the thread of the rules can't read the task's values.
     private var watch: (any AnswerWatch)?
-    /// Where the server runs the next statement; `nil` if the database has no server.
+    /// How the server runs the next statement; `nil` if the database has no server.
     package var place: StatementPlace?
-    /// Why the connection answers nothing any more.
+    /// The reason why the connection doesn't answer any more; `nil` while it does.
     ///
     /// No further statement is sent to it.
-    private var silence: SQLError?
+    private var errorOfSilentConnection: SQLError?
 
-    /// The number of cleanups that are under way.
+    /// How many cleanups are running, one inside the other.
     ///
-    /// Their statements also run in a cancelled task.
-    private var uncancelled = 0
+    /// While there is one, statements also run in a cancelled task.
+    private var cleanupDepth = 0
     /// A comment that is put before each statement.
     ///
-    /// It is visible when the server lists what its connections run.
+    /// Other hosts can see it in the server's list of running statements.
     package var mark = ""
-    /// The error of the app's closure.
+    /// The error that the app's closure threw, and the message of the ``SQLError`` that wraps it.
+    ///
+    /// By that message, ``cause(of:)`` recognizes the wrapped error.
     private var failure: (cause: any Error, message: String)?
 
-    /// Prepares for rules on a connection, or on one that is awaited if `connection` is `nil`.
+    /// Creates a conversation with a connection that blocks.
+    ///
+    /// Pass `nil` for an asynchronous connection, which ``run(awaiting:calling:_:)`` receives later.
     package init(_ connection: (any SQLConnection)?) {
         side = if let connection { .blocking(connection) } else { .awaited }
     }
 
-    /// True if the connection is awaited.
+    /// True if the connection is asynchronous.
     package var isAwaited: Bool { if case .awaited = side { true } else { false } }
 
     /// The connection, if it has this type.
@@ -55,19 +64,19 @@ package final class SQLConversation {
         if case .blocking(let connection) = side { connection as? Connection } else { nil }
     }
 
-    /// True if statements that are never answered have an end.
+    /// True if a fleet's watch ends the wait for statements that are never answered.
     package var isWatched: Bool { watch != nil }
 
     /// True if the task of the caller was cancelled.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
-    // One copy of the code, instead of one at each call.
+    // Not inlined: it is called in many places, and inlining would make the binary larger.
     @discardableResult @inline(never)
     package func query(_ sql: String, _ arguments: [SQLValue] = []) throws(SQLError) -> SQLRows {
-        try ask(uncancelled > 0 ? .undo(sql, arguments) : .query(mark + sql, arguments))
+        try ask(cleanupDepth > 0 ? .undo(sql, arguments) : .query(mark + sql, arguments))
     }
 
-    /// Runs one statement that must also run in a cancelled task.
+    /// Runs one statement of a cleanup, for example ROLLBACK, which also runs in a cancelled task.
     package func undo(_ sql: String) throws(SQLError) { _ = try ask(.undo(sql, [])) }
 
     /// Runs a script on a connection that accepts one.
@@ -76,10 +85,12 @@ package final class SQLConversation {
     /// Calls the caller's closure.
     package func call() throws(SQLError) { _ = try ask(.call) }
 
-    /// Blocks the thread for a time.
+    /// Blocks the current thread for a time.
     ///
-    /// That delays no other task, because rules have a thread of their own. If the caller's task is
-    /// cancelled, the next statement fails.
+    /// On an asynchronous connection this is a thread of its own, so no other task is delayed. On a
+    /// connection that blocks, it is the caller's thread. Cancelling the caller's task doesn't end the pause.
+    /// The rules notice it afterwards: ``isCancelled`` is true, and most connections refuse the next
+    /// statement.
     package func pause(_ time: Duration) { Platform.pause(time) }
 
     /// The whole number that a statement returns.
@@ -102,26 +113,31 @@ package final class SQLConversation {
         }
     }
 
-    /// Runs `body`, and `undo` in every case.
+    /// Runs `body` and then the cleanup `undo`, even if `body` failed.
     ///
-    /// If both fail, the error of `body` is thrown, with the failure of `undo` added to its message.
+    /// If both fail, the error of `body` is thrown, and its message says that the cleanup (`action`) failed
+    /// as well.
     package func undoing(_ action: String, by undo: SQLRules, _ body: SQLRules) throws(SQLError) {
         do throws(SQLError) { try body() } catch { throw undoing(action, after: error, by: undo) }
-        uncancelled += 1
-        defer { uncancelled -= 1 }
+        cleanupDepth += 1
+        defer { cleanupDepth -= 1 }
         try undo()
     }
 
-    /// Runs `undo` after an error, and returns the error, with a failure of `undo` added to its message.
+    /// Runs the cleanup `undo` after an error, and returns that error.
+    ///
+    /// If the cleanup fails as well, the message says so.
     package func undoing(_ action: String, after error: SQLError, by undo: SQLRules) -> SQLError {
-        uncancelled += 1
-        defer { uncancelled -= 1 }
+        cleanupDepth += 1
+        defer { cleanupDepth -= 1 }
         do throws(SQLError) { try undo() } catch let failure { return error.adding(failure, of: action) }
         return error
     }
 
-    /// The error to throw if rules failed: the error of the app's closure as it was, or the error of the
-    /// rules.
+    /// The error to throw to the caller if rules failed with `error`.
+    ///
+    /// If `error` wraps an error of the app's closure, this is the closure's own error. Otherwise it is
+    /// `error`.
     package func cause(of error: SQLError) -> any Error {
         // If the task is cancelled, a statement of the closure may end with this code as well.
         if error.code == .cancelled, Task<Never, Never>.isCancelled { return CancellationError() }
@@ -141,22 +157,23 @@ package final class SQLConversation {
                 if case .blocking(let connection) = side {
                     type(of: connection).serverError(from: error)
                 } else { awaited?.serverError(from: error) }
-            // The error of a connection may have its library's message for a lock. The error of the app's
-            // closure may have any text.
-            let (code, isOfDatabase): (SQLError.Code, Bool) =
-                switch request {
-                case .query, .undo: (.statementFailed, true)
-                case .script: (.migrationFailed, true)
-                case .call: (.migrationFailed, false)
-                }
-            let wrapped = SQLError.wrapped(error, as: code, server: server, findingLocks: isOfDatabase)
-            // If the server reported an error, the closure's error doesn't contain the server's message.
-            if !isOfDatabase, server == nil { failure = (error, wrapped.message) }
+            // Only an error of the connection is searched for a message about a lock. The app's closure may
+            // throw any text, which may contain the same words by chance.
+            let wrapped = SQLError.wrapped(
+                error,
+                as: request.errorCode,
+                server: server,
+                findingLocks: !request.isCallback
+            )
+            // The closure's own error is kept, so that the caller gets it unchanged. It isn't kept if the
+            // server reported an error: the wrapped error has the server's message, and the closure's error
+            // lacks it.
+            if request.isCallback, server == nil { failure = (error, wrapped.message) }
             throw wrapped
         }
     }
 
-    /// Runs rules that call a closure, on a connection that blocks.
+    /// Runs rules on a connection that blocks, and calls `call` when they ask for the caller's closure.
     package func run(calling call: () throws -> Void, _ rules: SQLRules) throws(SQLError) {
         try withoutActuallyEscaping(call) { (call) throws(SQLError) in
             closure = call
@@ -165,12 +182,13 @@ package final class SQLConversation {
         }
     }
 
-    /// Runs rules on a thread of their own, and answers their requests on the caller's actor.
+    /// Runs rules on a thread of their own, and performs their requests on the caller's actor.
     ///
-    /// The thread sleeps while the task awaits, and ends with the rules. So rules can't read the task-local
-    /// values of the caller's task, but the closure can, because it runs in the task. In a backtrace of all
-    /// threads, for example in a debugger, the functions of the rules are frames of that thread, from `ask`
-    /// up to the migrator's `run`. The task has the frames of the connection.
+    /// The thread sleeps while the task awaits the connection, and ends when the rules return. So rules can't
+    /// read the task-local values of the caller's task. The closure can, because it runs in the task.
+    ///
+    /// In a debugger, look at both: the thread shows the functions of the rules, from the migrator's `run` to
+    /// `ask`, and the task shows the functions of the connection.
     package nonisolated(nonsending) func run(
         awaiting db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void = {},
@@ -193,7 +211,9 @@ package final class SQLConversation {
         if let failure { throw failure }
     }
 
-    /// Answers one question of the rules, and ends the wait for a connection that went silent.
+    /// Performs one request of the rules.
+    ///
+    /// If there is a watch, it ends the wait for a connection that doesn't answer any more.
     private nonisolated(nonsending) func answer(
         _ request: SQLRequest,
         awaiting db: any AsyncSQLConnection,
@@ -207,23 +227,24 @@ package final class SQLConversation {
             }
             var isUndo = false
             if case .undo = request { isUndo = true }
-            if let silence {
+            if let errorOfSilentConnection {
                 // The server rolls back when the connection ends.
                 if isUndo { return [] }
-                throw silence
+                throw errorOfSilentConnection
             }
-            // A rollback waits for no lock, so nobody has to ask whether it still runs.
+            // A rollback never waits for a lock. So the watch needn't ask the server whether it is still
+            // running, as it does for other statements in a transaction.
             let place = isUndo && place != nil ? .outside : place
             return try await watch.answer(at: place, of: type(of: db)) {
                 try await request.answer(awaiting: db) {}
             }
         } catch let unanswered as UnansweredStatement {
-            silence = unanswered.reason
+            errorOfSilentConnection = unanswered.reason
             throw unanswered.reason
         }
     }
 
-    /// Runs rules on a connection that was opened for them, and closes it in every case.
+    /// Runs rules on a connection that was opened for them, and closes it even if they fail.
     nonisolated(nonsending) func run(
         closing db: any AsyncSQLConnection,
         calling call: nonisolated(nonsending) () async throws -> Void,

@@ -1,7 +1,7 @@
-/// The kind of a database, by which a migrator knows which statements to write.
+/// The SQL dialect of a database, which decides which statements a migrator sends.
 ///
-/// ``postgres`` is PostgreSQL's. `AppMigrationsSQLite` adds `sqlite`. The statements themselves are in the
-/// `SQLSession` that a dialect creates.
+/// ``postgres`` is the dialect of PostgreSQL, and `AppMigrationsSQLite` adds `sqlite`. The statements
+/// themselves are in the `SQLSession` that a dialect creates.
 public struct SQLDialect: Sendable, Hashable {
     private let name: String
 

@@ -2,7 +2,7 @@
 package struct SQLLockWait {
     package let limit: Duration
 
-    /// The table whose lock it is; `nil` if the database has a single lock.
+    /// The ledger whose lock is waited for; `nil` if the database has a single lock.
     package let ledger: String?
 
     /// Called if the lock isn't free; `nil` if nobody is to be informed.

@@ -1,8 +1,8 @@
 /// The name of a table, a column or anything else in a schema, as SQLite compares it.
 ///
 /// "SQLite only understands upper/lower case for ASCII characters" (Expressions), and doesn't know canonical
-/// equivalence. So `É` and `é` are two columns, and so are the two ways to encode either letter, which are
-/// equal strings in Swift.
+/// equivalence. So `É` and `é` are different columns. The two ways to encode `é` are different columns as
+/// well, although Swift treats them as equal strings.
 package struct SQLName: Hashable, Sendable, CustomStringConvertible {
     package let text: String
     /// The bytes, with ASCII capitals in lower case.

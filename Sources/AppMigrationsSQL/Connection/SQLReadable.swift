@@ -1,14 +1,14 @@
-/// A type as which a value of a database is read, by ``SQLValue/value(as:)``.
+/// A type as which ``SQLValue/value(as:)`` can read a value.
 ///
-/// `Int`, `Int64`, `Double`, `Bool`, `String`, `[UInt8]` and their optionals are such types. A type of your
-/// own, for example an identifier, conforms with this one function.
+/// `Int`, `Int64`, `Double`, `Bool`, `String`, `[UInt8]` and their optionals conform. To make a type of your
+/// own conform, for example an identifier, implement `reading(_:)`.
 public protocol SQLReadable {
     /// The value as this type; `nil` if it doesn't fit, so that ``SQLValue/value(as:)`` throws.
     static func reading(_ value: SQLValue) -> Self?
 }
 
 extension SQLValue {
-    /// The value as a type of Swift.
+    /// The value as a Swift type.
     ///
     /// ```swift
     /// for row in try db.query("SELECT id, title, color FROM note") {

@@ -1,17 +1,29 @@
-/// A request of rules to their connection, or to their caller.
+/// A request of synchronous database code (``SQLRules``): a statement on its connection, or a call of the
+/// caller's closure.
 enum SQLRequest {
     /// One statement.
     case query(String, [SQLValue])
-    /// One statement of a cleanup, which also runs in a cancelled task.
+    /// One statement of a cleanup, for example ROLLBACK. It also runs in a cancelled task.
     case undo(String, [SQLValue])
     /// Any number of statements, for a connection that accepts a script.
     case script(String)
-    /// A call of the caller's closure.
+    /// Call the caller's closure.
     ///
-    /// The caller knows the reason.
+    /// The request has no arguments. The closure itself looks up what to do, for example in
+    /// ``SQLMigrationRun/callback``.
     case call
 
-    /// Carries out the request on a connection that blocks.
+    /// The code of an error that has no code of its own.
+    var errorCode: SQLError.Code {
+        switch self {
+        case .query, .undo: .statementFailed
+        case .script, .call: .migrationFailed
+        }
+    }
+
+    var isCallback: Bool { if case .call = self { true } else { false } }
+
+    /// Performs the request on a connection that blocks.
     func answer(on db: any SQLConnection, _ call: () throws -> Void) throws -> SQLRows {
         switch self {
         case .query(let sql, let arguments), .undo(let sql, let arguments):
@@ -22,7 +34,7 @@ enum SQLRequest {
         return []
     }
 
-    /// Carries out the request on a connection that is awaited.
+    /// Performs the request on an asynchronous connection.
     ///
     /// A script has one statement here: the dialect has already split it.
     nonisolated(nonsending) func answer(

@@ -1,15 +1,16 @@
 extension SQLScript {
-    /// Refuses a script that also contains the statements that undo it.
+    /// Throws if a script also contains the statements that undo it.
     ///
-    /// The files of goose, dbmate, sql-migrate and others have both directions, each after a special comment.
-    /// To a database it is a comment like any other. So the database would run both parts, and drop the table
-    /// that it has just created.
+    /// The files of goose, dbmate, sql-migrate and others contain both directions, each after a comment of a
+    /// special form. A database ignores comments. So it would run both parts, and drop the table that it has
+    /// just created.
     package func refuseBothDirections(isPostgres: Bool = false) throws(SQLError) {
-        // Each of these comments contains one of these words. Most scripts don't, and reading their tokens
-        // would take long.
+        // Each of these comments contains "down", "undo" or "below". Most scripts contain none of these
+        // words, so their tokens needn't be read, which takes long.
         if !["down", "undo", "below"].contains(where: containsIgnoringCase) { return }
         var tokens = SQLTokens(unread: self, isPostgres: isPostgres)
         while let (kind, range) = tokens.next() {
+            // Only blanks and comments have no kind.
             if kind != nil { continue }
             var start = range.lowerBound
             for line in bytes[range].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -18,8 +19,8 @@ extension SQLScript {
                     let marker = text.trimmingBlanks
                     throw error(
                         .invalidScript,
-                        "The comment \"\(marker)\" begins the statements that undo the migration, and all statements of a script are"
-                            + " run. Remove the comment and what follows it: there is no way down",
+                        "The comment \"\(marker)\" begins the statements that undo the migration, but all statements of a script are"
+                            + " run. Remove the comment and everything after it: applied migrations can't be undone",
                         at: start
                     )
                 }
@@ -28,7 +29,9 @@ extension SQLScript {
         }
     }
 
-    /// True if the text contains a word of lowercase letters, in any case.
+    /// True if the text contains a word, in upper or lower case.
+    ///
+    /// `word` must be in lower case.
     private func containsIgnoringCase(_ word: String) -> Bool {
         let letters = Array(word.utf8)
         return bytes.indices.dropLast(letters.count).contains { start in

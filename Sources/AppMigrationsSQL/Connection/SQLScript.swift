@@ -1,6 +1,7 @@
-/// The text of one or more statements, as the bytes that SQLite compiles.
+/// The text of one or more statements, as the UTF-8 bytes that a database reads.
 ///
-/// It never splits statements: SQLite itself finds where a statement ends (`sqlite3_prepare_v2`, *pzTail*).
+/// It doesn't split statements. SQLite itself finds where a statement ends (`sqlite3_prepare_v2`, *pzTail*),
+/// and ``PostgresStatements`` splits a script for PostgreSQL.
 package struct SQLScript {
     /// The text in UTF-8 without a byte order mark, and a zero byte at its end.
     package let bytes: [UInt8]
@@ -19,7 +20,7 @@ package struct SQLScript {
 
     /// The line and the column of a byte, both counted from 1.
     ///
-    /// A column is a Unicode scalar.
+    /// The column counts Unicode scalars.
     package func position(at offset: Int) -> (line: Int, column: Int) {
         let before = bytes[..<offset]
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
@@ -41,10 +42,14 @@ package struct SQLScript {
         SQLError(code, message).located(at: position(at: offset))
     }
 
-    /// Refuses a text that a database would only read in part.
+    /// Throws if a database would read only a part of the text.
     package func refuseZeroBytes(for database: String = "SQLite") throws(SQLError) {
         if let offset = bytes[..<count].firstIndex(of: 0) {
-            throw error(.invalidScript, "a zero byte, at which \(database) would stop reading", at: offset)
+            throw error(
+                .invalidScript,
+                "There is a zero byte, at which \(database) would stop reading",
+                at: offset
+            )
         }
     }
 

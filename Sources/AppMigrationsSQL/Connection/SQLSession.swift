@@ -1,23 +1,27 @@
 internal import AppMigrations
 
-/// Everything that another database must supply: the statements of a migrator that differ between databases,
-/// and the transactions and settings around a migration.
+/// The statements of a migrator that differ between databases, and the transactions and settings around a
+/// migration.
+///
+/// To support another database, write a type that conforms to this protocol.
 package protocol SQLSession {
     /// The connection that the statements go to.
     var db: SQLConversation { get }
 
-    /// A parameter, counted from 1.
+    /// The placeholder for a parameter in a statement. Parameters are counted from 1.
     func placeholder(_ number: Int) -> String
 
-    /// The name of a table for a statement, until ``columns(of:)`` has found the table's schema.
+    /// The quoted name of a table for statements, before ``columns(of:)`` has returned its name with a
+    /// schema.
     ///
-    /// It has the schema's name in SQLite, so that a temporary table of the same name doesn't hide the table.
+    /// In SQLite it begins with the schema (`main.`), so that a temporary table of the same name doesn't hide
+    /// the table.
     func quoted(_ table: String) -> String
 
     /// The clause after a table's name that makes a statement read the table itself, and none of its indexes.
     ///
-    /// An index that lacks a row is the most common damage of an SQLite file. If a ledger were read by such
-    /// an index, a migration would run twice.
+    /// An index that lacks a row is the most common damage of an SQLite file. If a ledger were read through
+    /// such an index, an applied migration could be missing from the result, and would run twice.
     var withoutIndex: String { get }
 
     /// The type of integers with 64 bits.
@@ -47,12 +51,12 @@ package protocol SQLSession {
     /// A number that changes when another connection commits; `nil` if the connection can't tell.
     func dataVersion() throws(SQLError) -> Int64?
 
-    /// Runs `body`.
+    /// Runs `body`, and finds out whether it wrote to `table`.
     ///
     /// - Returns: True if the connection can tell that `body` did not write to `table`.
     func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool
 
-    /// Refuses a script that the database would accept, but read differently from what its author meant.
+    /// Throws if the database would accept a script but not do what its author meant.
     func check(_ script: String) throws(SQLError)
 
     /// Runs a script in the migration's transaction, and throws if the script ended it.
@@ -60,12 +64,14 @@ package protocol SQLSession {
     /// `sharesTransaction` is true if other migrations run in the same transaction.
     func run(script: String, sharesTransaction: Bool) throws(SQLError)
 
-    /// Refuses a script that can't run outside of a transaction, or not twice.
+    /// Throws if a script can't run outside of a transaction, or can't safely run twice.
     func checkAlone(_ script: String) throws(SQLError)
 
-    /// Runs such a script, and then `record` in a transaction; does nothing if the script is already applied.
+    /// Runs a script outside of a transaction, and then calls `record` in a transaction.
     ///
-    /// Other hosts can see under this name that the script runs.
+    /// Does nothing if `isApplied` returns true.
+    ///
+    /// The running statements have `name` in a comment, by which other hosts see that the script is running.
     func runAlone(
         _ script: String,
         as name: String,
@@ -74,13 +80,16 @@ package protocol SQLSession {
         record: SQLRules
     ) throws(SQLError)
 
-    /// Begins the transaction of a migration, after waiting for other processes that are in one.
+    /// Begins the transaction of a migration, and takes the migrator's lock.
+    ///
+    /// If another process has the lock, this waits for it. If `durably` is true, the commit must survive a
+    /// power failure.
     func begin(_ lock: SQLLockWait, durably: Bool) throws(SQLError)
 
-    /// Commits, after waiting for other processes that keep the database from being written.
+    /// Commits. If another process keeps the database from being written, this waits for it.
     func commit(_ lock: SQLLockWait) throws(SQLError)
 
-    /// Takes the migrator's lock in the transaction of a caller.
+    /// Takes the migrator's lock in a transaction that the caller has begun.
     func join(_ lock: SQLLockWait) throws(SQLError)
 
     /// Restores the settings of the connection that a script or a closure may have changed.
@@ -89,25 +98,27 @@ package protocol SQLSession {
     /// Rolls back; does nothing if the database has already ended the transaction.
     func rollBack() throws(SQLError)
 
-    /// Runs `body` with the migrator's wait for locks instead of the connection's.
+    /// Runs `body` with the migrator's wait for locks (`time`) instead of the wait that the connection has.
     func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError)
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
-    /// If they were on, `checking` throws if the rules that it runs add a foreign key violation.
+    /// `body` passes each migration to the function `checking`, which runs it. If foreign keys were on
+    /// before, `checking` then throws if the migration added a foreign key violation.
     func withoutForeignKeys(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void)
         throws(SQLError)
 
-    /// Runs `body`, which begins a transaction, with commits that survive a power failure.
+    /// Runs `body`, which begins a transaction, and sets how durable its commits are.
     ///
-    /// If `durably` is false, they only need to survive it as soon as a durable commit has followed.
+    /// If `durably` is true, each commit survives a power failure. If it is false, a commit may be lost in a
+    /// power failure until a durable commit follows.
     func lasting(durably: Bool, _ body: SQLRules) throws(SQLError)
 }
 
-/// Runs rules, and throws if they added a foreign key violation.
+/// A function that runs rules, and then throws if they added a foreign key violation.
 ///
-/// The number is the current data version, if the caller knows it. Returns a sentence for each table that
-/// still has violations from before.
+/// The number is the current data version (``SQLSession/dataVersion()``), or `nil` if the caller doesn't know
+/// it. Returns a sentence for each table that still has violations from before.
 package typealias SQLChecking = (Int64?, SQLRules) throws(SQLError) -> [String]
 
 /// Runs rules without checking foreign keys.
@@ -133,7 +144,9 @@ extension SQLSession {
         return false
     }
 
-    /// Runs `body` in a transaction of a migration, and rolls it back after an error.
+    /// Runs `body` in a migration's transaction.
+    ///
+    /// Commits at the end, and rolls back after an error.
     package func transaction(_ lock: SQLLockWait, durably: Bool = false, _ body: SQLRules) throws(SQLError) {
         try begin(lock, durably: durably)
         do throws(SQLError) {
@@ -142,7 +155,7 @@ extension SQLSession {
         } catch { throw rollingBack(after: error) }
     }
 
-    /// Rolls back, and returns the error that made it necessary.
+    /// Rolls back now, and returns `error`, to which a failure of the rollback is added.
     package func rollingBack(after error: SQLError) -> SQLError {
         db.undoing("the rollback", after: error) { () throws(SQLError) in try rollBack() }
     }
@@ -150,7 +163,7 @@ extension SQLSession {
     /// Runs a statement that waits for the lock of the migrator.
     ///
     /// The errors of another library have codes of their own, and messages in any language. But the statement
-    /// does nothing except wait. So if it failed after the whole wait, it couldn't get the lock.
+    /// does nothing except wait for the lock. So if it failed after the whole wait, it couldn't get the lock.
     package func lock(limit: Duration, with statement: SQLRules) throws(SQLError) {
         let began = Platform.uptime
         do throws(SQLError) { try statement() } catch {
@@ -159,15 +172,17 @@ extension SQLSession {
         }
     }
 
-    /// Runs `body` after setting a savepoint, and throws if `body` ended the transaction: the savepoint is
-    /// gone then.
+    /// Runs `body`, and throws if it ended the transaction.
+    ///
+    /// A savepoint that is set before `body` shows that: if it is gone afterwards, the transaction has ended.
+    /// If `body` throws, the savepoint remains, and the caller can roll back to it.
     package func behindSavepoint(_ body: SQLRules) throws(SQLError) {
         try db.query("SAVEPOINT app_migrations_guard")
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
             if error.code == .transactionEnded || error.code == .cancelled { throw error }
-            // These SQLSTATEs mean that there is no such savepoint or no transaction. Any other one has
-            // another reason, for example that the connection has ended.
+            // 3B001 means that the savepoint doesn't exist, and 25P01 that there is no transaction. Any other
+            // SQLSTATE is another problem, for example that the connection has ended.
             if let state = error.sqlState, !["3B001", "25P01"].contains(state) { throw error }
             throw SQLError.endedTransaction(after: error)
         }

@@ -1,22 +1,31 @@
 internal import AppMigrationsSystem
 
-/// The thread of rules whose connection is awaited.
+/// A thread that runs synchronous database code (``SQLRules``) for a task whose connection is asynchronous.
 ///
-/// It passes their requests to a task, and the answers back.
+/// When the rules need a statement, the thread passes the request to the task and waits. The task awaits the
+/// connection, and then passes the answer back.
 ///
-/// The thread or the task always waits for the other, so no further lock is needed. The thread isn't one of
-/// Swift's pool. If it were, the tasks that the rules wait for might not get a thread.
+/// At any time, either the thread waits for the task or the task for the thread. So data that both use needs
+/// no other lock. The thread isn't one of Swift's pool. If it were, the tasks that the rules wait for might
+/// not get a thread.
 final class SQLThread: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let answered = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var rules = {}
 
-    /// The request of the rules: `.some(nil)` when the rules have ended, and `nil` while there is no request.
-    private var request: SQLRequest??
+    private enum Mailbox {
+        case empty
+        case request(SQLRequest)
+        /// The rules have returned.
+        case ended
+    }
+
+    /// The request of the rules that the task has not taken yet.
+    private var mailbox = Mailbox.empty
     private var task: UnsafeContinuation<Void, Never>?
     private var answer: Result<SQLRows, any Error>?
 
-    /// True if the task was cancelled when it gave its last answer.
+    /// True if the task was cancelled when it passed its last answer.
     private(set) var isCancelled: Bool
 
     init(isCancelled: Bool) {
@@ -47,12 +56,13 @@ final class SQLThread: @unchecked Sendable {
             nil,
             { argument in
                 pthread_detach(pthread_self())
+                // The C libraries differ in whether this pointer is optional in Swift.
                 let argument: UnsafeMutableRawPointer? = argument
                 guard let argument else { return nil }
                 let own = Unmanaged<SQLThread>.fromOpaque(argument).takeRetainedValue()
                 own.rules()
                 own.rules = {}
-                own.put(nil)
+                own.put(.ended)
                 return nil
             },
             own.toOpaque()
@@ -61,13 +71,13 @@ final class SQLThread: @unchecked Sendable {
         own.release()
         throw SQLError(
             .statementFailed,
-            "No thread could be made (pthread_create, errno \(result)). No statement was run"
+            "A thread could not be created (pthread_create returned \(result)). No statement was run"
         )
     }
 
     /// Passes a request to the task, and waits for its answer.
     func ask(_ request: SQLRequest) throws -> SQLRows {
-        put(request)
+        put(.request(request))
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
@@ -79,9 +89,9 @@ final class SQLThread: @unchecked Sendable {
         }
     }
 
-    private func put(_ request: SQLRequest?) {
+    private func put(_ content: Mailbox) {
         pthread_mutex_lock(mutex)
-        self.request = .some(request)
+        mailbox = content
         let waiting = task
         task = nil
         pthread_mutex_unlock(mutex)
@@ -92,13 +102,13 @@ final class SQLThread: @unchecked Sendable {
     nonisolated(nonsending) func next() async -> SQLRequest? {
         await withUnsafeContinuation { continuation in
             pthread_mutex_lock(mutex)
-            let isThere = request != nil
+            let isThere = if case .empty = mailbox { false } else { true }
             if !isThere { task = continuation }
             pthread_mutex_unlock(mutex)
             if isThere { continuation.resume() }
         }
-        defer { request = nil }
-        return request ?? nil
+        defer { mailbox = .empty }
+        return if case .request(let request) = mailbox { request } else { nil }
     }
 
     /// Answers the request that `next` returned.

@@ -1,9 +1,9 @@
 /// The words, texts and signs of a statement, without its blanks and comments.
 ///
 /// They are read by the rules of SQLite ("SQLite Keywords", "Literal Values", "SQL Comments"), or by those of
-/// PostgreSQL ("Lexical Structure") with `standard_conforming_strings` on. Something that can't be read, such
-/// as a text without an end, becomes a token of its own. So if in doubt, two statements are different, and
-/// not equal.
+/// PostgreSQL ("Lexical Structure") with `standard_conforming_strings` on. A part that can't be read, such as
+/// a string without an end, becomes one token. So if statements are compared by their tokens, they count as
+/// different in case of doubt.
 package struct SQLTokens: Sendable {
     package enum Kind: Hashable, Sendable {
         /// A keyword or a name without quotes.
@@ -34,12 +34,15 @@ package struct SQLTokens: Sendable {
     let isPostgres: Bool
     /// The offset of the next token, while they are read.
     var offset: Int
-    /// True after a text of PostgreSQL with escapes, because a text after it may continue it.
+    /// True after a PostgreSQL string with escapes (`E'…'`), because a string after it may continue it.
     ///
-    /// `E'one'`, a line feed, and `'two'` are one text. On the same line, the server refuses a second text.
+    /// `E'one'`, a line feed and `'two'` are one string, in all of which a backslash begins an escape. On the
+    /// same line, the server refuses a second string, so it doesn't matter how that is read.
     var hasEscapes = false
 
-    /// Prepares to read the tokens of a script from an offset on, by ``next()``.
+    /// Creates a reader that has read nothing yet.
+    ///
+    /// Call ``next()`` to read the tokens one by one, from `offset` on.
     package init(unread script: SQLScript, from offset: Int = 0, isPostgres: Bool = false) {
         bytes = script.bytes
         count = script.count
@@ -57,7 +60,9 @@ package struct SQLTokens: Sendable {
 
     package init(_ text: String) { self.init(SQLScript(text)) }
 
-    /// Reads one token, or one blank or comment without a kind; `nil` at the end.
+    /// Reads the next token, blank or comment; `nil` at the end of the text.
+    ///
+    /// The kind is `nil` for a blank or a comment.
     package mutating func next() -> (kind: Kind?, range: Range<Int>)? {
         if offset >= count { return nil }
         let start = offset
@@ -71,9 +76,9 @@ package struct SQLTokens: Sendable {
 
     package func text(in range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// True if a token is a keyword, which is passed in capitals.
+    /// True if a token is a keyword, in upper or lower case.
     ///
-    /// A token in quotes is no keyword.
+    /// A token in quotes is never a keyword.
     package func isWord(_ index: Int, _ keyword: StaticString) -> Bool {
         guard tokens.indices.contains(index), tokens[index].kind == .word else { return false }
         return keyword.withUTF8Buffer { letters in
@@ -88,9 +93,10 @@ package struct SQLTokens: Sendable {
         return UInt32(bytes[tokens[index].range.lowerBound]) == sign.value
     }
 
-    /// The name that a token can be, without its quotes.
+    /// A token as a name, without its quotes; `nil` if it can't be a name.
     ///
-    /// A text in single quotes can be one, because SQLite reads it as a name wherever only a name is allowed.
+    /// A string in single quotes can be a name, because SQLite reads it as a name if only a name is allowed
+    /// there.
     package func name(_ index: Int) -> SQLName? {
         guard index < tokens.count else { return nil }
         let token = tokens[index]

@@ -11,7 +11,7 @@ public enum SQLValue: Sendable, Hashable {
     ///
     /// SQLite stores `NaN` as `NULL`.
     case real(Double)
-    /// A text.
+    /// Text.
     case text(String)
     /// Bytes.
     case blob([UInt8])
@@ -58,7 +58,9 @@ extension SQLValue: CustomStringConvertible {
         }
     }
 
-    /// The value as a whole number, also if the connection returns every value as text.
+    /// The value as a whole number.
+    ///
+    /// Text that is a whole number counts, because some connections return every value as text.
     package var number: Int64? {
         switch self {
         case .integer(let number): number
@@ -71,7 +73,7 @@ extension SQLValue: CustomStringConvertible {
     package var shown: String {
         switch self {
         case .text(let text):
-            // Enough to recognize the value, and an error fits on a line of a log.
+            // This is enough to recognize the value, and keeps an error short enough for one line of a log.
             let limit = 60
             return text.count > limit ? "the text \"\(text.prefix(limit))…\"" : "the text \"\(text)\""
         case .blob(let bytes): return "a blob of \(bytes.count) bytes"
@@ -81,9 +83,11 @@ extension SQLValue: CustomStringConvertible {
 }
 
 extension [SQLValue] {
-    /// The text in a column of a row, counted from 0.
+    /// The text in a column of this row.
     ///
-    /// The query must return a text there.
+    /// Columns are counted from 0.
+    ///
+    /// Throws if the value in that column isn't text.
     package func text(_ column: Int) throws(SQLError) -> String {
         if indices.contains(column), case .text(let text) = self[column] { return text }
         throw SQLError(.statementFailed, "A row has no text in its column \(column + 1): \(self)")

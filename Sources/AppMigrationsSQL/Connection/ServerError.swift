@@ -6,12 +6,12 @@ public struct ServerError: Sendable {
     /// The message of the server.
     public var message: String
 
-    /// The SQLSTATE: five characters by which a program knows the reason ("PostgreSQL Error Codes").
+    /// The SQLSTATE, a code of five characters for the reason ("PostgreSQL Error Codes").
     ///
     /// For example, it is `55P03` if a lock wasn't available in time.
     ///
-    /// `nil` says that no server answered: the connection was lost, or was never made. The same work may
-    /// succeed on another connection.
+    /// `nil` means that no server reported the error: the connection was lost or could not be opened. The
+    /// same work may succeed on another connection.
     public var sqlState: String?
 
     /// Facts that the message doesn't contain, for example the values of a key.

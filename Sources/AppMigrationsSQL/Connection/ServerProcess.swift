@@ -1,12 +1,15 @@
-/// A process of a server of PostgreSQL.
+/// A process of a PostgreSQL server, which runs the statements of one connection.
 package struct ServerProcess: Sendable {
     package let number: String
     /// The server's address, for people to read.
     package let address: String
-    /// When the server started, which no two servers did at the same time, nor one server twice.
+    /// The time at which the server started, in microseconds.
+    ///
+    /// It identifies this run of the server, because another server, or this one after a restart, has another
+    /// time.
     package let start: String
 
-    /// The statement whose row is the process that runs it.
+    /// A query that returns the process on which it runs, as the row for ``init(_:)``.
     package static var query: String {
         """
         SELECT pg_backend_pid()::text, \

@@ -1,13 +1,15 @@
-/// Where a server of PostgreSQL runs a statement.
+/// How a PostgreSQL server runs a statement: inside or outside of a transaction, and in which of its
+/// processes.
 package enum StatementPlace: Sendable {
     /// Outside of a transaction.
     ///
-    /// A pooler may give each of these short statements to another process.
+    /// These are short statements. A connection pooler may send each of them to a different server process.
     case outside
-    /// In a transaction, which one process of the server has from its beginning to its end.
+    /// In a transaction. One server process runs it from its beginning to its end.
     case transaction(ServerProcess)
-    /// Outside of a transaction, for as long as it takes.
+    /// A statement outside of a transaction that may take long, for example CREATE INDEX CONCURRENTLY.
     ///
-    /// It begins with a comment that no other statement has.
+    /// It begins with a comment that no other statement has, so that the server's list of running statements
+    /// shows whether it is still running.
     case alone(comment: String, on: ServerProcess)
 }

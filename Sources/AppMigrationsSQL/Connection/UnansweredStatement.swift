@@ -1,4 +1,4 @@
-/// A statement was left behind without an answer, and its connection with it.
+/// Thrown if an ``AnswerWatch`` stopped waiting for a statement, whose connection can't be used any more.
 package struct UnansweredStatement: Error {
     package let reason: SQLError
 

@@ -3,7 +3,7 @@ package class LedgerTable {
     final let session: any SQLSession
     final let name: String
 
-    /// The columns of a table that this library made, in lower case.
+    /// The columns of a table that this library creates, in lower case.
     private let ownColumns: [String]
     /// The columns that the table must have.
     private let requiredColumns: ArraySlice<String>
@@ -11,13 +11,14 @@ package class LedgerTable {
     /// The name of the table in statements.
     private(set) final var table: String
 
-    /// The names of its columns in lower case; empty if the table doesn't exist or wasn't read yet.
+    /// The names of its columns in lower case; empty before ``read()``, and if the table doesn't exist.
     private(set) final var columns = [String]()
 
     /// The declared type of the column `version`; empty if it has none.
     private(set) final var versionType = ""
 
-    /// The indexes of the own columns that the table has, and a statement that inserts a row with these.
+    /// The indexes in `ownColumns` of the columns that the table has, and a statement that inserts a row with
+    /// these columns.
     private lazy var insertion = {
         let existing = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
         let names = existing.map { ownColumns[$0] }.joined(separator: ", ")
@@ -25,28 +26,28 @@ package class LedgerTable {
         return (columns: existing, sql: "INSERT INTO \(table) (\(names)) VALUES (\(places))")
     }()
 
-    init(_ session: any SQLSession, named name: String, columns: [String], required: Int) {
+    init(_ session: any SQLSession, named name: String, columns: [String], requiredCount: Int) {
         self.session = session
         self.name = name
         ownColumns = columns
-        requiredColumns = columns.prefix(required)
+        requiredColumns = columns.prefix(requiredCount)
         table = session.quoted(name)
     }
 
     final var exists: Bool { !columns.isEmpty }
 
     /// True if the table has exactly the columns that this library creates.
-    final var isOwn: Bool { columns == ownColumns }
+    final var hasExactlyOwnColumns: Bool { columns == ownColumns }
 
-    /// Reads the columns, and refuses the table of another tool.
+    /// Reads the columns, and throws if another tool created the table.
     ///
-    /// Its numbers would be read as the app's applied migrations.
+    /// The version numbers of the tool would be taken as the app's applied migrations.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
         columns = []
         versionType = ""
         table = session.quoted(name)
-        // With the schema in which a search path has found the table.
+        // If the database has a search path, this is the name with the schema in which the table was found.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
         for row in rows {
             columns.append(try row.text(0).lowercased())
@@ -72,13 +73,14 @@ package class LedgerTable {
 
     /// Inserts a row.
     ///
-    /// The values are in the order of the own columns, and values without a column are left out.
+    /// There is a value for each of `ownColumns`, in that order. A value whose column the table lacks is left
+    /// out.
     ///
     /// If another library created the table, the insert may skip the row without an error, by ON CONFLICT
     /// IGNORE or RAISE(IGNORE), or it may delete another row. Then a migration would run at every start. So
-    /// the rows can be counted before and after.
+    /// if `isCounted` is true, this counts the rows before and after, and throws unless there is one more.
     ///
-    /// - Returns: True if the row was surely inserted; otherwise the caller must read it.
+    /// - Returns: True if the row is known to be in the table. If false, the caller must read it.
     final func insert(
         _ values: [SQLValue],
         of version: String,

@@ -1,8 +1,8 @@
 /// The checksum of a migration's SQL, which shows whether it was edited after it was applied.
 ///
-/// It is FNV-1a with 64 bits, over the text without a byte order mark and with `\n` for every line end. So an
-/// editor or a checkout that changes those doesn't count as an edit. It protects against mistakes, not
-/// against an attacker.
+/// It is FNV-1a with 64 bits, over the text without a byte order mark and with `\r\n` read as `\n`. So it
+/// isn't an edit if another editor or a checkout on Windows changes the mark or the line ends. (A lone `\r`
+/// is kept.) It protects against mistakes, not against an attacker.
 enum SQLChecksum {
     static func of(_ text: String) -> String {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
@@ -13,7 +13,8 @@ enum SQLChecksum {
             hash = (hash ^ UInt64(bytes[index])) &* 0x0000_0100_0000_01b3
         }
         var text = Array("fnv1a:".utf8)
-        // `String(_:radix:)` would make a start without work instantiate generic types for this alone.
+        // Not `String(_:radix:)`: its first call in a process instantiates generic types, which would slow
+        // down a start that has nothing else to do.
         for _ in 0..<16 {
             let digit = UInt8(hash >> 60)
             text.append(digit + (digit < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))

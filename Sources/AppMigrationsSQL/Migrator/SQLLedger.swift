@@ -8,21 +8,23 @@ final class SQLLedger: LedgerTable {
     /// Every applied version, in order.
     private(set) var versions = [Int64]()
 
-    /// The data version at which ``versions`` was read; `nil` if this connection may have written to the
-    /// ledger since then.
+    /// The connection's data version when ``versions`` was read; `nil` if they must be read again, because
+    /// this connection may have written to the ledger.
     ///
-    /// The versions that this run itself recorded may be missing from ``versions``.
-    var versionsAreCurrentAt: Int64?
+    /// A data version changes when another connection commits (``SQLSession/dataVersion()``).
+    ///
+    /// The rows that this run inserts don't change it, so ``versions`` may lack them.
+    var dataVersionOfVersions: Int64?
 
     /// The versions whose SQL was edited after it was applied; empty until the ledger is compared.
     var changed = [Int64]()
 
-    /// True if at least one row is as this migrator would have written it.
+    /// True if at least one row has the checksum of this app's migration.
     var hasOwnRow = false
 
     init(_ session: any SQLSession, named name: String) {
         let columns = ["version", "name", "checksum", "applied_at"]
-        super.init(session, named: name, columns: columns, required: 1)
+        super.init(session, named: name, columns: columns, requiredCount: 1)
     }
 
     override func read() throws(SQLError) {
@@ -36,13 +38,16 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// Reads the versions before the columns are known; there are none if the ledger doesn't exist.
+    /// Reads the versions without reading the columns first.
     ///
-    /// If nothing is pending, a start needs nothing else.
-    func readFirst() throws(SQLError) {
+    /// If the ledger doesn't exist, there are none.
+    ///
+    /// If nothing is pending, a start needs no other statement for that.
+    func readVersionsQuickly() throws(SQLError) {
         if session.goesOnAfterErrors {
-            // The ledger may be missing. `read()` finds that out, or fails with the same error. After `busy`,
-            // it would wait a second time.
+            // The error may only mean that the ledger is missing. It is ignored, because `read()` finds that
+            // out, or fails with the same error. `busy` is thrown at once, because `read()` would wait a
+            // second time.
             do throws(SQLError) { return try selectVersions() } catch {
                 if error.code == .busy { throw error }
             }
@@ -57,9 +62,8 @@ final class SQLLedger: LedgerTable {
         if exists { try selectVersions() }
     }
 
-    // The statement is concatenated, because an interpolation would allocate more than 63 bytes here. When
-    // such a text is freed, Swift instantiates a type, which takes as long as a statement in the first call
-    // of a process.
+    // Concatenated, because an interpolation would allocate more than 63 bytes. When such a string is freed,
+    // Swift instantiates a type. In the first call of a process, that takes as long as a statement.
     private func selectVersions() throws(SQLError) {
         var found = [Int64]()
         // Usually the rows are already in the order of their versions. Sorting by SQLite would take longer.
@@ -67,7 +71,8 @@ final class SQLLedger: LedgerTable {
             value throws(SQLError) in
             let version = try version(value)
             if found.last ?? .min <= version { return found.append(version) }
-            // If the column has texts, their order isn't that of the numbers.
+            // The rows come in the order in which they were inserted, or in any other order. A migration that
+            // ran out of order comes after newer ones.
             found.insert(version, at: found.firstIndex { $0 > version } ?? found.count)
         }
         versions = found
@@ -95,13 +100,13 @@ final class SQLLedger: LedgerTable {
 
     /// True if a version was applied.
     ///
-    /// If the caller knows the data version, the ledger is only read again if it may have been written since
-    /// the last time.
+    /// Without `dataVersion`, this asks the database. With it, this looks into ``versions``, which are read
+    /// again only if the ledger may have been written since they were read.
     func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
         let sql = "SELECT 1 FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
         guard let dataVersion else { return try !session.db.query(sql).isEmpty }
-        if versionsAreCurrentAt != dataVersion { try readVersions() }
-        versionsAreCurrentAt = dataVersion
+        if dataVersionOfVersions != dataVersion { try readVersions() }
+        dataVersionOfVersions = dataVersion
         return versions.contains(version)
     }
 
@@ -112,13 +117,13 @@ final class SQLLedger: LedgerTable {
 
     /// Creates the ledger if it is missing.
     ///
-    /// The caller holds the lock.
+    /// Call it with the lock held.
     func make() throws(SQLError) {
         if exists { return }
         try read()
         if exists { return }
-        // FMDBMigrationManager's table with three more columns. They may be NULL, so that it can still insert
-        // rows.
+        // FMDBMigrationManager's table with three more columns. These may be NULL, so that
+        // FMDBMigrationManager can still insert rows.
         try session.db.query(
             """
             CREATE TABLE \(table) (
@@ -136,14 +141,16 @@ final class SQLLedger: LedgerTable {
     func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
         let now = SQLValue.text(Timestamp.text(Platform.now))
         let values = [.integer(version), SQLValue(name), SQLValue(checksum), now]
-        // A ledger that this library created loses no rows, so the row is read, which is cheaper than
-        // counting rows twice.
-        if try insert(values, of: "\(version)", counting: !isOwn) { return }
-        versionsAreCurrentAt = nil
+        // If another library created the table, an insert may change other rows, so the rows are counted. In
+        // a table of this library, it is enough to read the new row, which is cheaper.
+        if try insert(values, of: "\(version)", counting: !hasExactlyOwnColumns) { return }
+        dataVersionOfVersions = nil
         if try !hasApplied(version) { throw notKept("\(version)") }
     }
 
-    /// Reads the ledger and the files of all applied migrations, and compares their texts.
+    /// Reads the ledger and the files of all applied migrations, and compares their checksums.
+    ///
+    /// Sets ``changed`` and ``hasOwnRow``.
     func compare(with steps: [SQLStep]) throws(SQLError) {
         try read()
         try readVersions()
@@ -162,10 +169,13 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// Refuses a ledger that another migrator wrote: no row matches a text, and the database has none of the
-    /// tables that the texts create.
+    /// Throws if another migrator wrote the ledger.
     ///
-    /// If a text was only edited after its release, its tables exist, or another row matches.
+    /// That is so if no checksum in it is one of this app's, and the database has none of the tables that the
+    /// app's migrations create.
+    ///
+    /// If a migration of this app was only edited after its release, its tables exist, or another row has the
+    /// right checksum.
     func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
         try compare(with: steps)
         guard let version = changed.first, !hasOwnRow else { return }
@@ -186,7 +196,7 @@ final class SQLLedger: LedgerTable {
         )
     }
 
-    /// Updates which tables may exist after a script, by the names in CREATE, DROP and RENAME.
+    /// Adds to `tables` those that a script creates or renames, and removes those that it drops.
     private static func updateTables(_ tables: inout [SQLName], after script: String) {
         let tokens = SQLTokens(script)
         for index in tokens.tokens.indices {

@@ -49,7 +49,8 @@ extension SQLMigration {
         let digits = fileName.prefix { $0.isASCII && $0.isNumber }
         let name = fileName.dropFirst(digits.count + 1).dropLast(4)
         let isName = name.allSatisfy { $0.isLetter || $0.isNumber || $0.isWhitespace || "-_".contains($0) }
-        let hasName = isName && fileName.dropFirst(digits.count).first == "_" && name.last ?? "_" != "_"
+        let hasUnderscore = fileName.dropFirst(digits.count).first == "_"
+        let hasName = isName && hasUnderscore && !name.isEmpty && !name.hasSuffix("_")
         let isComplete = hasName || fileName.count == digits.count + 4
         guard !digits.isEmpty, fileName.hasSuffix(".sql"), isComplete else {
             throw fileError(.invalidFileName, "The file doesn't have the name of a migration", path: path)

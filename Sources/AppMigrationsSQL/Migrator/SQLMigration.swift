@@ -1,7 +1,7 @@
 /// One step of a database's schema: its version, and the SQL or the closure that takes the database there.
 ///
-/// A migration is applied once in the life of a database. Never edit it after a release: databases that have
-/// it would not get the change.
+/// A migration is applied once in the life of a database. Never edit it after a release: a database to which
+/// it was already applied doesn't run it again, so it would not get the change.
 public struct SQLMigration<Connection>: Sendable {
     /// The version, which is 0 or higher.
     ///
@@ -19,7 +19,7 @@ public struct SQLMigration<Connection>: Sendable {
 
     let step: SQLStep
     /// The closure of a migration without SQL.
-    let code: Code?
+    let closure: Closure?
 
     /// Reports how much of a closure's work is done, from 0 to 1.
     ///
@@ -31,7 +31,7 @@ public struct SQLMigration<Connection>: Sendable {
         nonisolated(nonsending) @Sendable (Connection, ProgressHandler)
         async throws -> Void
 
-    enum Code: Sendable {
+    enum Closure: Sendable {
         case direct(@Sendable (Connection, ProgressHandler) throws -> Void)
         case awaited(AwaitedClosure)
     }
@@ -48,28 +48,29 @@ public struct SQLMigration<Connection>: Sendable {
     ///     line instead.
     public init(version: Int64, name: String? = nil, sql: String, inTransaction: Bool = true) {
         step = SQLStep(version: version, name: name, script: sql, isAlone: !inTransaction)
-        code = nil
+        closure = nil
     }
 
     init(_ step: SQLStep) {
         self.step = step
-        code = nil
+        closure = nil
     }
 
     /// Migrations for an array of scripts, numbered in its order.
     ///
     /// Only append to the array.
     ///
-    /// A ledger has one owner. So if two modules have a list for the same database, give them numbers that
-    /// don't overlap and one migrator, or give each its own migrator with its own ledger.
+    /// Two migrators must not share a ledger. So if two modules have scripts for the same database, either
+    /// combine both lists in one migrator, with numbers that don't overlap, or give each module its own
+    /// migrator with its own ledger.
     ///
     /// - Parameters:
     ///   - scripts: A script of one or many statements for each migration.
     ///   - first: The version of the first migration.
-    /// - Returns: The migrations, in the order of the texts.
+    /// - Returns: The migrations, in the order of `scripts`.
     public static func numbered(_ scripts: [String], startingAt first: Int64 = 1) -> [SQLMigration] {
-        // Not `map`, which would instantiate generic types in the first call. That takes longer than an idle
-        // check.
+        // Not `map`: its first call in a process instantiates generic types, which takes longer than a whole
+        // `migrate` that has nothing to run.
         var migrations = [SQLMigration]()
         for script in scripts {
             migrations.append(SQLMigration(version: first + Int64(migrations.count), sql: script))
@@ -89,12 +90,12 @@ extension SQLMigration where Connection: SQLConnection {
         run: @escaping @Sendable (Connection, ProgressHandler) throws -> Void
     ) {
         step = SQLStep(version: version, name: name)
-        code = .direct(run)
+        closure = .direct(run)
     }
 }
 
 extension SQLMigration where Connection: AsyncSQLConnection {
-    /// A migration in Swift, on a connection that is awaited.
+    /// A migration in Swift, on an asynchronous connection.
     ///
     /// The closure runs in a transaction that it must not end, on the actor of the migrator's caller. If it
     /// throws, its migration is rolled back. If other code uses the connection while the closure is
@@ -106,7 +107,7 @@ extension SQLMigration where Connection: AsyncSQLConnection {
         run: nonisolated(nonsending) @escaping @Sendable (Connection, ProgressHandler) async throws -> Void
     ) {
         step = SQLStep(version: version, name: name)
-        code = .awaited(run)
+        closure = .awaited(run)
     }
 }
 

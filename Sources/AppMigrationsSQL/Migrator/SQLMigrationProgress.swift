@@ -21,18 +21,18 @@ public struct SQLMigrationProgress: Sendable {
     /// when it has run.
     public internal(set) var fraction: Double
 
-    /// The progress of a closure that reports `fraction` of its own work.
-    func reporting(_ fraction: Double) -> SQLMigrationProgress {
+    /// This progress with the fraction of its work that a closure reported, limited to 0 to 1.
+    func with(fraction: Double) -> SQLMigrationProgress {
         var progress = self
         progress.fraction = fraction.isFinite ? min(max(fraction, 0), 1) : 0
         return progress
     }
 
-    /// How to go on after a migration.
+    /// The caller's decision how `migrate` goes on.
     ///
-    /// If a migration's closure reports its progress, only `continue` lets it go on. Every other answer ends
-    /// the closure and rolls its migration back, and with ``SQLMigrator/Transactions/all`` every migration
-    /// before it.
+    /// After a migration has run, the answers mean what they say below. While a closure reports its progress,
+    /// the migration isn't complete, so `stop` acts like `rollBack`: the report throws, and the migration is
+    /// rolled back.
     public enum Answer: Sendable, Hashable {
         /// Commit the migration and run the next one.
         case `continue`
@@ -40,8 +40,10 @@ public struct SQLMigrationProgress: Sendable {
         /// Commit the migration and run no other.
         case stop
 
-        /// Roll the migration back, and with ``SQLMigrator/Transactions/all`` every migration before it, and
-        /// run no other.
+        /// Roll the migration back and run no other.
+        ///
+        /// With ``SQLMigrator/Transactions/all``, the earlier migrations of this call are rolled back as
+        /// well.
         case rollBack
     }
 }

@@ -8,22 +8,23 @@ public struct SQLMigrationReport: Sendable {
     /// The versions of `applied` that are below a version that was applied before this call.
     public internal(set) var outOfOrder = [Int64]()
 
-    /// Versions in the database that this app does not have: a newer release created or changed it.
+    /// Applied versions for which this app has no migration: a newer release created or changed the database.
     public internal(set) var unknown = [Int64]()
 
     /// Versions whose SQL was edited after it was applied, as in `SQLMigrationStatus.changed`.
     ///
-    /// If nothing is pending, a call only compares the newest applied migration, and all of them if the
-    /// newest one was edited. So it reads one file at every start, and not every file. In a test of the app,
-    /// use `status`, which compares all.
+    /// If nothing is pending, a call compares only the newest applied migration, so that it reads one file at
+    /// every start. Only if that one was edited does it compare all. In a test of the app, use `status`,
+    /// which always compares all.
     public internal(set) var changed = [Int64]()
 
-    /// Rows of an SQLite database that refer to missing rows, and did so before this call: a sentence for
-    /// each table, with the first three of its rows.
+    /// Rows of an SQLite database that already referred to missing rows before this call.
     ///
-    /// Such rows are left by a copy by hand while foreign keys are on, and by any write while foreign keys
-    /// are off. Nothing is done about them. They are only reported by a call that runs migrations, while
-    /// foreign keys are on and without `insideTransaction:`.
+    /// There is a sentence for each table, with the first three of its rows.
+    ///
+    /// Any write while foreign keys are off can leave such rows, for example if they were off while a table
+    /// was copied by hand. The migrator doesn't change them. It reports them if the call runs migrations,
+    /// foreign keys are on and `insideTransaction` is false.
     public internal(set) var dangling = [String]()
 }
 

@@ -3,32 +3,33 @@ extension SQLMigrationRun {
     /// Runs every migration in a transaction of its own, or all in one.
     func runAll() throws(SQLError) {
         let isOneTransaction = steps.isOneTransaction && !insideTransaction
-        for index in isOneTransaction ? 0..<1 : pending.indices {
-            let group = isOneTransaction ? pending[...] : pending[index...index]
+        let groups = isOneTransaction ? [pending[...]] : pending.indices.map { pending[$0...$0] }
+        for group in groups {
             try run(group, isLast: group.endIndex == pending.endIndex)
-            try checkAnswer(.stop)
+            try throwIfStopped()
         }
     }
 
     /// Runs migrations in one transaction, or a single migration outside of any.
     ///
-    /// The last transaction is durable, and with it all before it. A runner records that `migrate` returned.
-    /// If this record survives a power failure, the migrations must survive it as well.
+    /// Only the last transaction is durable, which makes the earlier ones durable as well. When `migrate` has
+    /// returned, its caller may record that elsewhere, for example in a state file. If this record survives a
+    /// power failure, the migrations must survive it as well.
     private func run(_ group: ArraySlice<Pending>, isLast: Bool) throws(SQLError) {
         let appliedBefore = report.applied
         let appliedByOthersBefore = appliedByOthers
         var hasBegun = false
         var isCommitted = false
-        func perform() throws(SQLError) {
+        func performGroup() throws(SQLError) {
             hasBegun = true
             for next in group where answer == .continue {
-                try self.perform(next, sharesTransaction: group.count > 1)
+                try perform(next, sharesTransaction: group.count > 1)
             }
-            try checkAnswer(.rollBack)
+            try throwIfRolledBack()
         }
-        func transact() throws(SQLError) {
+        func performGroupInTransaction() throws(SQLError) {
             try checkCancellation()
-            try session.transaction(lock, durably: isLast, perform)
+            try session.transaction(lockWait, durably: isLast, performGroup)
             isCommitted = true
         }
         do throws(SQLError) {
@@ -36,9 +37,11 @@ extension SQLMigrationRun {
                 hasBegun = true
                 try runAlone(next)
             } else if insideTransaction {
-                try session.db.inSavepoint(perform)
+                try session.db.inSavepoint(performGroup)
+            } else if isLast {
+                try session.lasting(durably: true, performGroupInTransaction)
             } else {
-                try isLast ? session.lasting(durably: true, transact) : transact()
+                try performGroupInTransaction()
             }
         } catch {
             if !isCommitted {
@@ -55,11 +58,11 @@ extension SQLMigrationRun {
         do throws(SQLError) {
             try checkCancellation()
             let dataVersion = try session.dataVersion()
-            if try isApplied(next, at: dataVersion) { return }
+            if try skipIfApplied(next, at: dataVersion) { return }
             report.dangling = try checking(dataVersion) { () throws(SQLError) in
                 guard let script = next.script else {
                     return try session.behindSavepoint { () throws(SQLError) in
-                        try call(.closure(next.place, progress(of: next, fraction: 0)))
+                        try callBack(.closure(next.place, progress(of: next, fraction: 0)))
                     }
                 }
                 try watchingLedger { () throws(SQLError) in
@@ -70,31 +73,34 @@ extension SQLMigrationRun {
         } catch { throw failure(error, of: next) }
     }
 
-    /// Runs a statement outside of a transaction and then records it, so that it runs at least once.
+    /// Runs a statement outside of a transaction, and then records it.
+    ///
+    /// If the process ends between the two, the next start runs the statement again.
     private func runAlone(_ next: Pending) throws(SQLError) {
         try session.runAlone(
             next.script ?? "",
             as: "\(steps.ledger) \(next.step.version)",
-            lock,
-            isApplied: { () throws(SQLError) in try isApplied(next, at: nil) }
+            lockWait,
+            isApplied: { () throws(SQLError) in try skipIfApplied(next, at: nil) }
         ) { () throws(SQLError) in
-            if try !isApplied(next, at: nil) { try record(next) }
-            try checkAnswer(.rollBack)
+            if try !skipIfApplied(next, at: nil) { try record(next) }
+            try throwIfRolledBack()
         }
     }
 
-    /// True if another process has run the migration since the ledger was read.
+    /// Counts a migration that another process has run since the ledger was read, and returns whether it has.
     ///
-    /// The caller holds the lock.
+    /// Call it with the lock held. It creates the ledger if that is missing.
     ///
-    /// Throws if that process has other migrations than this one.
-    private func isApplied(_ next: Pending, at dataVersion: Int64?) throws(SQLError) -> Bool {
+    /// Throws if the ledger turns out to be another migrator's, or if that process applied a newer version
+    /// and migrations out of order are refused.
+    private func skipIfApplied(_ next: Pending, at dataVersion: Int64?) throws(SQLError) -> Bool {
         try ledger.make()
         guard try ledger.hasApplied(next.step.version, at: dataVersion) else {
             // Another release may have applied a later version since this call read the ledger.
             if steps.refusesOutOfOrder {
                 try ledger.readVersions()
-                try refuse(next.step, below: ledger.versions.last)
+                try refuseIfOutOfOrder(next.step, newest: ledger.versions.last)
             }
             return false
         }
@@ -110,7 +116,7 @@ extension SQLMigrationRun {
         let step = next.step
         try ledger.record(step.version, name: step.name, checksum: next.checksum)
         report.applied.append(step.version)
-        try call(.progress(progress(of: next, fraction: 1)))
+        try callBack(.progress(progress(of: next, fraction: 1)))
     }
 
     private func progress(of next: Pending, fraction: Double) -> SQLMigrationProgress {

@@ -1,6 +1,7 @@
 /// One call of `migrate`: runs the pending migrations, one after the other.
 ///
-/// It also holds the reason for which the caller's task is called, and the caller's answer.
+/// Before it calls back into the caller's code, it stores in ``callback`` what the caller should do. The
+/// caller's code reads that, and stores its decision in ``answer``.
 final class SQLMigrationRun {
     /// A pending migration with the text of its SQL, which is read and checked before the first migration
     /// runs.
@@ -8,7 +9,7 @@ final class SQLMigrationRun {
         /// The index among all migrations.
         let place: Int
         let step: SQLStep
-        /// `nil` for a closure.
+        /// The SQL; `nil` for a closure.
         let script: String?
         /// True if the script runs outside of a transaction.
         let isAlone: Bool
@@ -16,13 +17,13 @@ final class SQLMigrationRun {
         var checksum: String? { script.map(SQLChecksum.of) }
     }
 
-    /// The reasons for which the caller's task is called.
-    enum Call {
-        /// To run the closure of the migration at an index.
+    /// What the caller's code should do when the run calls it.
+    enum Callback {
+        /// Run the closure of the migration at an index.
         case closure(_ place: Int, SQLMigrationProgress)
-        /// To report that a migration has run.
+        /// Call the progress closure after a migration has run.
         case progress(SQLMigrationProgress)
-        /// To report that another process has the lock.
+        /// Call the closure `waiting`, because another process has the lock.
         case waiting
     }
 
@@ -31,13 +32,13 @@ final class SQLMigrationRun {
     private let target: Int64?
     let insideTransaction: Bool
 
-    private(set) var call = Call.waiting
+    private(set) var callback = Callback.waiting
     var answer = SQLMigrationProgress.Answer.continue
 
     var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
     let ledger: SQLLedger
-    /// Checks foreign keys after each migration, if they were on.
+    /// Runs a migration, and then checks foreign keys if they were on.
     var checking: SQLChecking = unchecked
     /// The number of pending migrations that another process ran.
     var appliedByOthers = 0
@@ -50,10 +51,11 @@ final class SQLMigrationRun {
         ledger = SQLLedger(session, named: steps.ledger)
     }
 
+    /// The wait for the migrator's lock.
     // `unowned`, because this run retains the session, which may retain this closure.
-    var lock: SQLLockWait {
+    var lockWait: SQLLockWait {
         SQLLockWait(steps.lockTimeout, ledger: steps.ledger) { [unowned self] () throws(SQLError) in
-            try call(.waiting)
+            try callBack(.waiting)
         }
     }
 
@@ -62,28 +64,30 @@ final class SQLMigrationRun {
         if let target { try steps.checkTarget(target) }
         try session.waiting(steps.lockTimeout) { () throws(SQLError) in
             do throws(SQLError) {
-                try session.waiting(.zero) { () throws(SQLError) in try ledger.readFirst() }
+                try session.waiting(.zero) { () throws(SQLError) in try ledger.readVersionsQuickly() }
             } catch {
                 if error.code != .busy { throw error }
-                // With a rollback journal, a lock can also block readers.
-                try call(.waiting)
-                try ledger.readFirst()
+                // With a rollback journal, a writer can also block readers. So the first read doesn't wait.
+                // If it fails, the caller learns of the wait, and the ledger is read again with the whole
+                // wait.
+                try callBack(.waiting)
+                try ledger.readVersionsQuickly()
             }
-            try compare()
+            try runPending()
         }
     }
 
-    private func compare() throws(SQLError) {
+    private func runPending() throws(SQLError) {
         let status = SQLMigrationStatus(of: ledger, with: steps.all)
         report.unknown = status.unknown
         let places = status.places.filter { steps.all[$0].version <= target ?? .max }
         if places.isEmpty {
-            if try steps.hasOtherText(newestOf: status, in: ledger) { try recordChanges() }
+            if try steps.isNewestEdited(status, in: ledger) { try checkChanges() }
             return
         }
-        try recordChanges()
+        try checkChanges()
         if steps.refusesOutOfOrder {
-            for place in places { try refuse(steps.all[place], below: status.currentVersion) }
+            for place in places { try refuseIfOutOfOrder(steps.all[place], newest: status.currentVersion) }
         }
         try prepare(places)
         do throws(SQLError) { try start() } catch {
@@ -93,9 +97,11 @@ final class SQLMigrationRun {
         report.outOfOrder = report.applied.filter(status.outOfOrder.contains)
     }
 
-    /// Records which versions have SQL that was edited after it was applied; throws if the ledger is another
-    /// migrator's.
-    private func recordChanges() throws(SQLError) {
+    /// Lists the edited migrations in the report.
+    ///
+    /// Throws if another migrator wrote the ledger, or if a migration was edited and the migrator refuses
+    /// that.
+    private func checkChanges() throws(SQLError) {
         try ledger.refuseOtherOwner(than: steps.all)
         report.changed = ledger.changed
         guard steps.refusesChanged, let version = report.changed.first,
@@ -104,17 +110,18 @@ final class SQLMigrationRun {
         throw step.located(SQLError(.changedMigration, "Its SQL has changed since it was applied"))
     }
 
-    /// Refuses a pending migration below the newest version that was applied already.
-    func refuse(_ step: SQLStep, below newest: Int64?) throws(SQLError) {
+    /// Throws if a pending migration has a lower version than the newest applied one.
+    func refuseIfOutOfOrder(_ step: SQLStep, newest: Int64?) throws(SQLError) {
         guard let newest, step.version < newest else { return }
-        let message = "It is pending, and the newer version \(newest) was applied already"
+        let message = "It has not been applied, but the newer version \(newest) has"
         throw step.located(SQLError(.outOfOrder, message), blamesFile: false)
     }
 
-    /// If the database has tables and the ledger is empty, adds that to the error of the first migration.
+    /// Adds advice to the error of the first migration if the ledger is empty and the database has tables.
     ///
-    /// Either the schema was created without the migrator, or the app has deleted the rows of all tables, for
-    /// example when a user logged out. So the first migration fails because its tables exist.
+    /// The migration probably failed because its tables exist already. Either the schema was created without
+    /// the migrator, or the app has deleted the rows of all tables, including the ledger's, for example when
+    /// a user logged out.
     private func addingAdviceOnEmptyLedger(to error: SQLError) -> SQLError {
         if !report.applied.isEmpty || appliedByOthers > 0 { return error }
         let tables: SQLRows
@@ -152,14 +159,14 @@ final class SQLMigrationRun {
         if !steps.isOneTransaction, !insideTransaction { return }
         throw SQLError(
             .refusedStatement,
-            "It runs outside of a transaction, and this call has one for all migrations. Run it by a call without"
-                + " insideTransaction: and without Transactions.all"
+            "It must run outside of a transaction, but this call uses one transaction for all migrations. Run it by a call"
+                + " without insideTransaction: true, on a migrator with transactions: .eachMigration"
         )
     }
 
     private func start() throws(SQLError) {
         if insideTransaction {
-            try session.join(lock)
+            try session.join(lockWait)
             try ledger.read()
             return try runAll()
         }
@@ -172,16 +179,19 @@ final class SQLMigrationRun {
         }
     }
 
-    /// Calls the caller's task for a reason.
-    func call(_ reason: Call) throws(SQLError) {
-        call = reason
+    /// Calls back into the caller's code, which reads in ``callback`` what to do.
+    func callBack(_ callback: Callback) throws(SQLError) {
+        self.callback = callback
         try watchingLedger(session.db.call)
     }
 
-    /// Runs `body`, after which the ledger is read again unless it surely wasn't written.
+    /// Runs `body`.
+    ///
+    /// Afterwards the ledger counts as changed, unless the connection can tell that `body` didn't write to
+    /// it.
     func watchingLedger(_ body: SQLRules) throws(SQLError) {
         let isUnwritten = try session.leavesUnwritten(steps.ledger, while: body)
-        if !isUnwritten { ledger.versionsAreCurrentAt = nil }
+        if !isUnwritten { ledger.dataVersionOfVersions = nil }
     }
 
     /// Throws if the task was cancelled.
@@ -189,22 +199,30 @@ final class SQLMigrationRun {
         if session.db.isCancelled { throw SQLError.taskCancelled }
     }
 
-    /// Throws if a migration that reports its progress must not go on.
-    func checkReport(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
+    /// Stores the caller's answer to a progress report of a closure, and throws unless it is `continue`.
+    func continueOrThrow(_ answer: SQLMigrationProgress.Answer) throws(SQLError) {
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }
         self.answer = answer
         if answer != .continue { throw SQLError(.stopped, "The progress closure answered .\(answer)") }
     }
 
-    /// Throws if the progress closure returned `end` and migrations are left.
-    func checkAnswer(_ end: SQLMigrationProgress.Answer) throws(SQLError) {
-        let isComplete = report.applied.count >= pending.count - appliedByOthers
-        if answer != end || end == .stop && isComplete { return }
-        throw failure(SQLError(.stopped, "The progress closure answered .\(answer)"), of: nil)
+    /// Throws if the progress closure answered `rollBack`.
+    func throwIfRolledBack() throws(SQLError) {
+        if answer == .rollBack { throw stopped }
     }
 
-    /// Adds to an error the migration that failed, the versions that stay applied, and those that were
-    /// edited.
+    /// Throws if the progress closure answered `stop` and migrations are left.
+    func throwIfStopped() throws(SQLError) {
+        let isComplete = report.applied.count >= pending.count - appliedByOthers
+        if answer == .stop, !isComplete { throw stopped }
+    }
+
+    private var stopped: SQLError {
+        failure(SQLError(.stopped, "The progress closure answered .\(answer)"), of: nil)
+    }
+
+    /// Returns an error with the migration that failed, the versions that stay applied, and the versions that
+    /// were edited.
     func failure(_ error: SQLError, of next: Pending?, blamesFile: Bool = true) -> SQLError {
         let located = error.version == nil ? next?.step.located(error, blamesFile: blamesFile) : nil
         return (located ?? error).with {

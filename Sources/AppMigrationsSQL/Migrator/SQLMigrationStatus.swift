@@ -24,7 +24,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
         return names
     }
 
-    /// Applied versions that this app does not have: a newer release created or changed the database.
+    /// Applied versions for which this app has no migration: a newer release created or changed the database.
     public let unknown: [Int64]
 
     /// Pending versions below the newest applied version, for example from a branch that was merged late.
@@ -35,7 +35,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// Versions whose SQL was edited after it was applied.
     ///
     /// The database has the result of the old text, and nothing is done about it. Only versions with a
-    /// checksum are compared. The migrations of closures have none, and neither do those of a ledger that
+    /// checksum are compared. A migration with a closure has none, and neither has a row of a ledger that
     /// another library created.
     public let changed: [Int64]
 
@@ -44,10 +44,11 @@ public struct SQLMigrationStatus: Sendable, Equatable {
 
     /// The migrations of the app.
     ///
-    /// The names of pending migrations are computed when they are read, because building a dictionary takes
-    /// as long as the rest of an idle check.
+    /// ``pendingNames`` is computed from them when it is read, because building a dictionary takes as long as
+    /// everything else in a `migrate` that has nothing to run.
     private let steps: ComparableSteps
 
+    /// Makes a status equatable: two lists of migrations are equal if their labels are.
     private struct ComparableSteps: Sendable, Equatable {
         let all: [SQLStep]
 
@@ -56,7 +57,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
 
     /// Compares the versions of a ledger with the migrations of an app.
     ///
-    /// Both are in order.
+    /// Both lists are in the order of their versions.
     init(of ledger: SQLLedger, with steps: [SQLStep]) {
         let versions = ledger.versions
         var places = [Int]()
@@ -108,7 +109,9 @@ extension SQLMigrationStatus: CustomStringConvertible {
 
     static func labels(_ versions: [Int64]) -> [String] { versions.map(\.description) }
 
-    /// A sentence for the first list, and for each other list that isn't empty.
+    /// A line with a sentence for each list that isn't empty.
+    ///
+    /// The first list always has a sentence, which says "none" if the list is empty.
     static func line(_ lists: [(title: String, labels: [String])]) -> String {
         var sentences = [String]()
         for (title, labels) in lists where !labels.isEmpty || sentences.isEmpty {

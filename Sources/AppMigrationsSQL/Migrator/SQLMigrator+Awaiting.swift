@@ -1,34 +1,35 @@
 extension SQLMigrator where Connection: AsyncSQLConnection {
-    /// Runs every migration that the database does not have, in the order of their versions, on a connection
-    /// that is awaited.
+    /// Runs every migration that isn't applied to the database yet, in the order of their versions, on an
+    /// asynchronous connection.
     ///
     /// As on a connection that blocks, each runs in a transaction that has the lock from its beginning. So
     /// each migration is run by one host, however many there are. A script of several statements is split,
     /// and each statement is sent by itself.
     ///
-    /// The migrator uses the connection until the call returns. A pool must lend one for the whole call: if
-    /// other code used the connection during the call, its statements would become part of a migration's
-    /// transaction.
+    /// The migrator uses the connection until the call returns. If you use a pool, take one connection from
+    /// it for the whole call: if other code used the connection during the call, its statements would become
+    /// part of a migration's transaction.
     ///
     /// If the task is cancelled, no further migration runs. Whether the running statement is stopped depends
     /// on the connection's library. The rollback is sent from a task of its own. If the error says that the
     /// rollback failed, close the connection.
     ///
-    /// In a closure of a `FleetMigrationManager`, no statement is waited for without end. One that can't be
-    /// answered any more, or that isn't answered for half a lease after its task was cancelled, is left
-    /// behind. Close the connection after an error.
+    /// In a closure of a `FleetMigrationManager`, the migrator stops waiting for a statement in two cases: if
+    /// it can't be answered any more, or if it isn't answered for half a lease after the task was cancelled.
+    /// The server may still run the statement when the call throws. So close the connection after an error.
     ///
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` is true.
-    ///   - target: The version of the last migration to run; `nil` for all. There is no way down.
+    ///   - target: The version of the last migration to run; `nil` for all. A version below the current one
+    ///     undoes nothing, because applied migrations can't be undone.
     ///   - insideTransaction: True if the caller has begun a transaction. Then each migration is a savepoint
-    ///     in it, and is lost if the caller rolls back. The wait for locks and the time-outs of the
-    ///     transaction stay as they are.
+    ///     in it, and is lost if the caller rolls back. The transaction keeps the caller's `lock_timeout` and
+    ///     other timeouts.
     ///   - progress: Called after each migration that this call runs, before its commit. It answers whether
     ///     to continue.
-    ///   - waiting: Called each time another host has the lock, before the wait for it begins. If the other
-    ///     host runs a statement outside of a transaction, it is called at once and then every ten seconds.
-    ///     It is also called before each further try of a script that couldn't lock a table.
+    ///   - waiting: Called each time another host has the lock, before the wait for it begins. While another
+    ///     host runs a statement outside of a transaction, `waiting` is called at once and then every ten
+    ///     seconds. It is also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
     /// - Throws: ``SQLError`` with the version, the file and the place. ``SQLError/applied`` has the versions
     ///   that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
@@ -48,11 +49,11 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
             insideTransaction: insideTransaction
         )
         try await run.session.db.run(awaiting: db) {
-            switch run.call {
+            switch run.callback {
             case .closure(let place, let step):
-                if case .awaited(let code) = migrations[place].code {
-                    try await code(db) { fraction throws(SQLError) in
-                        try run.checkReport(progress(step.reporting(fraction)))
+                if case .awaited(let closure) = migrations[place].closure {
+                    try await closure(db) { fraction throws(SQLError) in
+                        try run.continueOrThrow(progress(step.with(fraction: fraction)))
                     }
                 }
             case .progress(let done): run.answer = progress(done)
@@ -74,7 +75,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
         var status = SQLMigrationStatus(of: ledger, with: steps.all)
         try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
-            status = try steps.status(by: ledger)
+            status = try steps.status(of: ledger)
         }
         return status
     }

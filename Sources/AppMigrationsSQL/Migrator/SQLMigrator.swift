@@ -1,4 +1,5 @@
-/// Brings a database's schema up to date: runs each migration that its ledger does not have, once, in order.
+/// Brings a database's schema up to date: runs each migration that its ledger doesn't list as applied, once,
+/// in the order of the versions.
 ///
 /// The ledger is the table `schema_migrations` in the database itself. A migration and its row in the ledger
 /// are written in one transaction, so the database has both or neither. Any number of processes may start at
@@ -20,23 +21,24 @@ public struct SQLMigrator<Connection>: Sendable {
 
     /// Which migrations share a transaction.
     public enum Transactions: Sendable, Hashable {
-        /// A transaction for each migration: if a later one fails, the earlier ones stay applied.
+        /// A transaction for each migration. If a later one fails, the earlier ones stay applied.
         case eachMigration
 
-        /// One transaction for all pending migrations: all are applied, or none.
+        /// One transaction for all pending migrations. Either all of them are applied, or none.
         case all
     }
 
     /// The rule for a migration whose SQL was edited after it was applied.
     public enum ChangedRule: Sendable, Hashable {
-        /// ``SQLMigrationReport/changed`` has its version, and the pending migrations run.
+        /// The pending migrations run, and ``SQLMigrationReport/changed`` lists the version of the edited
+        /// one.
         case reported
 
-        /// No migration is run.
+        /// No migration is run, and ``SQLError/Code/changedMigration`` is thrown.
         ///
         /// This also finds a script that was inserted in the middle of an array, which changes the numbers of
-        /// all scripts after it. If nothing is pending, only the newest applied migration is compared: the
-        /// status compares all.
+        /// all scripts after it. If nothing is pending, `migrate` only compares the newest applied migration.
+        /// `status` always compares all.
         case refused
     }
 
@@ -44,7 +46,7 @@ public struct SQLMigrator<Connection>: Sendable {
     ///
     /// For example, it may come from a branch that was merged late.
     public enum OutOfOrderRule: Sendable, Hashable {
-        /// It runs, and ``SQLMigrationReport/outOfOrder`` has its version.
+        /// It runs, and ``SQLMigrationReport/outOfOrder`` lists its version.
         case reported
 
         /// No migration is run, and ``SQLError/Code/outOfOrder`` is thrown.
@@ -55,18 +57,20 @@ public struct SQLMigrator<Connection>: Sendable {
     ///
     /// - Parameters:
     ///   - migrations: The migrations, in any order.
-    ///   - ledger: The table that records which versions were applied. It has one owner: if several modules
-    ///     share a database, each with a migrator, each needs its own name.
+    ///   - ledger: The table that records which versions were applied. Two migrators must not share one: if
+    ///     several modules have a migrator for the same database, each needs another name.
     ///   - transactions: One transaction for each migration, or one for all.
     ///   - lockTimeout: How long to wait for another process. It must be longer than the longest migration.
-    ///     - On an SQLite connection of another library, it is the `busy_timeout` during a call. Afterwards
-    ///       the connection has its own again, but a busy handler that is a function would be lost.
-    ///     - On PostgreSQL, it is the `lock_timeout`, also for the statements of a migration. A statement of
-    ///       a script that locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`, `TRUNCATE`) waits for a second
-    ///       at a time, and others use the table in the pauses between the tries. It also limits the wait for
-    ///       a statement that another host runs outside of a transaction. If a closure sends no statement for
-    ///       this time, and for at least 60 seconds, the server ends its transaction
-    ///       (`idle_in_transaction_session_timeout`), so that a suspended host doesn't keep its locks.
+    ///     - On an SQLite connection of another library, `migrate` sets the `busy_timeout` to this for the
+    ///       call, and sets it back afterwards. A busy handler that is a function (`sqlite3_busy_handler`)
+    ///       can't be set again, so it is lost.
+    ///     - On PostgreSQL, it is the `lock_timeout` of the transaction, also for the migration's own
+    ///       statements. If a statement of a script locks a table (`ALTER`, `CREATE`, `DROP`, `LOCK`,
+    ///       `TRUNCATE`), each try waits for a second, and others can use the table in the pauses between the
+    ///       tries. The tries end when `lockTimeout` is used up. It also limits the wait while another host
+    ///       runs a statement outside of a transaction. If a closure sends no statement for `lockTimeout`, or
+    ///       for 60 seconds if that is longer, the server ends its transaction
+    ///       (`idle_in_transaction_session_timeout`). So a suspended host doesn't keep its locks.
     ///   - changed: The rule for a migration that was edited after it was applied.
     ///   - outOfOrder: The rule for a pending migration below one that was already applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
@@ -101,21 +105,22 @@ public struct SQLMigrator<Connection>: Sendable {
 }
 
 extension SQLMigrator where Connection: SQLConnection {
-    /// Runs every migration that the database does not have, in the order of their versions.
+    /// Runs every migration that isn't applied to the database yet, in the order of their versions.
     ///
     /// Each runs in a transaction that has the write lock from its beginning, and reads the ledger again
     /// under the lock. So each migration is run by one process, however many there are. If nothing is
     /// pending, nothing is locked or written.
     ///
-    /// If foreign keys are on, they are off while a migration runs, so that it can rebuild a table. A
-    /// migration that adds rows that refer to missing rows is rolled back.
+    /// If foreign keys are on, they are switched off while a migration runs, so that it can rebuild a table.
+    /// Afterwards they are checked. A migration that added rows that refer to missing rows is rolled back.
     ///
-    /// If the task is cancelled, no further migration runs, a closure ends when it reports its progress, and
-    /// a long statement is stopped.
+    /// If the task is cancelled, a long statement is interrupted, the next progress report of a closure
+    /// throws, and no further migration runs.
     ///
     /// - Parameters:
     ///   - db: A connection that is not in a transaction, unless `insideTransaction` is true.
-    ///   - target: The version of the last migration to run; `nil` for all. There is no way down.
+    ///   - target: The version of the last migration to run; `nil` for all. A version below the current one
+    ///     undoes nothing, because applied migrations can't be undone.
     ///   - insideTransaction: True if the caller has begun a transaction. Then each migration is a savepoint
     ///     in it, and is lost if the caller rolls back. Foreign keys stay as they are, because SQLite only
     ///     switches them outside of a transaction. So dropping a table may delete the rows that refer to it.
@@ -142,11 +147,11 @@ extension SQLMigrator where Connection: SQLConnection {
             insideTransaction: insideTransaction
         )
         try run.session.db.run {
-            switch run.call {
+            switch run.callback {
             case .closure(let place, let step):
-                if case .direct(let code) = migrations[place].code {
-                    try code(db) { fraction throws(SQLError) in
-                        try run.checkReport(progress(step.reporting(fraction)))
+                if case .direct(let closure) = migrations[place].closure {
+                    try closure(db) { fraction throws(SQLError) in
+                        try run.continueOrThrow(progress(step.with(fraction: fraction)))
                     }
                 }
             case .progress(let done): run.answer = progress(done)
@@ -165,7 +170,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
         let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
-        return try steps.status(by: ledger)
+        return try steps.status(of: ledger)
     }
 
     /// Records every migration up to a version as applied, without running any of them.
@@ -179,8 +184,9 @@ extension SQLMigrator where Connection: SQLConnection {
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
     ///   - correcting: True also records the versions that an existing ledger lacks. Pass it once, if the
-    ///     ledger was created with too low a version, or if its rows were deleted. If you passed it at every
-    ///     start, it would record a late migration that has not run.
+    ///     ledger was created with too low a version, or if its rows were deleted. Don't pass it at every
+    ///     start: a migration that was merged late, with a version up to this one, would be recorded without
+    ///     having run.
     /// - Returns: The versions that were recorded.
     /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
     ///   A version above all migrations belongs to a newer release: don't migrate that database.

@@ -2,7 +2,8 @@ internal import AppMigrations
 
 /// A migration without the type of its connection: its version, its name and its SQL.
 ///
-/// It is a class, because an idle check would take longer to copy structs than to compare the versions.
+/// It is a class, because copying structs would take longer than comparing the versions, in a `migrate` that
+/// has nothing to run.
 final class SQLStep: Sendable {
     let version: Int64
     let name: String?
@@ -26,7 +27,8 @@ final class SQLStep: Sendable {
     /// The file, or the version with the name, for the message of an error.
     var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
 
-    /// Adds the migration to an error, and its file if the file can be the reason.
+    /// Returns an error with the version and the name of this migration, and with its file, unless the error
+    /// is about the database.
     func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
         error.with {
             $0.version = version
@@ -37,8 +39,8 @@ final class SQLStep: Sendable {
         }
     }
 
-    /// True if a script runs outside of a transaction, because of the migration or because of its own first
-    /// line.
+    /// True if a script must run outside of a transaction: the migration was created with `inTransaction:
+    /// false`, or the script's first line asks for it.
     func runsAlone(_ script: String) throws(SQLError) -> Bool {
         let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
         // Few scripts begin with a comment, and reading tokens takes longer than everything else that is done
@@ -81,15 +83,16 @@ final class SQLStep: Sendable {
 }
 
 extension [SQLStep] {
-    /// Inserts a migration in the order of versions, and of file names if two files have one version.
+    /// Inserts a migration so that the array stays in the order of versions, and of file names if versions
+    /// are equal.
     ///
-    /// Usually the migrations are already in order. The first call of `sort` in a process costs as much as
-    /// the rest of an idle check.
+    /// Usually the migrations are already in order. The first call of `sort` in a process takes as long as
+    /// the rest of a `migrate` that has nothing to run.
     mutating func insertInOrder(_ step: SQLStep) {
         if last?.version ?? .min < step.version { return append(step) }
-        let former = lastIndex {
+        let predecessor = lastIndex {
             $0.version < step.version || $0.version == step.version && $0.file ?? "" <= step.file ?? ""
         }
-        insert(step, at: former.map { $0 + 1 } ?? 0)
+        insert(step, at: predecessor.map { $0 + 1 } ?? 0)
     }
 }

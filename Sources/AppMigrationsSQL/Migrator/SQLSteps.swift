@@ -6,9 +6,9 @@ struct SQLSteps: Sendable {
     let ledger: String
     /// True if all pending migrations share one transaction.
     let isOneTransaction: Bool
-    /// True if no migration runs when the SQL of one was edited after it was applied.
+    /// True to run no migration if the SQL of an applied one was edited afterwards.
     let refusesChanged: Bool
-    /// True if no migration runs while one is pending below a version that was already applied.
+    /// True to run no migration if a pending one has a lower version than an applied one.
     let refusesOutOfOrder: Bool
     let lockTimeout: Duration
 
@@ -29,7 +29,7 @@ struct SQLSteps: Sendable {
     }
 
     /// Compares a ledger with the migrations.
-    func status(by ledger: SQLLedger) throws(SQLError) -> SQLMigrationStatus {
+    func status(of ledger: SQLLedger) throws(SQLError) -> SQLMigrationStatus {
         try ledger.session.waiting(lockTimeout) { () throws(SQLError) in try ledger.compare(with: all) }
         return SQLMigrationStatus(of: ledger, with: all)
     }
@@ -63,15 +63,15 @@ struct SQLSteps: Sendable {
         return recorded
     }
 
-    /// True if the newest applied migration is recorded with another text.
+    /// True if the SQL of the newest applied migration was edited: its checksum isn't the one in the ledger.
     ///
-    /// If nothing is pending, only this migration is compared, so that a start reads one file at most. If
-    /// another migrator wrote the ledger, all texts differ, including this one.
-    func hasOtherText(newestOf status: SQLMigrationStatus, in ledger: SQLLedger) throws(SQLError) -> Bool {
+    /// If nothing is pending, only this migration is compared, so that a start reads one file at most. That
+    /// is enough to notice a ledger that another migrator wrote, because then every checksum differs.
+    func isNewestEdited(_ status: SQLMigrationStatus, in ledger: SQLLedger) throws(SQLError) -> Bool {
         guard let newest = all.last(where: { status.applied.contains($0.version) }),
-            let then = try ledger.checksum(of: newest.version)
+            let recorded = try ledger.checksum(of: newest.version)
         else { return false }
-        return try newest.checksum() != then
+        return try newest.checksum() != recorded
     }
 
     func checkTarget(_ target: Int64) throws(SQLError) {

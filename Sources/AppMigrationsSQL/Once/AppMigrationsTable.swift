@@ -1,13 +1,14 @@
 package import AppMigrations
 
-/// The table that records which versions of which manager have run in a database, and how far those have come
-/// that run in batches.
+/// The table that records which versions each manager has run in a database.
+///
+/// For a version that runs in batches, it also records how far the batches have come.
 ///
 /// It is named `app_migrations`, unless the caller chose another name.
 ///
 /// A row is written in the transaction of its closure. So the database itself knows which closures have run,
-/// even if the process crashes before it saves the state file. A row with the `cursor` `NULL` is a version
-/// that is done.
+/// even if the process crashes before it saves the state file. If the `cursor` of a row is `NULL`, its
+/// version is done.
 package final class AppMigrationsTable: LedgerTable {
     let manager: String
     /// How long each transaction waits for another writer.
@@ -16,15 +17,15 @@ package final class AppMigrationsTable: LedgerTable {
     init(_ session: any SQLSession, named name: String, of manager: String, lockTimeout: Duration) {
         self.manager = manager
         self.lockTimeout = lockTimeout
-        super.init(session, named: name, columns: ["manager", "version", "cursor"], required: 2)
+        super.init(session, named: name, columns: ["manager", "version", "cursor"], requiredCount: 2)
     }
 
-    private var isThisRow: String {
+    private var rowCondition: String {
         "manager = \(session.placeholder(1)) AND version = \(session.placeholder(2))"
     }
 
     /// The state of a version, by its row in the table.
-    enum Place: Equatable {
+    enum State: Equatable {
         /// The table has no row.
         case new
         /// The last batch ended at a cursor.
@@ -34,7 +35,8 @@ package final class AppMigrationsTable: LedgerTable {
         var cursor: String? { if case .begun(let cursor) = self { cursor } else { nil } }
     }
 
-    func createIfNeeded() throws(SQLError) {
+    /// Creates the table if it is missing, and adds the column `cursor` to a table of an older version.
+    func createOrUpgrade() throws(SQLError) {
         try read()
         if columns.contains("cursor") { return }
         try session.db.query(
@@ -52,12 +54,12 @@ package final class AppMigrationsTable: LedgerTable {
         try read()
     }
 
-    func place(of version: AppVersion) throws(SQLError) -> Place {
+    func state(of version: AppVersion) throws(SQLError) -> State {
         let expected = row(of: version)
-        let sql = "SELECT cursor, manager, version FROM \(table)\(session.withoutIndex) WHERE \(isThisRow)"
+        let sql = "SELECT cursor, manager, version FROM \(table)\(session.withoutIndex) WHERE \(rowCondition)"
         let rows = try session.db.query(sql, expected)
-        // In a column of numbers, 1.10 equals 1.1. With some collations, the name of one manager equals
-        // another's.
+        // The rows are compared again in Swift, because the database may find too many. In a column of
+        // numbers, 1.10 equals 1.1. With some collations, the name of one manager equals another's.
         guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
             throw unreadable(
                 "The table \(name) has rows that look like version \(version), and are not: \(rows)"
@@ -83,14 +85,15 @@ package final class AppMigrationsTable: LedgerTable {
     /// Moves the row of a version to another cursor, or marks it as done with `nil`.
     func move(_ version: AppVersion, to cursor: String?) throws(SQLError) {
         try session.db.query(
-            "UPDATE \(table)\(session.withoutIndex) SET cursor = \(session.placeholder(3)) WHERE \(isThisRow)",
+            "UPDATE \(table)\(session.withoutIndex) SET cursor = \(session.placeholder(3)) WHERE \(rowCondition)",
             row(of: version) + [SQLValue(cursor)]
         )
         if try !hasRow(of: version, at: cursor) { throw notKept("\(version)") }
     }
 
+    /// True if the version's batches have reached this cursor; with `nil`, if the version is done.
     func hasRow(of version: AppVersion, at cursor: String?) throws(SQLError) -> Bool {
-        try place(of: version) == cursor.map(Place.begun) ?? .done
+        try state(of: version) == cursor.map(State.begun) ?? .done
     }
 
     /// Removes the rows of this manager above a version.
@@ -103,7 +106,7 @@ package final class AppMigrationsTable: LedgerTable {
             }
             guard found > version else { continue }
             try session.db.query(
-                "DELETE FROM \(table)\(session.withoutIndex) WHERE \(isThisRow)",
+                "DELETE FROM \(table)\(session.withoutIndex) WHERE \(rowCondition)",
                 [.text(manager), .text(text)]
             )
         }
@@ -122,18 +125,19 @@ package final class AppMigrationsTable: LedgerTable {
         return release + rest
     }
 
-    /// Calls the caller's closure in a transaction that also writes its row, unless the row exists.
+    /// Calls the caller's closure, and writes its row in the same transaction, unless the row exists.
     ///
     /// - Returns: True if the closure ran.
     func runOnce(_ version: AppVersion) throws(SQLError) -> Bool {
         var hasRun = false
         try inTransactionWithoutForeignKeys { checking throws(SQLError) in
-            try createIfNeeded()
-            switch try place(of: version) {
+            try createOrUpgrade()
+            switch try state(of: version) {
             case .done: return
             case .begun(let cursor):
                 throw unreadable(
-                    "Version \(version) was begun in batches, and is at the cursor \"\(cursor)\". Finish it with batches:"
+                    "Version \(version) was begun in batches, and is at the cursor \"\(cursor)\". Finish it with"
+                        + " whenMigrating(toVersion:in:batches:)"
                 )
             case .new: break
             }
@@ -159,8 +163,8 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Runs `body` in a transaction with the write lock.
     ///
-    /// A transaction of the caller is refused. If the caller rolled it back, the record in the state file
-    /// would remain.
+    /// Throws if the caller has begun a transaction. If the caller rolled that back, the record in the state
+    /// file would remain.
     func transaction(durably: Bool, _ body: SQLRules) throws(SQLError) {
         try session.lasting(durably: durably) { () throws(SQLError) in
             try session.transaction(SQLLockWait(lockTimeout, ledger: name), durably: durably, body)
@@ -169,8 +173,8 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Makes the batches of a version durable after the last one has run.
     ///
-    /// The commit of a batch is as durable as the connection's settings make it. This commit survives a power
-    /// failure, and with it all commits before it.
+    /// A power failure may undo the commit of a batch, depending on the connection's settings. It can't undo
+    /// this commit, nor any commit before it.
     func synchronize(_ version: AppVersion) throws(SQLError) {
         try session.waiting(lockTimeout) { () throws(SQLError) in
             try transaction(durably: true) { () throws(SQLError) in
@@ -183,7 +187,7 @@ package final class AppMigrationsTable: LedgerTable {
         }
     }
 
-    /// Removes the rows of a manager above a version, on a connection that is awaited.
+    /// Removes the rows of a manager above a version, on an asynchronous connection.
     package static nonisolated(nonsending) func remove<Connection: AsyncSQLConnection>(
         from db: Connection,
         ledger: String,

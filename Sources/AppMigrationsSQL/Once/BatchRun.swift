@@ -2,21 +2,21 @@ package import AppMigrations
 
 /// Runs the batches of one attempt, one after the other.
 ///
-/// The cursor in the database decides where a batch begins. From time to time it is also saved as a
-/// checkpoint of the state. The reason is that crashes of an attempt are counted before a database is opened,
-/// and that a plan opens none.
+/// The cursor in the database decides where a batch begins. From time to time the cursor is also saved as a
+/// checkpoint in the state file. Two things need it there, because they don't open the database: the count of
+/// an attempt's crashes, and a plan, which shows the progress.
 package final class BatchRun {
     /// The cursor that the batches have reached.
     package struct Place {
         package let cursor: String
         package let progress: Double?
-        /// True if it is to be saved in the state.
+        /// True if it should be saved in the state file.
         ///
-        /// Not every cursor is, because a save takes as long as a commit.
+        /// Not every cursor is saved, because a save takes as long as a commit.
         package let isCheckpoint: Bool
     }
 
-    /// The requests to the caller's task: to run a batch, or to record the cursor.
+    /// What the caller's code should do when the run calls it: run a batch, or record the cursor.
     enum Request {
         case batch(MigrationBatch)
         case place(Place)
@@ -36,7 +36,7 @@ package final class BatchRun {
     /// The progress at the last checkpoint of this attempt.
     private var savedProgress: Double?
 
-    /// How often a batch is tried again after a deadlock or a serialization failure.
+    /// How many times a batch is tried again after a deadlock or a serialization failure.
     private static var repetitions: Int { 3 }
 
     init(_ table: AppMigrationsTable, _ version: AppVersion) {
@@ -45,9 +45,11 @@ package final class BatchRun {
         request = .batch(MigrationBatch(cursor: nil, version: version))
     }
 
-    /// Runs the batches of a version on a connection that was opened for them, and closes it in every case.
+    /// Runs the batches of a version on a connection that was opened for them, and closes it even if they
+    /// fail.
     ///
-    /// `checkpoint` is the checkpoint with which the attempt began.
+    /// `checkpoint` is the cursor in the state file when the attempt began. `tell` is called with each cursor
+    /// that the batches reach.
     ///
     /// - Returns: True if a batch ran.
     package nonisolated(nonsending) static func run<Connection: AsyncSQLConnection>(
@@ -79,9 +81,9 @@ package final class BatchRun {
         var cursor: String?
         try table.session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.read()
-            if table.columns.contains("cursor") { cursor = try table.place(of: version).cursor }
+            if table.columns.contains("cursor") { cursor = try table.state(of: version).cursor }
         }
-        // If a process crashed right after a commit, the database is further than the checkpoint.
+        // If a process crashed right after a commit, the cursor in the database is ahead of the checkpoint.
         if let cursor, cursor != checkpoint {
             try report(Place(cursor: cursor, progress: nil, isCheckpoint: true))
         }
@@ -114,22 +116,26 @@ package final class BatchRun {
         outcome = nil
         try session.waiting(table.lockTimeout) { () throws(SQLError) in
             try table.transaction(durably: false) { () throws(SQLError) in
-                if !hasRun { try table.createIfNeeded() }
-                let place = try table.place(of: version)
-                if place == .done { return }
-                request = .batch(MigrationBatch(cursor: place.cursor, version: version))
+                if !hasRun { try table.createOrUpgrade() }
+                let state = try table.state(of: version)
+                if state == .done { return }
+                request = .batch(MigrationBatch(cursor: state.cursor, version: version))
                 try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
                 guard let outcome else { return }
-                try outcome.check(after: place, of: version)
-                try place == .new
-                    ? table.add(version, at: outcome.cursor) : table.move(version, to: outcome.cursor)
+                try outcome.check(after: state, of: version)
+                if state == .new {
+                    try table.add(version, at: outcome.cursor)
+                } else {
+                    try table.move(version, to: outcome.cursor)
+                }
             }
         }
     }
 
-    /// Reports a cursor.
+    /// Reports a cursor to the caller.
     ///
-    /// The first one of an attempt is saved, and then one for each tenth of the work.
+    /// The first cursor of an attempt is saved as a checkpoint, and then each one at which the progress has
+    /// grown by a tenth.
     private func report(_ cursor: String, progress: Double?) throws(SQLError) {
         let isCheckpoint = savedProgress.map { progress ?? 0 >= $0 + 0.1 } ?? true
         if isCheckpoint { savedProgress = progress ?? 0 }
@@ -145,6 +151,7 @@ package final class BatchRun {
 extension MigrationContext {
     /// Records the cursor that the batches have reached, after the commit of a batch.
     func record(_ place: BatchRun.Place) throws(MigrationError) {
+        // A rehearsal (a test that simulates crashes) can end the process here.
         reachRehearsalPoint(.afterCommit)
         if place.isCheckpoint {
             try saveCheckpoint(place.cursor, progress: place.progress)

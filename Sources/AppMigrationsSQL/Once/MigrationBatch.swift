@@ -30,11 +30,12 @@ public struct MigrationBatch: Sendable {
         let cursor: String?
         let progress: Double?
 
-        /// The next batch begins at a cursor.
+        /// This batch is done, and the next one begins at a cursor.
         ///
         /// - Parameters:
-        ///   - cursor: The last row id, for example, or another value that can be read from its text. It must
-        ///     differ from the cursor at which this batch began, and have at most 4,096 bytes.
+        ///   - cursor: A value that says where the next batch begins, for example the last row id. It is
+        ///     stored as its description, from which it can be read again. It must differ from the cursor at
+        ///     which this batch began, and have at most 4,096 bytes.
         ///   - progress: How much of the migration is done, from 0 to 1. It is sent as an event after the
         ///     commit.
         /// - Returns: The result.
@@ -52,7 +53,7 @@ public struct MigrationBatch: Sendable {
         static var cursorLimit: Int { 4_096 }
 
         /// Throws if the next batch couldn't continue at the cursor.
-        func check(after place: AppMigrationsTable.Place, of version: AppVersion) throws(SQLError) {
+        func check(after state: AppMigrationsTable.State, of version: AppVersion) throws(SQLError) {
             guard let cursor else { return }
             var problem: String?
             if cursor.utf8.count > Self.cursorLimit {
@@ -61,7 +62,7 @@ public struct MigrationBatch: Sendable {
             }
             // Compared as bytes, because strings are also equal if they only look the same. For example, two
             // titles can encode an accent differently.
-            if let began = place.cursor, cursor.utf8.elementsEqual(began.utf8) {
+            if let began = state.cursor, cursor.utf8.elementsEqual(began.utf8) {
                 problem = "the cursor at which it began, \"\(cursor)\""
             }
             guard let problem else { return }

@@ -1,8 +1,10 @@
 public import AppMigrations
 
 extension MigrationManager {
-    /// Runs `batches` repeatedly, each time in a transaction of its own, until it returns `done`: each batch
-    /// exactly once in the life of the database.
+    /// Runs a long migration in batches: calls `batches` again and again, each time in a transaction of its
+    /// own, until it returns `done`.
+    ///
+    /// Each batch is committed exactly once in the life of the database.
     ///
     /// It is for work that takes longer than a launch may take. The transaction of a batch also writes the
     /// cursor at which the batch ended, into the table `app_migrations`. If the process crashes, only the
@@ -29,36 +31,37 @@ extension MigrationManager {
     /// before this one, with `run:`. The last commit and all before it are on the disk before the state file
     /// records the version.
     ///
-    /// Only write to the connection's main database, which has the cursor: in WAL mode, SQLite commits each
-    /// attached file separately.
+    /// Only write to the connection's main database, which has the cursor. In WAL mode, SQLite commits each
+    /// attached file separately, so a crash could save the cursor without the batch's work in an attached
+    /// file.
     ///
-    /// The state file is read first. Once it has the version, the database and its cursor aren't read, even
-    /// if the database was replaced by a backup of an earlier version: call `reset(to:)` after restoring.
-    /// Until then, the cursor in the database decides. It is also saved in the state file as a checkpoint,
-    /// after the first batch of each attempt and after each tenth of the progress. So `attemptLimit` counts
-    /// crashes since that checkpoint, and a plan knows the progress. The closure must not save checkpoints
-    /// itself.
+    /// The state file is read first. If it has the version, the database and its cursor aren't read, even if
+    /// the database was replaced by a backup of an earlier version. So call `reset(to:)` after restoring. If
+    /// the state file doesn't have the version, the cursor in the database decides where the batches
+    /// continue. It is also saved in the state file as a checkpoint, after the first batch of each attempt
+    /// and after each tenth of the progress. So `attemptLimit` counts crashes since that checkpoint, and a
+    /// plan knows the progress. The closure must not save checkpoints itself.
     ///
     /// Everything that `whenMigrating(toVersion:in:run:)` says about the state file, renamed managers and
     /// `reset(to:)` also applies here.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - outOfOrder: True if the version also runs below the last-run version, once, as in
+    ///   - outOfOrder: True if the version also runs, once, after a newer version has run, as in
     ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, as in
     ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be
-    ///     batches to run: a start that has nothing to do, and a plan, open no database.
+    ///     batches to run. A start that has nothing to do doesn't open the database, and neither does a plan.
     ///   - ledger: The table that records the batches. Change it if another program has a table of the
     ///     default name.
     ///   - lockTimeout: How long each batch waits for another writer.
     ///   - batches: Does one batch, with the connection, the cursor of the batch before it, and the
     ///     migration's context. It must not end the transaction.
     /// - Returns: True if a batch ran.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`. Its `underlyingError` is the closure's
-    ///   error, or an ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is too long or equal to
-    ///   the one before it, ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``,
+    /// - Throws: The same `MigrationError` as `whenMigrating(toVersion:run:)`. Its `underlyingError` is the
+    ///   closure's error, or an ``SQLError``: ``SQLError/Code/invalidCursor`` for a cursor that is too long
+    ///   or equal to the one before it, ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``,
     ///   ``SQLError/Code/transactionEnded``, ``SQLError/Code/ledgerUnreadable``,
     ///   ``SQLError/Code/foreignLedger``, or the error of the commit. Earlier batches stay in the database,
     ///   and the current one is rolled back.
@@ -102,15 +105,15 @@ extension MigrationManager {
         return ran
     }
 
-    /// Runs `batches` repeatedly on a connection that is awaited, each time in a transaction of its own,
-    /// until it returns `done`: each batch exactly once in the life of the database.
+    /// Runs a long migration in batches on an asynchronous connection: calls `batches` again and again, each
+    /// time in a transaction of its own, until it returns `done`.
     ///
-    /// This is `whenMigrating(toVersion:in:batches:)` for a connection that is awaited. Its parameters,
+    /// This is `whenMigrating(toVersion:in:batches:)` for an asynchronous connection. Its parameters,
     /// cursors, checkpoints, errors and cancellation are the same. The closure runs on the caller's actor.
     /// Other hosts may run the same batches at the same time: each batch begins at the cursor in the
-    /// database. PostgreSQL ends a batch that sends no statement for `lockTimeout`, and for at least 60
-    /// seconds. The call closes the connection (``AsyncSQLConnection/close()``). If a commit gets no answer,
-    /// the next start finds out whether it succeeded.
+    /// database. If a batch sends no statement for `lockTimeout`, or for 60 seconds if that is longer,
+    /// PostgreSQL rolls it back. The call closes the connection (``AsyncSQLConnection/close()``). If a commit
+    /// gets no answer, the next start finds out whether it succeeded.
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,

@@ -10,17 +10,17 @@ extension MigrationManager {
     ///
     /// Only write to the connection's main database. In WAL mode, SQLite commits each attached file
     /// separately, so the row can exist while the work in an attached file is missing. There is no
-    /// `protecting:`, because restoring files while the row stays would lose their changes. Foreign keys are
-    /// off in the closure and checked after it, as by an ``SQLMigrator``. If the closure calls a migrator,
-    /// pass `insideTransaction: true`.
+    /// `protecting:`. If files were restored after the commit, the row would still say that the closure has
+    /// run, and its changes to the files would be lost. Foreign keys are off in the closure and checked after
+    /// it, as by an ``SQLMigrator``. If the closure calls a migrator, pass `insideTransaction: true`.
     ///
     /// In asynchronous code, this blocks the calling thread while it waits for other processes. For an
     /// ``AsyncSQLConnection``, there is an asynchronous version.
     ///
     /// The state file is read first, so a start that already has the version doesn't open the database.
-    /// Therefore a database that is restored from a backup of an earlier version is not migrated. For changes
-    /// that must follow the database and not the state, use an ``SQLMigrator``, whose ledger is in the
-    /// database, or call `reset(to:)` after restoring. The rows have the name of the manager. So if you
+    /// Therefore a database that is restored from a backup of an earlier version is not migrated. If a
+    /// restored database must be migrated again, use an ``SQLMigrator``, which reads only the database and no
+    /// state file, or call `reset(to:)` after restoring. The rows have the name of the manager. So if you
     /// rename the manager, it runs everything again.
     ///
     /// `MigrationManager.reset(to:)` and `forgetState` don't change a database. The row stays together with
@@ -30,23 +30,25 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - outOfOrder: True if the version also runs below the last-run version, once, as in
+    ///   - outOfOrder: True if the version also runs, once, after a newer version has run, as in
     ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data, as in
     ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure
-    ///     may have to run: a start that has nothing to do, and a plan, open no database.
+    ///     may have to run. A start that has nothing to do doesn't open the database, and neither does a
+    ///     plan.
     ///   - ledger: The table that records the versions. Change it if another program has a table of the
     ///     default name.
     ///   - lockTimeout: How long to wait for another writer: longer than the longest migration.
-    ///   - run: The work, with the connection and the migration's context. It must not end the transaction. A
-    ///     second attempt finds nothing of the first one in the database.
+    ///   - run: The work, with the connection and the migration's context. It must not end the transaction.
+    ///     If it throws, its changes to the database are rolled back, so a second attempt begins with the
+    ///     database as it was.
     /// - Returns: True if the closure ran.
-    /// - Throws: `MigrationError` as `whenMigrating(toVersion:run:)`. Its `underlyingError` is the closure's
-    ///   error, or an ``SQLError``: ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``,
+    /// - Throws: The same `MigrationError` as `whenMigrating(toVersion:run:)`. Its `underlyingError` is the
+    ///   closure's error, or an ``SQLError``: ``SQLError/Code/busy``, ``SQLError/Code/alreadyInTransaction``,
     ///   ``SQLError/Code/transactionEnded``, ``SQLError/Code/foreignKeyViolation``,
-    ///   ``SQLError/Code/ledgerUnreadable``, ``SQLError/Code/foreignLedger``, or the error of the commit.
-    ///   Nothing of the closure is in the database then.
+    ///   ``SQLError/Code/ledgerUnreadable``, ``SQLError/Code/foreignLedger``, or the error of the commit. In
+    ///   all these cases, the closure's changes to the database were rolled back.
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
@@ -83,15 +85,16 @@ extension MigrationManager {
     /// Runs an asynchronous closure in a transaction of a database, exactly once in the life of that
     /// database.
     ///
-    /// This is `whenMigrating(toVersion:in:run:)` for a connection that is awaited. Its parameters, rows and
+    /// This is `whenMigrating(toVersion:in:run:)` for an asynchronous connection. Its parameters, rows and
     /// errors are the same, and so are the rules for backups and `reset(to:)`. The closure runs on the
     /// caller's actor.
     ///
-    /// Only this call may use the connection, and it closes it at the end (``AsyncSQLConnection/close()``).
-    /// So a pool must lend one for the whole call. If the closure sends no statement for `lockTimeout`, and
-    /// for at least 60 seconds, PostgreSQL ends its transaction. If several hosts share the database and each
-    /// has its own state file, one of them runs the closure. If the connection is lost at the commit, the
-    /// next start finds out whether it succeeded.
+    /// Only this call may use the connection, and it closes the connection at the end
+    /// (``AsyncSQLConnection/close()``). So if you use a pool, take one connection from it for the whole
+    /// call. If the closure sends no statement for `lockTimeout`, or for 60 seconds if that is longer,
+    /// PostgreSQL rolls its transaction back. If several hosts share the database and each has its own state
+    /// file, one of them runs the closure. If the connection is lost at the commit, the next start finds out
+    /// whether it succeeded.
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
@@ -130,12 +133,13 @@ extension MigrationManager {
     /// The rows are deleted first. So after a crash or a `MigrationError`, call it again.
     ///
     /// - Parameters:
-    ///   - version: The version at which the data is.
+    ///   - version: The version to which the manager is reset. Newer versions run again.
     ///   - db: A connection that is not in a transaction.
     ///   - ledger: The table that records the versions. Change it if another program has a table of the
     ///     default name.
     ///   - lockTimeout: How long to wait for another writer.
-    /// - Throws: ``SQLError`` of the database, and then nothing was reset; `MigrationError` as `reset(to:)`.
+    /// - Throws: ``SQLError`` if the rows can't be deleted, and then nothing was reset. Otherwise the same
+    ///   `MigrationError` as `reset(to:)`.
     public func reset<Connection: SQLConnection>(
         to version: String,
         in db: Connection,
@@ -153,7 +157,7 @@ extension MigrationManager {
 
     /// Sets the last-run version as `reset(to:)` does, and deletes the rows above `version` in the database.
     ///
-    /// This is `reset(to:in:ledger:lockTimeout:)` for a connection that is awaited. Its parameters and errors
+    /// This is `reset(to:in:ledger:lockTimeout:)` for an asynchronous connection. Its parameters and errors
     /// are the same.
     public nonisolated(nonsending) func reset<Connection: AsyncSQLConnection>(
         to version: String,

@@ -1,10 +1,12 @@
 /// An advisory lock of PostgreSQL.
 struct PostgresLock {
     let number: Int64
-    /// The lock, for people to read.
+    /// What the lock protects, for error messages.
     let name: String
 
-    /// The lock of a table of this library, which has the name of its schema before it.
+    /// The lock of a ledger.
+    ///
+    /// `table` is the ledger's name with its schema.
     ///
     /// Every version of this library must compute the same number (FNV-1a).
     init(ofTable table: String) {
@@ -20,7 +22,9 @@ struct PostgresLock {
         self.name = name
     }
 
-    /// The lock of all ledgers that don't exist yet.
+    /// The lock that a host takes before it creates a ledger.
+    ///
+    /// It is the same for every ledger.
     static var ofNewTables: PostgresLock {
         PostgresLock(number: 4_155_207_210_473_316, name: "the lock under which new ledgers are made")
     }

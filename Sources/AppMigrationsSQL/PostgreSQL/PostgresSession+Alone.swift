@@ -1,10 +1,13 @@
-/// Runs a statement outside of a transaction and records it afterwards, so that it runs at least once.
+/// Runs a statement outside of a transaction, and records it afterwards, so it runs at least once.
 ///
-/// The migrator's lock ends with its transaction, and a lock of the session would remain on a pooler's
-/// connection. So a host marks its statements with a comment, which the other hosts see when the server lists
-/// what its connections run. Three statements have the comment: the COMMIT of the transaction in which the
-/// host checked that no other host runs the statement, the statement itself, and the transaction that records
-/// it.
+/// No lock of PostgreSQL can protect such a statement. The migrator's lock ends with its transaction, before
+/// the statement runs. A lock of the session would remain on a pooler's connection. So hosts use a comment in
+/// their SQL instead, which pg_stat_activity shows to the other hosts. A host does this:
+///
+/// - In a transaction, it checks that no other host has the comment. It commits with a COMMIT that begins
+///   with the comment.
+/// - It runs the statement, which begins with the comment.
+/// - It records the migration in a transaction whose statements begin with the comment.
 extension PostgresSession {
     func checkAlone(_ script: String) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
@@ -17,8 +20,8 @@ extension PostgresSession {
         }
         throw SQLError(
             .invalidScript,
-            "A script outside of a transaction may have one statement, and this one has \(statements.count): after the first one a"
-                + " failure could not be rolled back. Only DROP INDEX CONCURRENTLY IF EXISTS may come before it"
+            "A script outside of a transaction may have only one statement, because if a second one failed, the first could not"
+                + " be rolled back. This one has \(statements.count) statements. Only DROP INDEX CONCURRENTLY IF EXISTS may come before it"
         )
     }
 
@@ -47,31 +50,33 @@ extension PostgresSession {
         try transaction(lock, durably: true, record)
     }
 
-    /// Waits until no other host runs the statement.
+    /// Waits until no other host runs the statement, and then claims it for this host by a COMMIT with the
+    /// comment `mark`.
     ///
-    /// - Returns: False if the statement was applied by another host.
+    /// - Returns: False if another host has applied the statement.
     private func claim(
         _ mark: String,
         within lock: SQLLockWait,
         isApplied: () throws(SQLError) -> Bool
     ) throws(SQLError) -> Bool {
         let began = ContinuousClock.now
-        var told: ContinuousClock.Instant?
-        func tell() throws(SQLError) {
-            guard Self.isToBeTold(since: told, at: .now) else { return }
-            told = .now
+        var lastReport: ContinuousClock.Instant?
+        func reportWait() throws(SQLError) {
+            guard Self.isReportDue(lastReport: lastReport, now: .now) else { return }
+            lastReport = .now
             try lock.beforeWaiting?()
         }
         while true {
             if db.isCancelled { throw SQLError.taskCancelled }
             let holder: SQLValue?
-            try begin(SQLLockWait(lock.limit, ledger: lock.ledger, beforeWaiting: tell), durably: false)
+            try begin(SQLLockWait(lock.limit, ledger: lock.ledger, beforeWaiting: reportWait), durably: false)
             do throws(SQLError) {
                 if try isApplied() {
                     try commit(lock)
                     return false
                 }
                 holder = try self.holder(of: mark)
+                // This COMMIT is the claim: pg_stat_activity shows it until the next statement.
                 try db.query((holder == nil ? mark : "") + "COMMIT")
                 db.place = .outside
             } catch { throw rollingBack(after: error) }
@@ -80,20 +85,20 @@ extension PostgresSession {
                 let place = try holder.value(as: String.self)
                 throw SQLError(.busy, "Another host still runs the statement, in the server's \(place)")
             }
-            try tell()
+            try reportWait()
             db.pause(.milliseconds(100))
         }
     }
 
-    /// True if a wait is to be reported now: at once, and then every ten seconds.
-    static func isToBeTold(since told: ContinuousClock.Instant?, at now: ContinuousClock.Instant) -> Bool {
-        told.map { $0.duration(to: now) >= .seconds(10) } ?? true
+    /// True if the caller should be told about a wait now: the first time, and then every ten seconds.
+    static func isReportDue(lastReport: ContinuousClock.Instant?, now: ContinuousClock.Instant) -> Bool {
+        lastReport.map { $0.duration(to: now) >= .seconds(10) } ?? true
     }
 
     /// Throws if the index that a statement creates exists and is invalid.
     ///
-    /// If CREATE INDEX CONCURRENTLY fails, the server leaves the index in the database. Each write updates
-    /// it, no query uses it, and IF NOT EXISTS skips it.
+    /// If CREATE INDEX CONCURRENTLY fails, the server leaves the index in the database as invalid. Each write
+    /// then updates it, no query uses it, and IF NOT EXISTS skips the statement that should create it.
     private func refuseInvalidIndex(of statement: PostgresStatements.Statement) throws(SQLError) {
         guard let index = statement.index else { return }
         let rows = try db.query(
@@ -111,12 +116,14 @@ extension PostgresSession {
         )
     }
 
-    /// The server's process that runs a statement with this comment; `nil` if there is none.
+    /// The server process whose statement begins with this comment; `nil` if there is none.
     ///
-    /// Because the server itself lists what its connections run, a host that crashes leaves no claim behind.
+    /// A claim of a host that crashes ends with its connection, because the server lists only existing
+    /// connections.
     ///
-    /// Between two statements, the server lists the last one of a connection. No host takes more than ten
-    /// seconds, by the server's clock, from one of these statements to the next.
+    /// While a connection is idle, the server lists its last statement. So an idle connection with the
+    /// comment counts for ten seconds. This assumes that a host takes less time, by the server's clock, from
+    /// one of these statements to the next.
     private func holder(of mark: String) throws(SQLError) -> SQLValue? {
         try db.query(
             """

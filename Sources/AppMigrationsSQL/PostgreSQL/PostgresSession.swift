@@ -5,16 +5,22 @@
 final class PostgresSession: SQLSession {
     let db: SQLConversation
 
-    /// The settings before and after the transaction's own were set, as JSON.
-    var settings = [SQLValue]()
+    /// The settings of the session at BEGIN, as JSON in one value.
+    var sessionSettings = [SQLValue]()
 
-    /// The wait for locks in a transaction that this session has begun; `nil` in a transaction of the caller.
+    /// The settings after the transaction's own were set, in the same form.
+    var transactionSettings = [SQLValue]()
+
+    /// The wait for locks in a transaction that this session has begun; `nil` in a transaction that the
+    /// caller has begun.
     var lock: SQLLockWait?
 
-    /// The tables of this library that were found, by the names that were searched.
-    private var found = [String: String]()
+    /// The names with their schemas of the ledgers that were found.
+    ///
+    /// The keys are the names that the caller passed.
+    private var qualifiedNames = [String: String]()
 
-    /// The server's process that had the last transaction of this session, if statements are watched.
+    /// The server process that ran this session's last transaction; `nil` if there is no watch.
     var process: ServerProcess?
 
     init(db: SQLConversation) {
@@ -33,18 +39,19 @@ final class PostgresSession: SQLSession {
         }
     }
 
-    // PostgreSQL has no such clause, and checks its pages.
+    // PostgreSQL has no such clause. If the cluster has data checksums (the default since version 18), the
+    // server reports a damaged page as an error.
     var withoutIndex: String { "" }
 
     var integerType: String { "BIGINT" }
 
-    /// Searches the schemas of the search path, without that of temporary tables.
+    /// Searches the schemas of the search path, but not the temporary tables.
     ///
-    /// PostgreSQL searches temporary tables first. A temporary table of the same name would take the record
-    /// of a migration with it.
+    /// PostgreSQL itself searches temporary tables first. If a temporary table has the ledger's name, a
+    /// migration would be recorded there, and the record would be gone at the end of the session.
     ///
-    /// If a table of this library exists but isn't on the path, this throws. Otherwise each migration would
-    /// run again, and be recorded in a second table.
+    /// If a ledger exists in a schema that isn't on the path, this throws. Otherwise each migration would run
+    /// again, and be recorded in a second table.
     func columns(of table: String) throws(SQLError) -> SQLRows {
         let parts = Self.parts(of: table)
         let name = SQLValue.text(parts[parts.count - 1].text)
@@ -62,22 +69,23 @@ final class PostgresSession: SQLSession {
             ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
             """
         )
-        guard let row = rows.first, row.count > 3, case .text(let schema) = row[3] else {
-            if let row = rows.first, row.count > 2, case .text(let name) = row[2] { found[table] = name }
-            return rows
+        guard let row = rows.first else { return rows }
+        if row.count > 3, case .text(let schema) = row[3] {
+            throw SQLError(
+                .foreignLedger,
+                "The connection's search_path has no table \(table), but the schema \(schema) has one. Name the ledger with its"
+                    + " schema (\"\(schema).\(table)\"), even if it is to be a new one"
+            )
         }
-        throw SQLError(
-            .foreignLedger,
-            "The connection's search_path has no table \(table), but the schema \(schema) has one. Name the ledger with its"
-                + " schema (\"\(schema).\(table)\"), even if it is to be a new one"
-        )
+        if row.count > 2, case .text(let name) = row[2] { qualifiedNames[table] = name }
+        return rows
     }
 
     /// The name of a table with its schema, for statements; `nil` if the table doesn't exist.
     func qualifiedName(of table: String) throws(SQLError) -> String? {
-        if let name = found[table] { return name }
+        if let name = qualifiedNames[table] { return name }
         _ = try columns(of: table)
-        return found[table]
+        return qualifiedNames[table]
     }
 
     // In all schemas, because a script may name one that isn't on the search path.
@@ -96,11 +104,11 @@ final class PostgresSession: SQLSession {
 
     /// Runs a script, and tries it again if a table stays locked.
     ///
-    /// Before a new try, the script goes back to its savepoint. That releases the locks that the script
-    /// already has, so that others can use these tables during the pause.
+    /// Before a new try, this rolls back to the savepoint before the script. That releases the locks that the
+    /// script already has, so that others can use these tables during the pause.
     ///
-    /// If other migrations ran in the same transaction, there is only one try: their locks would be held
-    /// during each pause.
+    /// If other migrations run in the same transaction, there is only one try, because their locks would be
+    /// held during each pause.
     func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
         // A script that sets its own timeout keeps it. A transaction of the caller has the caller's timeout.
@@ -136,38 +144,40 @@ final class PostgresSession: SQLSession {
         for next in statements {
             try before(next)
             do throws(SQLError) { try db.query(next.text) } catch {
-                throw error.hintingOutside.located(inStatement: next.text, at: next.place)
+                throw error.addingAdviceOnTransactions.located(inStatement: next.text, at: next.place)
             }
         }
     }
 
-    /// Waits in the server, and not on the thread of the rules.
+    /// Pauses by `pg_sleep` in the server, and not on this thread.
     ///
-    /// The server ends a transaction in which no statement comes for a while. A cancelled task is noticed
-    /// between two statements, so none of them takes longer than a second.
+    /// The server would end a transaction in which it gets no statement for a while. A cancelled task is
+    /// noticed between two statements, so each sleep takes a second at most.
     private func letOthersThrough(for pause: Duration) throws(SQLError) {
         var left = pause
         while left > .zero {
             let part = min(left, .seconds(1))
-            // Cast to a text, because connections with binary cells can't read the result of a function that
-            // returns nothing.
+            // Cast to text, because the function returns `void`, which a client that reads binary values
+            // can't decode.
             try db.query("SELECT pg_sleep(\(part.wholeMilliseconds) / 1000.0)::text")
             if db.isCancelled { throw SQLError.taskCancelled }
             left -= part
         }
     }
 
+    /// Sets `lock_timeout` for the transaction, to an odd number like the timeouts of ``PostgresSettings``.
     func setLockTimeout(_ wait: Duration) throws(SQLError) {
         try db.query("SET LOCAL lock_timeout = \(wait.wholeMilliseconds | 1)")
     }
 
     func rollBack() throws(SQLError) {
         // A table that the transaction has created is gone.
-        found = [:]
+        qualifiedNames = [:]
         try db.query("ROLLBACK")
         db.place = .outside
     }
 
+    /// ``begin(_:durably:)`` sets the wait for locks of each transaction.
     func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) { try body() }
 
     func withoutForeignKeys(
@@ -181,8 +191,8 @@ final class PostgresSession: SQLSession {
 }
 
 extension SQLError {
-    /// Adds the solution to the error of a statement that only runs outside of a transaction.
-    fileprivate var hintingOutside: SQLError {
+    /// Adds advice to the error of a statement that PostgreSQL refuses in a transaction (SQLSTATE 25001).
+    fileprivate var addingAdviceOnTransactions: SQLError {
         guard sqlState == "25001" else { return self }
         return with {
             $0.message +=

@@ -1,30 +1,31 @@
 /// The statements of a PostgreSQL script, for a connection that runs one of them at a time.
 ///
 /// The extended protocol takes one statement in a call ("Extended Query"). A semicolon doesn't end a
-/// statement inside parentheses, which may contain the actions of a rule, nor inside `BEGIN ATOMIC … END`.
+/// statement in two cases: inside parentheses, in which CREATE RULE may have several actions, and inside
+/// `BEGIN ATOMIC … END`.
 package struct PostgresStatements {
     /// The statements in order.
     ///
-    /// Blanks, comments and single semicolons are left out.
+    /// Empty statements are left out, and so are blanks and comments between statements.
     package private(set) var statements = [Statement]()
 
     private let script: SQLScript
     private let tokens: SQLTokens
     private var start: Int?
     private var parentheses = 0
-    /// The number of open `BEGIN ATOMIC`.
+    /// How many `BEGIN ATOMIC` are open, one inside the other.
     private var bodies = 0
     private var head = Head.nothing
-    private var former = Former.other
+    private var previousWord = PreviousWord.other
 
-    /// The kind of a statement, by its first words.
+    /// The first words of the current statement, as far as they matter for finding its end.
     private enum Head {
         case nothing, create, createOr, createOrReplace
         case routine, copy, other
     }
 
-    /// The kind of the word before: BEGIN, or FROM and TO.
-    private enum Former {
+    /// The word before the current one: `begin` for BEGIN, `direction` for FROM and TO.
+    private enum PreviousWord {
         case begin, direction, other
     }
 
@@ -36,33 +37,35 @@ package struct PostgresStatements {
         self.script = SQLScript(script)
         try self.script.refuseZeroBytes(for: "PostgreSQL")
         tokens = SQLTokens(self.script, isPostgres: true)
-        for index in tokens.tokens.indices { try follow(index) }
+        for index in tokens.tokens.indices { try process(tokenAt: index) }
         if let opening = tokens.unended { throw unended(opening) }
         endStatement(at: tokens.tokens.count)
     }
 
-    private mutating func follow(_ index: Int) throws(SQLError) {
-        var word = Former.other
+    /// Ends the statement at a semicolon, and otherwise updates the state by one token.
+    private mutating func process(tokenAt index: Int) throws(SQLError) {
+        var word = PreviousWord.other
         if tokens.isSign(index, ";"), parentheses == 0 {
-            // This ends a statement inside a body.
+            // Inside BEGIN ATOMIC, a semicolon ends only an inner statement.
             if bodies > 0 { head = .nothing } else { return endStatement(at: index) }
         } else if tokens.isSign(index, "\\") {
             throw refusal(
-                "a command of psql, which the server doesn't know; write SQL instead, or remove it",
-                index
+                "The backslash begins a command of psql, which the server doesn't know. Write SQL instead, or remove it",
+                at: index
             )
         } else if tokens.tokens[index].kind == .word, parentheses == 0 {
-            word = try followWord(index)
+            word = try process(wordAt: index)
         } else {
             if tokens.isSign(index, "(") { parentheses += 1 }
             if tokens.isSign(index, ")") { parentheses = max(0, parentheses - 1) }
             if head != .routine, head != .copy { head = .other }
         }
-        former = word
+        previousWord = word
         start = start ?? index
     }
 
-    private mutating func followWord(_ index: Int) throws(SQLError) -> Former {
+    /// Updates the state by one word outside of parentheses.
+    private mutating func process(wordAt index: Int) throws(SQLError) -> PreviousWord {
         func isWord(_ keyword: StaticString) -> Bool { tokens.isWord(index, keyword) }
         switch head {
         case .nothing where bodies > 0 && isWord("END"):
@@ -73,14 +76,14 @@ package struct PostgresStatements {
         case .create where isWord("OR"): head = .createOr
         case .createOr where isWord("REPLACE"): head = .createOrReplace
         case .create, .createOrReplace: head = isWord("FUNCTION") || isWord("PROCEDURE") ? .routine : .other
-        case .routine where former == .begin && isWord("ATOMIC"):
+        case .routine where previousWord == .begin && isWord("ATOMIC"):
             bodies += 1
             head = .nothing
-        case .copy where former == .direction && (isWord("STDIN") || isWord("STDOUT")):
+        case .copy where previousWord == .direction && (isWord("STDIN") || isWord("STDOUT")):
             throw refusal(
-                "COPY from or to the client needs a connection that can transfer rows, which this one can't; write INSERT, or"
-                    + " copy the rows in a closure with the database's own library",
-                index
+                "COPY FROM STDIN and COPY TO STDOUT need a connection that can transfer rows, which this one can't. Write INSERT,"
+                    + " or copy the rows in a closure with the database's own library",
+                at: index
             )
         case .routine, .copy: break
         default: head = .other
@@ -90,13 +93,13 @@ package struct PostgresStatements {
     }
 
     private mutating func endStatement(at end: Int) {
-        if let start { statements.append(Statement(script: script, tokens: tokens, places: start..<end)) }
+        if let start { statements.append(Statement(script: script, tokens: tokens, tokenRange: start..<end)) }
         start = nil
         head = .nothing
-        former = .other
+        previousWord = .other
     }
 
-    private func refusal(_ message: String, _ index: Int) -> SQLError {
+    private func refusal(_ message: String, at index: Int) -> SQLError {
         script.error(.invalidScript, message, at: tokens.tokens[index].range.lowerBound)
     }
 
@@ -104,23 +107,22 @@ package struct PostgresStatements {
         let text = tokens.text(in: opening)
         let message =
             switch text {
-            case "'": "a text in single quotes that has no end"
-            case "\"": "a name in double quotes that has no end"
+            case "'": "The string has no closing single quote"
+            case "\"": "The name has no closing double quote"
             case "/*":
-                "a comment that /* begins and no */ ends; comments nest in PostgreSQL, so that each /* needs its own */"
-            default: "a text that \(text) begins and no \(text) ends"
+                "The comment has no closing */. Comments nest in PostgreSQL, so each /* needs its own */"
+            default: "The string that begins with \(text) has no closing \(text)"
             }
         return script.error(.invalidScript, message, at: opening.lowerBound)
     }
 
-    /// Refuses statements that begin or end a transaction.
+    /// Throws if the script begins or ends a transaction, which only the migrator does.
     ///
-    /// Only the migrator does that.
-    ///
-    /// The server would commit the statements before it, and run the rest outside of the transaction.
+    /// A COMMIT in the script would commit the statements before it, and the rest would run outside of the
+    /// transaction.
     func refuseTransactions() throws(SQLError) {
         for statement in statements {
-            guard let found = statement.ofTransaction else { continue }
+            guard let found = statement.transactionCommand else { continue }
             throw SQLError(
                 .refusedStatement,
                 "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
@@ -132,26 +134,29 @@ package struct PostgresStatements {
     package struct Statement {
         fileprivate let script: SQLScript
         fileprivate let tokens: SQLTokens
-        fileprivate let places: Range<Int>
+        fileprivate let tokenRange: Range<Int>
 
-        private func offset(_ place: Int) -> Int { tokens.tokens[place].range.lowerBound }
+        private func offset(ofToken index: Int) -> Int { tokens.tokens[index].range.lowerBound }
 
         package var text: String {
-            tokens.text(in: offset(places.lowerBound)..<tokens.tokens[places.upperBound - 1].range.upperBound)
+            let end = tokens.tokens[tokenRange.upperBound - 1].range.upperBound
+            return tokens.text(in: offset(ofToken: tokenRange.lowerBound)..<end)
         }
 
         /// The line and the column in the script, both from 1; a column is a Unicode scalar.
-        package var place: (line: Int, column: Int) { script.position(at: offset(places.lowerBound)) }
+        package var place: (line: Int, column: Int) {
+            script.position(at: offset(ofToken: tokenRange.lowerBound))
+        }
 
         /// The first words and signs, in capitals.
-        private var words: [String] { places.prefix(64).map { tokens.text($0).uppercased() } }
+        private var words: [String] { tokenRange.prefix(64).map { tokens.text($0).uppercased() } }
 
         func begins(with start: String...) -> Bool { words.starts(with: start) }
 
         /// The words of a statement that begins or ends a transaction; `nil` for any other statement.
         ///
         /// A savepoint stays inside its transaction.
-        fileprivate var ofTransaction: String? {
+        fileprivate var transactionCommand: String? {
             let words = words
             switch words.first {
             case "BEGIN", "COMMIT", "END", "ABORT": return words[0]
@@ -166,14 +171,14 @@ package struct PostgresStatements {
         /// writers of the table.
         var locksTables: Bool {
             ["ALTER", "CREATE", "DROP", "LOCK", "TRUNCATE"].contains(
-                tokens.text(places.lowerBound).uppercased()
+                tokens.text(tokenRange.lowerBound).uppercased()
             )
         }
 
         /// The index that CREATE INDEX CONCURRENTLY creates, and its table, as the statement names them.
         ///
-        /// It is `nil` for any other statement, and if the server chooses the name: then the name differs
-        /// each time.
+        /// It is `nil` for any other statement, and for one that names no index: the server would choose
+        /// another name at each try.
         var index: (name: String, table: String)? {
             let words = words
             guard words.first == "CREATE", let start = words.prefix(4).firstIndex(of: "CONCURRENTLY"),
@@ -181,7 +186,7 @@ package struct PostgresStatements {
             else { return nil }
             let first = words.dropFirst(on + 1).first == "ONLY" ? on + 2 : on + 1
             let end = words.indices.first { $0 > first && ["(", "USING"].contains(words[$0]) } ?? words.count
-            func text(_ place: Int) -> String { tokens.text(places.lowerBound + place) }
+            func text(_ word: Int) -> String { tokens.text(tokenRange.lowerBound + word) }
             return (text(on - 1), (first..<end).map(text).joined())
         }
     }

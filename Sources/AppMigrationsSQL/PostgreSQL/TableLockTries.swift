@@ -1,7 +1,8 @@
-/// How long a script waits for a table, and how long others have before the next try.
+/// How long each try of a script waits for the lock of a table, and how long the script pauses between two
+/// tries.
 ///
-/// In PostgreSQL, a statement that waits for a table stops everyone who comes after it and needs that table,
-/// readers too. So a try is short, and the pauses between tries grow.
+/// In PostgreSQL, while a statement waits for an exclusive lock of a table, every later statement that needs
+/// the table waits behind it, even one that only reads. So a try is short, and the pauses between tries grow.
 package struct TableLockTries {
     /// The part of the lock timeout that is not used up.
     private var left: Duration
@@ -15,7 +16,8 @@ package struct TableLockTries {
     /// How long the next try waits for a table.
     package var wait: Duration { min(Self.longestWait, left) }
 
-    /// Ends a try in which the table stayed locked; returns the pause before the next try.
+    /// Ends a try in which the table stayed locked, takes its time and the pause off the lock timeout, and
+    /// returns the pause before the next try.
     ///
     /// - Returns: `nil` if the lock timeout is used up. The last pause is short enough to leave time for one
     ///   more try.

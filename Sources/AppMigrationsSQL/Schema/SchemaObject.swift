@@ -14,7 +14,8 @@ package struct SchemaObject: Sendable {
 
     /// True for a virtual table.
     package var isVirtual: Bool {
-        // SQLite stores the words before the name as it spells them itself.
+        // Whatever the author wrote before the name, SQLite stores "CREATE VIRTUAL TABLE" with single spaces.
+        // So a prefix is compared, and not tokens.
         kind == .table
             && sql?.utf8.prefix(24).map(SQLName.folded).starts(with: Array("create virtual".utf8)) == true
     }

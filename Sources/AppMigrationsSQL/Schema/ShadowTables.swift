@@ -1,18 +1,22 @@
 /// The tables in which the virtual tables of a database keep their rows.
 ///
-/// SQLite calls a table a shadow table because of its name alone. Next to a full-text index `notes`, those
-/// are the names `notes_content`, `notes_data` and a few more. But an app may have created a table of such a
-/// name itself, for example one with the rows that `notes` indexes. So the statement of each virtual table is
-/// run in a scratch database, next to copies of the tables that the statement names. The tables that its
-/// module creates there are its shadow tables.
+/// SQLite treats a table as a shadow table because of its name alone. If there is a full-text index `notes`,
+/// those are tables named `notes_content`, `notes_data` and a few more. But an app may have created a table
+/// of such a name itself, for example one with the rows that `notes` indexes.
+///
+/// So this type runs the CREATE statement of each virtual table in a scratch database, after copying the
+/// tables that the statement names. The tables that the module of the virtual table creates there are its
+/// shadow tables.
 package struct ShadowTables: Sendable {
     /// The virtual table that each shadow table belongs to.
     private var owners = [SQLName: SQLName]()
     /// The indexes, views and triggers that modules create.
     private var otherObjects = Set<SQLName>()
 
-    /// Tables that SQLite calls shadow tables, next to a virtual table whose statement the scratch database
-    /// refuses.
+    /// Tables that SQLite treats as the shadow tables of a virtual table whose statement failed in the
+    /// scratch database.
+    ///
+    /// They were found by their names only.
     ///
     /// Whether the module or the app created them isn't known, so nothing may change or drop them.
     package private(set) var assumed = [Assumed]()
@@ -50,8 +54,8 @@ package struct ShadowTables: Sendable {
         var obstacles = [SQLName: String]()
         for virtualTable in virtualTables {
             switch try trial.create(virtualTable) {
-            case .created(let objects):
-                for object in objects {
+            case .created(let created):
+                for object in created {
                     if object.kind == .table {
                         owners[object.name] = virtualTable.name
                     } else {
@@ -60,8 +64,9 @@ package struct ShadowTables: Sendable {
                 }
             case .failed(let message): obstacles[virtualTable.name] = message
             }
-            // FTS3 and FTS4 create the table for statistics only if it doesn't exist, and FTS3 does so with
-            // its first `merge` or `automerge` command. So its statement decides whose it is.
+            // The scratch database doesn't show who created the table for statistics. FTS3 and FTS4 create it
+            // only if it doesn't exist, and FTS3 creates it with its first `merge` or `automerge` command. So
+            // the table belongs to the module if its CREATE statement is the one that FTS writes.
             if let name = virtualTable.statisticsTable {
                 let isOfModule = objects.contains { $0.isStatisticsTable(named: name) }
                 owners[name] = isOfModule ? virtualTable.name : nil
@@ -70,8 +75,11 @@ package struct ShadowTables: Sendable {
         if !obstacles.isEmpty { try assumeByName(obstacles, in: db) }
     }
 
-    /// Follows SQLite's rule: the name of a shadow table is that of its virtual table, an underscore, and a
-    /// word that the module knows.
+    /// Adds to ``assumed`` the tables that SQLite lists as shadow tables of a virtual table whose statement
+    /// failed.
+    ///
+    /// SQLite goes by the name: the name of the virtual table, an underscore, and a word that the module
+    /// knows.
     private mutating func assumeByName(_ obstacles: [SQLName: String], in db: some SQLConnection)
         throws(SQLError)
     {
@@ -88,10 +96,11 @@ package struct ShadowTables: Sendable {
     /// The virtual table whose module created a table; `nil` for a table of the app.
     package func owner(of table: SQLName) -> SQLName? { owners[table] }
 
-    /// The reason why nobody knows whether a table belongs to a virtual table; `nil` if that is known.
+    /// The entry for a table in ``assumed``; `nil` if it is known who created the table.
     package func assumption(about table: SQLName) -> Assumed? { assumed.first { $0.table == table } }
 
-    /// True for what a module created, and for an assumed table with its indexes and triggers.
+    /// True if a module created the object, or if it is an assumed shadow table or one of its indexes or
+    /// triggers.
     ///
     /// An index or a trigger that the app created on a module's table is the app's.
     package func contains(_ object: SchemaObject) -> Bool {
@@ -103,8 +112,9 @@ package struct ShadowTables: Sendable {
 }
 
 extension ShadowTables {
-    /// Finds the shadow tables on a connection of any library, to which a scratch database is attached for
-    /// that time.
+    /// Finds the shadow tables with a connection of any library.
+    ///
+    /// A database in memory is attached to it as the scratch database, and detached at the end.
     package init(among objects: [SchemaObject], attachingTo db: some SQLConnection) throws(SQLError) {
         var found: ShadowTables?
         if objects.contains(where: \.isVirtual) {
@@ -143,14 +153,15 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
         }
         let copies = try copyTables(namedIn: virtualTable)
         var before = try namesInScratch()
-        var failure = try failure(of: statement)
-        // The arguments may contain the name of one of the module's own tables, for example as the name of a
-        // column.
+        var failure = try message(ofFailing: statement)
+        // A copied table may have the name of one of the module's own tables, for example if a column is
+        // named like that. Then the copy can be in the module's way, so the statement is run again without
+        // such copies.
         let ownNames = copies.filter { $0.hasShadowName(of: virtualTable.name) }
         if failure != nil, !ownNames.isEmpty {
             for table in ownNames { try scratch.rows("DROP TABLE \(schema).\(table.quoted)") }
             before = try namesInScratch()
-            if try self.failure(of: statement) == nil { failure = nil }
+            if try message(ofFailing: statement) == nil { failure = nil }
         }
         if let failure { return .failed(failure) }
         return .created(
@@ -186,7 +197,7 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
     /// because the statement calls a function of the app.
     private func copy(_ object: SchemaObject) throws(SQLError) -> Bool {
         if object.kind == .table, let statement = object.statement(in: schema),
-            try failure(of: statement) == nil
+            try message(ofFailing: statement) == nil
         {
             return true
         }
@@ -201,11 +212,13 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
             return false
         }
         let name = "\(schema).\(object.name.quoted)"
-        return try failure(of: "CREATE TABLE \(name)(\(columns.joined(separator: ", ")))") == nil
+        return try message(ofFailing: "CREATE TABLE \(name)(\(columns.joined(separator: ", ")))") == nil
     }
 
-    /// SQLite's message for a statement that the scratch database doesn't accept.
-    private func failure(of statement: String) throws(SQLError) -> String? {
+    /// Runs a statement in the scratch database.
+    ///
+    /// Returns SQLite's message if it fails, and `nil` if it succeeds.
+    private func message(ofFailing statement: String) throws(SQLError) -> String? {
         do throws(SQLError) {
             try scratch.rows(statement)
             return nil
@@ -228,9 +241,10 @@ extension SchemaObject {
         return "\(head) \(schema).\(tokens.text(in: tokens.tokens[place].range.lowerBound..<tokens.count))"
     }
 
-    /// The names and texts among the arguments of a virtual table's module.
+    /// The names and strings among the arguments of a virtual table's module.
     fileprivate var moduleArguments: Set<SQLName> {
         let tokens = SQLTokens(sql ?? "")
+        // The arguments follow `CREATE VIRTUAL TABLE name USING module`.
         return Set(tokens.tokens.indices.dropFirst(6).compactMap { tokens.name($0) })
     }
 
@@ -247,7 +261,8 @@ extension SchemaObject {
         return isFTS ? SQLName("\(name.text)_stat") : nil
     }
 
-    /// True for a table with the statement that FTS writes for its statistics.
+    /// True if this is the table `name`, and its CREATE statement is the one that FTS writes for its
+    /// statistics.
     fileprivate func isStatisticsTable(named name: SQLName) -> Bool {
         guard kind == .table, self.name == name, let sql else { return false }
         let tokens = SQLTokens(sql)
@@ -258,7 +273,7 @@ extension SchemaObject {
 }
 
 extension SQLName {
-    /// True for the name of a virtual table, an underscore, and a word.
+    /// True if this name begins with the name of a virtual table and an underscore.
     fileprivate func hasShadowName(of virtualTable: SQLName) -> Bool {
         key.starts(with: virtualTable.key + [UInt8(ascii: "_")])
     }

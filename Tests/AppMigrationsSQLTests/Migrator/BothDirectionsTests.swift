@@ -25,8 +25,8 @@ import Testing
         let comment = marker.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
         #expect(
             error.message
-                == "The comment \"\(comment)\" begins the statements that undo the migration, and all statements of a script are"
-                + " run. Remove the comment and what follows it: there is no way down"
+                == "The comment \"\(comment)\" begins the statements that undo the migration, but all statements of a script are"
+                + " run. Remove the comment and everything after it: applied migrations can't be undone"
         )
         #expect(try tables(in: db) == [])
     }

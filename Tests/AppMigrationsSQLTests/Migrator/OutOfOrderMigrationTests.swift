@@ -21,7 +21,7 @@ import Testing
         #expect(error.code == .outOfOrder)
         #expect(
             error.description
-                == "Migration 2: It is pending, and the newer version 3 was applied already. No migration was run."
+                == "Migration 2: It has not been applied, but the newer version 3 has. No migration was run."
                 + " Give it a higher version, or let the migrator run it (outOfOrder: .reported)."
         )
         #expect(try tables(in: db) == ["t1", "t3"])

@@ -15,8 +15,8 @@ import Testing
         }
         #expect(
             error.description
-                == "Migration 2: The table schema_migrations is golang-migrate's: it has a column dirty. Applied before it and "
-                + "kept: 1. No further migration was run. Give this migrator a ledger of its own (ledger:)."
+                == "Migration 2: The table schema_migrations is golang-migrate's: it has a column dirty."
+                + " Applied before the failure and kept: 1. No further migration was run. Give this migrator a ledger of its own (ledger:)."
         )
     }
 

@@ -35,7 +35,7 @@ import Testing
         #expect(
             error.description
                 == "Migration 2: Its SQL has changed since it was applied. No migration was run."
-                + " Put the former text back, and write the change as a migration after the last one."
+                + " Restore the original SQL, and write the change as a new migration after the last one."
         )
         #expect(try tables(in: db) == ["note", "tag"])
         #expect(try Migrator(inserted, changed: .refused).status(db).changed == [2])

@@ -37,7 +37,8 @@ import Testing
     @Test(arguments: [("VACUUM; VACUUM", 2), ("-- nothing", 0)])
     func `it has one statement`(sql: String, count: Int) throws {
         let words =
-            "A script outside of a transaction may have one statement, and this one has \(count): after the first one"
+            "A script outside of a transaction may have only one statement, because if a second one failed, the first could"
+            + " not be rolled back. This one has \(count) statements."
         for script in [
             "-- app-migrations: no transaction\n" + sql,
             "\u{FEFF}--  App-Migrations:  No Transaction \r\n" + sql,
@@ -60,7 +61,7 @@ import Testing
         ] {
             #expect(error.code == .refusedStatement)
             #expect(
-                error.message.hasPrefix("It runs outside of a transaction, and this call has one for all")
+                error.message.hasPrefix("It must run outside of a transaction, but this call uses one")
             )
         }
     }

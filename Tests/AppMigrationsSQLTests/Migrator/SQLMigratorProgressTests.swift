@@ -149,7 +149,8 @@ import Testing
         let error = try await Task { try sqlError { try migrator.migrate(db) } }.value
         #expect(error.code == .cancelled)
         #expect(error.version == 2)
-        let end = "Applied before it and kept: 1. Migrations that were not applied run at the next start."
+        let end =
+            "Applied before the failure and kept: 1. Migrations that were not applied run at the next start."
         #expect(error.description.hasSuffix(end))
         #expect(try db.query("SELECT count(*) FROM a") == [[0]])
         #expect(try !db.isInTransaction)

@@ -115,7 +115,7 @@ import Testing
         let error = try sqlError {
             try SQLMigrator([SQLMigration(version: 1, sql: "CREATE TABLE a(x)")]).migrate(connection)
         }
-        #expect(error.description == "Migration 1: disk I/O error. Applied before it and kept: 1.")
+        #expect(error.description == "Migration 1: disk I/O error. Applied before the failure and kept: 1.")
         #expect(try db.query("PRAGMA fullfsync") == [[0]])
         #expect(try ledger(of: db) == [1])
     }

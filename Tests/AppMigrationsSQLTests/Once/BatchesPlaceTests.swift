@@ -83,7 +83,8 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
         #expect(
             (error?.underlyingError as? SQLError)?.message
-                == "Version 1.4 was begun in batches, and is at the cursor \"1\". Finish it with batches:"
+                == "Version 1.4 was begun in batches, and is at the cursor \"1\". Finish it with"
+                + " whenMigrating(toVersion:in:batches:)"
         )
         try library.manager().manager.reset(to: "1.0", in: library.db)
         #expect(try library.manager().add("1.4"))

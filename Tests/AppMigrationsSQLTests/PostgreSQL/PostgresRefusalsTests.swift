@@ -114,8 +114,8 @@ import Testing
     @Test func `a wait of many looks is told of at once, and then every ten seconds`() {
         // Any instant will do: what counts is the time since.
         let began = ContinuousClock.now
-        #expect(PostgresSession.isToBeTold(since: nil, at: began))
-        #expect(!PostgresSession.isToBeTold(since: began, at: began + .milliseconds(9_999)))
-        #expect(PostgresSession.isToBeTold(since: began, at: began + .seconds(10)))
+        #expect(PostgresSession.isReportDue(lastReport: nil, now: began))
+        #expect(!PostgresSession.isReportDue(lastReport: began, now: began + .milliseconds(9_999)))
+        #expect(PostgresSession.isReportDue(lastReport: began, now: began + .seconds(10)))
     }
 }

@@ -92,20 +92,20 @@ import Testing
 
     @Test(
         arguments: [
-            ("SELECT 1;\n 'é", 2, 2, "a text in single quotes that has no end."),
-            ("SELECT E'\\'", 1, 9, "a text in single quotes that has no end."),
-            ("SELECT E'\\", 1, 9, "a text in single quotes that has no end."),
-            ("SELECT E'a'\n'", 2, 1, "a text in single quotes that has no end."),
-            ("SELECT \"a\"\"", 1, 8, "a name in double quotes that has no end."),
-            ("SELECT $a$ $A$ $$ $a", 1, 8, "a text that $a$ begins and no $a$ ends."),
+            ("SELECT 1;\n 'é", 2, 2, "The string has no closing single quote."),
+            ("SELECT E'\\'", 1, 9, "The string has no closing single quote."),
+            ("SELECT E'\\", 1, 9, "The string has no closing single quote."),
+            ("SELECT E'a'\n'", 2, 1, "The string has no closing single quote."),
+            ("SELECT \"a\"\"", 1, 8, "The name has no closing double quote."),
+            ("SELECT $a$ $A$ $$ $a", 1, 8, "The string that begins with $a$ has no closing $a$."),
             (
                 "SELECT 1 /* /* */", 1, 10,
-                "a comment that /* begins and no */ ends; comments nest in PostgreSQL, so that each /* needs its own */."
+                "The comment has no closing */. Comments nest in PostgreSQL, so each /* needs its own */."
             ),
-            ("SELECT 1;\0SELECT 2", 1, 10, "a zero byte, at which PostgreSQL would stop reading."),
+            ("SELECT 1;\0SELECT 2", 1, 10, "There is a zero byte, at which PostgreSQL would stop reading."),
             (
                 "SELECT 1;\n\\copy a FROM 'a'", 2, 1,
-                "a command of psql, which the server doesn't know; write SQL instead, or remove it."
+                "The backslash begins a command of psql, which the server doesn't know. Write SQL instead, or remove it."
             ),
         ]
     )
@@ -136,8 +136,8 @@ import Testing
         #expect(error.code == .invalidScript)
         #expect(
             error.message
-                == "COPY from or to the client needs a connection that can transfer rows, which this one can't; write"
-                + " INSERT, or copy the rows in a closure with the database's own library"
+                == "COPY FROM STDIN and COPY TO STDOUT need a connection that can transfer rows, which this one can't."
+                + " Write INSERT, or copy the rows in a closure with the database's own library"
         )
     }
 }

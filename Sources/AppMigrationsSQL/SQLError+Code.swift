@@ -206,7 +206,7 @@ extension SQLError {
         public static var foreignKeyViolation: Code {
             Code(
                 "foreignKeyViolation",
-                advice: "It was rolled back. Delete or fix these rows in it."
+                advice: "It was rolled back. Fix these rows in it, or the rows that they refer to."
             )
         }
 

@@ -134,7 +134,7 @@ import Testing
         var told = [String]()
         let error = try sqlError {
             try conversation.run {
-                if case .progress(let done) = run.call { told.append("\(done.completed)/\(done.total)") }
+                if case .progress(let done) = run.callback { told.append("\(done.completed)/\(done.total)") }
             } _: { () throws(SQLError) in
                 try run.run()
             }

@@ -11,7 +11,9 @@ import Testing
 
     @Test func `the README is short, and begins with code`() throws {
         let text = try Self.text("README.md")
-        #expect(text.split(whereSeparator: \.isWhitespace).count <= 650)
+        // The signs that make a table are no words.
+        let words = text.split(whereSeparator: \.isWhitespace).filter { $0 != "|" && $0 != "---" }
+        #expect(words.count <= 650)
         #expect(text.components(separatedBy: "\n").prefix(12).contains("```swift"))
     }
 

@@ -4,13 +4,14 @@ import AppMigrationsSystem
 extension MigrationGate {
     /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
     ///
-    /// | exit code | meaning | errors |
-    /// | --- | --- | --- |
-    /// | 70 | the tool or the data needs a person | all others |
-    /// | 75 | it may succeed later | `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and each `MigrationError` whose `isTransient` is true |
-    /// | 77 | permissions are missing | a system call failed with `EACCES`, `EPERM` or `EROFS` |
-    /// | 78 | this release is too old for the data | `RequiresAppVersion`, `usedByNewerApp`, `stateFromNewerFormat` |
-    /// | 130 | the user has cancelled | `CancellationError`, `cancelled` |
+    /// - 75: It may succeed later. The errors are `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and each
+    ///   `MigrationError` whose `isTransient` is true.
+    /// - 77: Permissions are missing. A system call failed with `EACCES`, `EPERM` or `EROFS`, and the error
+    ///   isn't transient. On a locked device, these errors are transient.
+    /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp` and
+    ///   `stateFromNewerFormat`.
+    /// - 130: The user has cancelled. The errors are `CancellationError` and `cancelled`.
+    /// - 70: Any other error. The tool or the data needs a person.
     ///
     /// The codes 70 to 78 are those of `sysexits.h`, where they are called `EX_SOFTWARE`, `EX_TEMPFAIL`,
     /// `EX_NOPERM` and `EX_CONFIG`. The code 130 is the one that a shell reports for a process that Ctrl-C
@@ -30,7 +31,8 @@ extension MigrationGate {
         // `firstRun:` or the closure of a migration threw it.
         case let cause as RequiresAppVersion: return exitCode(after: cause)
         case let cause as RequiresUnlock: return exitCode(after: cause)
-        case let cause as SystemCallError where [EACCES, EPERM, EROFS].contains(cause.errorNumber): return 77
+        case let cause as SystemCallError where !error.isTransient && cause.isOfMissingPermission:
+            return 77
         default: break
         }
         switch error.code {
@@ -40,4 +42,8 @@ extension MigrationGate {
         default: return error.isTransient ? 75 : 70
         }
     }
+}
+
+extension SystemCallError {
+    fileprivate var isOfMissingPermission: Bool { [EACCES, EPERM, EROFS].contains(errorNumber) }
 }

@@ -1,14 +1,17 @@
 import AppMigrationsSystem
 
 /// A progress bar on the standard error.
-///
-/// If the standard error isn't a terminal, nothing is written.
 struct TerminalProgress {
-    private let isTerminal = isatty(STDERR_FILENO) == 1
+    private let write: (String) -> Void
     private var showsBar = false
     private var lastMessage: String?
 
-    /// Writes a line below the bar, unless it is the line that was written last.
+    init(writingWith write: @escaping (String) -> Void = Self.writeToTerminal) { self.write = write }
+
+    /// Writes a line below the bar.
+    ///
+    /// If the same line was written last, it isn't written again. For example, a start with two managers can
+    /// wait for another process twice.
     mutating func show(message: String) {
         finish()
         if message != lastMessage { write(message + "\n") }
@@ -22,11 +25,9 @@ struct TerminalProgress {
         write("\r\(Self.line(fraction: fraction, note: note))\(Self.eraseToEndOfLine)")
     }
 
-    /// Says that a signal was received, because a closure without checkpoints may run for a long time after it.
+    /// Says that a signal was received, because a closure without checkpoints may still run for a long time.
     static func showStop() {
-        TerminalProgress().write(
-            "\r\(eraseToEndOfLine)Stopping as soon as the migration can be interrupted.\n"
-        )
+        writeToTerminal("\r\(eraseToEndOfLine)Stopping as soon as the migration can be interrupted.\n")
     }
 
     /// Ends the line of the bar, so that the next output begins on a new line.
@@ -53,12 +54,12 @@ struct TerminalProgress {
     /// The control sequence EL of ECMA-48, which deletes the rest of a longer line.
     private static let eraseToEndOfLine = "\u{1B}[K"
 
-    /// Writes the text, and ignores errors.
+    /// Writes the text to the standard error, if that is a terminal.
     ///
-    /// A migration must not fail because its progress can't be shown, for example because the terminal was
-    /// closed.
-    private func write(_ text: String) {
-        guard isTerminal else { return }
+    /// Errors are ignored: a migration must not fail because its progress can't be shown, for example after
+    /// the terminal was closed.
+    private static func writeToTerminal(_ text: String) {
+        guard isatty(STDERR_FILENO) == 1 else { return }
         let bytes = Array(text.utf8)
         _ = AppMigrationsSystem.write(STDERR_FILENO, bytes, bytes.count)
     }

@@ -105,13 +105,16 @@ extension FleetAttempt {
         }
     }
 
-    /// Finds out whether a commit that wasn't answered has succeeded.
+    /// Finds out whether a commit has succeeded, if the server didn't answer it.
     ///
-    /// The server may still be working on it.
+    /// The server may still be working on the commit. So this saves that the attempt has failed, and the save
+    /// decides:
     ///
-    /// Saving the failure decides it. That save waits until the transaction no longer locks the document's
-    /// row. If the commit has succeeded, the save finds the record of the migration. Otherwise it changes the
-    /// revision of the document, so the record, which depends on that revision, can't be written any more.
+    /// - The save waits until the transaction has ended, because the transaction locks the document's row.
+    /// - If the commit succeeded, the document contains the record of the migration. The save finds it, and
+    ///   changes nothing.
+    /// - Otherwise the save changes the document's revision. The record of the migration is written only if
+    ///   the document has the old revision, so it can't be written any more.
     private func settle(_ row: AppliedMigration, after cause: any Error) async throws(MigrationError) {
         do throws(MigrationError) {
             // `holder.state` doesn't have the record, which was written only in the transaction.
@@ -157,7 +160,7 @@ extension SQLError {
     fileprivate static var wrongConnection: SQLError {
         SQLError(
             .statementFailed,
-            "The connection in: can't be used. It needs a PostgresFleetStore as the store, and has to be a second connection to"
+            "The connection of in: can't be used. It needs a PostgresFleetStore as the store, and has to be a second connection to"
                 + " the same database"
         )
     }

@@ -4,10 +4,11 @@ extension FleetMigrationManager {
     /// True if every declared version has run, or the data is newer.
     ///
     /// It reads the store once. Use it on hosts that leave the migrations to another host, and in a probe
-    /// such as `/readyz`. Pass the function that declares the migrations on the hosts that run them. It is
-    /// false in three cases: if there is no state yet; if a migration is running; and if a newer release has
-    /// begun a later version, but a version that is declared here has not run. It is true if the data is
-    /// newer. ``requiredAppVersion`` says whether this app may use newer data.
+    /// such as `/readyz`. Pass the function that declares the migrations on the hosts that run them.
+    ///
+    /// It is false if there is no state yet, or if a declared version has not run: because it is pending or
+    /// running, or because only a newer release may run it, which has begun a later version. It is true if
+    /// the data is newer. ``requiredAppVersion`` says whether this app may use newer data.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `cancelled`; `attemptLimitReached` if no host will try again; the code of a wrong declaration,
@@ -84,7 +85,7 @@ extension FleetMigrationManager {
             if let last = versions?.interruption {
                 """
                 the last attempt at migration \(last.version), number \(last.attempt.attempts), \
-                \(last.failure.map { "failed with \($0.quoted)" } ?? "ended because its host crashed")
+                \(last.failure.map { "failed with \($0.quoted)" } ?? "ended without a saved result")
                 """
             } else if let version {
                 "migration \(version) was not begun"

@@ -98,7 +98,7 @@ public final class FleetMigrationManager: Sendable {
         self.init(place, launch: start.launch, declarations)
     }
 
-    /// Creates a manager from a state that was read before.
+    /// Creates a manager from its parts, and reads nothing.
     ///
     /// The public initializer, probes and plans use it.
     init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {

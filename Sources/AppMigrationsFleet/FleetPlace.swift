@@ -39,7 +39,8 @@ final class FleetPlace: Sendable {
 
     /// Identifies this manager as long as it exists.
     ///
-    /// The code that a plan of this manager runs notices by it that it calls the manager itself.
+    /// A plan of this manager marks the code that it calls with this token. So a call from that code to the
+    /// same manager is noticed.
     var token: StateLocation { stored.location.token(of: "\(ObjectIdentifier(self))") }
 
     /// Reads the state, creates it on the fleet's first run, and saves that this version was launched.

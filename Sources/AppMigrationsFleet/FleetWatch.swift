@@ -172,10 +172,10 @@ extension FleetWatch {
         if case .alone = place { return visibility == .statements }
         if let visibility { return visibility != .nothing }
         guard let store = holder.stored.postgres else { return false }
-        let process = try await deadline.bound {
+        let state = try await deadline.bound {
             try await Self.processState(of: place, in: store, idleFor: .zero)
         }
-        let found = process.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
+        let found = state.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
         visibilities.withLock { $0[server] = found }
         return found != .nothing
     }

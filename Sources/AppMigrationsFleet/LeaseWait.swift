@@ -52,7 +52,7 @@ struct LeaseWait {
             let start = start ?? asked
             self.start = start
             do throws(MigrationError) {
-                // Each read has at least a second, even if the timeout is over.
+                // Even if the timeout is over, a read has a second, or half a lease if that is shorter.
                 let left = timeout.map { max(.seconds(1), $0 - (asked - start)) } ?? stored.deadline.limit
                 let found = try await stored.read(within: min(left, stored.deadline.limit))
                 firstFailure = nil

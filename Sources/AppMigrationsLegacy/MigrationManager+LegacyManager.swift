@@ -25,7 +25,8 @@ extension MigrationManager {
     ///     Releases with the old library don't know it.
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
     ///     `whenMigrating(toVersion:)`. If the process died in the closure, `run` is called again, even if an
-    ///     older release has run the migration since then. The restore has undone the work of that release.
+    ///     older release has run the migration since then. The restore undoes the work of that release, and
+    ///     also everything that the user did in it.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of `whenMigrating(toVersion:)`. Also a ``LegacyDefaultsError``, if the old version
@@ -135,9 +136,9 @@ extension MigrationManager {
 extension LegacyManager {
     /// Returns true if the closure has to run.
     ///
-    /// Then this also raises the old library's version to the context's `previousVersion`, the last version that
-    /// has run here. Without that, an older release might find no version at all, if the closure fails and the user goes
-    /// back. MFMigrationManager would then treat the data as new.
+    /// In that case, this also raises the old library's version to the context's `previousVersion`, which is
+    /// the last version that has run here. Otherwise an older release might find no version, if the closure
+    /// fails and the user goes back. MFMigrationManager would then treat the data as new.
     fileprivate func prepareToRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
         if try hasRun(context, isProtecting: isProtecting) { return false }
         try raiseOldVersion(to: context.previousVersion)

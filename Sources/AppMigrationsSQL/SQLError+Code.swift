@@ -15,8 +15,8 @@ extension SQLError {
 
         /// Declares a code.
         ///
-        /// A code is declared in the module that throws it. If several modules throw it, it is declared in
-        /// the one that the others import.
+        /// A code is declared in the lowest module that throws it, tests for it, or names it in its
+        /// documentation.
         package init(_ name: String, advice: String? = nil) {
             description = name
             self.advice = advice
@@ -206,7 +206,8 @@ extension SQLError {
         public static var foreignKeyViolation: Code {
             Code(
                 "foreignKeyViolation",
-                advice: "It was rolled back. Fix these rows in it, or the rows that they refer to."
+                advice:
+                    "It was rolled back. Delete or fix these rows in it, or insert the rows that they refer to."
             )
         }
 

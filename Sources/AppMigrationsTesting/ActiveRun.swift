@@ -44,7 +44,8 @@ extension RehearsalStage {
             ran: run.ran.map(\.description),
             duration: run.duration,
             findings: findings,
-            answer: scenario.kind.asksFirstRun ? scenario.answer : nil
+            answer: scenario.kind.asksFirstRun ? scenario.answer : nil,
+            isCompared: scenario.kind.hasExpectedData
         )
     }
 

@@ -11,8 +11,8 @@ public import AppMigrations
 ///
 /// It also starts releases below a `minimumAppVersion:` on data that they must no longer change.
 ///
-/// Every run begins with a new copy of the data, and must end with the same data as the others. A rehearsal
-/// doesn't fail a test itself. It returns a ``RehearsalReport``. Call its
+/// Every run begins with a new copy of the data, and must end with the same data as the others. Only a run
+/// after an interrupted install has no data to compare, and must just not fail. A rehearsal doesn't fail a test itself. It returns a ``RehearsalReport``. Call its
 /// ``RehearsalReport/requireClean()`` in your test, which throws the first finding.
 ///
 /// ```swift
@@ -48,8 +48,9 @@ public struct Rehearsal: Sendable {
     ///   - upgradesFrom: The oldest version whose data the app still upgrades, as in
     ///     `MigrationManager.Options`. You may have removed migrations up to this version. A starting point
     ///     below it is reported as a finding.
-    ///   - startingPoints: The versions that users upgrade from, with their data. The other results are
-    ///     compared with the jump from the newest version, because it runs the fewest migrations.
+    ///   - startingPoints: The versions that users upgrade from, with their data. The result of
+    ///     each one is compared with the result of upgrading the newest one in one jump, because that jump
+    ///     runs the fewest migrations.
     ///   - rules: The differences that are allowed. If several rules match a path, the first one applies.
     ///   - file: The path of a text file, kept with the tests, that has a line for each version that any
     ///     rehearsal has declared. The first rehearsal creates it. Later ones append to it and report
@@ -104,11 +105,13 @@ public struct Rehearsal: Sendable {
     ///   - adoption: The first release with this library. Users of that release and later ones have a state,
     ///     so the app isn't asked about their starting points. With `nil` it is asked about all of them.
     ///   - declarations: The declarations of the app, for the data in the given folder.
-    /// - Returns: The report. If you pass `firstRun`, it has more rows:
+    /// - Returns: The report. If you pass `before:` and a fresh install, and there is an older release with
+    ///   this library, it has a row `updated after 1.3 was killed at its first start`. If you pass `firstRun`,
+    ///   it has more rows:
     ///   - `asked firstRun`, for each starting point that the app was asked about
+    ///   - `with the answer of firstRun`, for each answer that repeats migrations
     ///   - `after the state was lost`
     ///   - `after the state was lost inside 1.1`, for each migration whose unfinished data it was asked about
-    ///   - `updated after 1.3 was killed at its first start`, if you pass `before:` and a fresh install
     /// - Throws: The error of a starting point that can't be created, `MigrationError` for a version that
     ///   can't be read, and errors of files that can't be copied or compared. The error of a migration or of
     ///   `firstRun` is a finding instead.

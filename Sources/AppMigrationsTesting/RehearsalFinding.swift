@@ -88,8 +88,8 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
 
         /// A new version is lower than one that was recorded earlier.
         ///
-        /// Users who already have the higher version will never run it. An SQL migration runs for them, but in
-        /// another order than in a new database.
+        /// Users who already have the higher version will never run it. An SQL migration runs for them, but
+        /// in another order than in a new database.
         public static var missed: Kind { Kind("missed") }
 
         /// The app's `firstRun:` returns a version above that of the data: some migrations would never run.

@@ -30,10 +30,10 @@ public struct RehearsalReport: Sendable {
     /// True if there is no finding.
     public var isClean: Bool { findings.isEmpty }
 
-    /// The declared versions that ran in no run, because every starting point is at or above them.
+    /// The declared versions that ran on no data, because every starting point is at or above them.
     public var unrehearsedVersions: [String] {
         guard !runs.isEmpty else { return declaredVersions }
-        let ran = Set(runs.flatMap(\.ran))
+        let ran = Set(runs.filter(\.isCompared).flatMap(\.ran))
         return declaredVersions.filter { !ran.contains($0) }
     }
 
@@ -94,7 +94,8 @@ extension RehearsalReport: CustomStringConvertible {
     /// An answer is shown even without a finding, because an answer that is too low is a finding only if it
     /// does harm.
     private static func outcome(_ run: RehearsedRun) -> String {
-        let found = run.findings.isEmpty ? "same" : count(run.findings.count, "finding")
+        let success = run.isCompared ? "same" : "no error"
+        let found = run.findings.isEmpty ? success : count(run.findings.count, "finding")
         guard let answer = run.answer else { return found }
         let text = FirstRunAnswer.text(of: answer)
         return run.findings.isEmpty ? text : "\(text), \(found)"

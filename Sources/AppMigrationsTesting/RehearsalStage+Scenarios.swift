@@ -81,7 +81,9 @@ extension RehearsalStage {
     /// empty folder.
     private func interruptedInstalls(at point: Int) -> [Scenario] {
         guard rehearsal.startingPoints[point].kind == .freshInstall, let adoption else { return [] }
-        guard let release = steps(from: nil).dropLast().last(where: { $0 >= adoption }) else { return [] }
+        // A release below `upgradesFrom:` left a state that this release refuses.
+        let first = max(adoption, oldest ?? adoption)
+        guard let release = steps(from: nil).dropLast().last(where: { $0 >= first }) else { return [] }
         return [Scenario(kind: .interruptedInstall(release), point: point, launches: [current])]
     }
 

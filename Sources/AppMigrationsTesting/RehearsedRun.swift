@@ -27,4 +27,10 @@ public struct RehearsedRun: Sendable {
     /// The value that the app's `firstRun:` returned, if this run called it; `nil` if it didn't, or if
     /// `firstRun:` threw.
     public internal(set) var answer: MigrationManager.FirstRun?
+
+    /// True if the resulting data was compared with that of another run.
+    ///
+    /// After an interrupted install there is no data, so the migrations must only not fail. That is no test
+    /// of their work.
+    var isCompared = true
 }

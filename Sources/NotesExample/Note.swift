@@ -8,8 +8,8 @@ struct Note: Codable, Sendable {
     let text: String
 }
 
-/// Equal means equal bytes. `String.==` calls "é" and "e\u{301}" equal, and a migration that changes one into
-/// the other has changed what its user wrote.
+/// Two notes are equal if their bytes are equal. `String.==` calls "é" and "e\u{301}" equal, but a migration
+/// that changes one into the other has changed what the user wrote.
 extension Note: Equatable {
     static func == (one: Note, other: Note) -> Bool {
         one.id == other.id && one.created.hasSameBytes(as: other.created)

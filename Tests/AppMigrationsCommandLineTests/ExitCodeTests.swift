@@ -42,6 +42,8 @@ struct ExitCodeTests {
             #expect(exitCode(after: code, because: systemError(EPERM)) == 77)
             #expect(exitCode(after: code, because: systemError(EROFS)) == 77)
             #expect(exitCode(after: code, because: systemError(EIO)) != 77)
+            // For example on a locked device.
+            #expect(exitCode(after: code, because: systemError(EPERM), isTransient: true) == 75)
         }
     }
 

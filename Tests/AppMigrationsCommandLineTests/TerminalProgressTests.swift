@@ -25,4 +25,40 @@ struct TerminalProgressTests {
     @Test func `a line break of two characters is two spaces`() {
         #expect(TerminalProgress.line(fraction: 0, note: "a\r\nb").hasSuffix(" 0 % a  b"))
     }
+
+    /// What is written while `body` uses a progress bar.
+    private func output(_ body: (inout TerminalProgress) -> Void) -> [String] {
+        let output = Output()
+        var progress = TerminalProgress { output.texts.append($0) }
+        body(&progress)
+        return output.texts
+    }
+
+    private final class Output {
+        var texts: [String] = []
+    }
+
+    @Test func `a message is written once, until something else was shown`() {
+        let texts = output { progress in
+            progress.show(message: "Wait.")
+            progress.show(message: "Wait.")
+            progress.show(message: "Go on.")
+            progress.show(message: "Wait.")
+            progress.finish()
+        }
+        #expect(texts == ["Wait.\n", "Go on.\n", "Wait.\n"])
+    }
+
+    @Test func `a bar is drawn over the one before it, and a message begins on a new line`() {
+        let texts = output { progress in
+            progress.show(message: "Wait.")
+            progress.show(fraction: 0, note: "Notes")
+            progress.show(fraction: 1, note: nil)
+            progress.show(message: "Wait.")
+            progress.finish()
+        }
+        let bars = [(0, "Notes"), (1, nil)] as [(Double, String?)]
+        let drawn = bars.map { "\r" + TerminalProgress.line(fraction: $0, note: $1) + "\u{1B}[K" }
+        #expect(texts == ["Wait.\n"] + drawn + ["\n", "Wait.\n"])
+    }
 }

@@ -151,7 +151,7 @@ import Testing
             case .notBegun: "them: migration 1.1 was not begun. "
             case .failed:
                 "them: the last attempt at migration 1.1, number 1, failed with \"the network is gone\". "
-            case .died: "them: the last attempt at migration 1.1, number 1, ended because its host crashed. "
+            case .died: "them: the last attempt at migration 1.1, number 1, ended without a saved result. "
             case .atWork: "for a, process "
             }
         }

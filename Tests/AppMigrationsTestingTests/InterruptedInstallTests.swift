@@ -62,4 +62,29 @@ import Testing
         let report = try report(fresh: false) { try addLine("1.3", in: $0) }
         try report.requireClean()
     }
+
+    @Test func `a run on nothing is not compared, and rehearses no version`() throws {
+        let fresh = StartingPoint.freshInstall { try write("1.3\n", to: "list.txt", in: $0) }
+        let report = try Rehearsal(currentVersion: "1.3", from: [fresh]).run(before: "1.1") {
+            migrations,
+            folder in
+            for version in ["1.1", "1.2", "1.3"] { try migrations.whenMigrating(toVersion: version) {} }
+        }
+        #expect(report.findings.map(\.kind) == [.notRehearsed])
+        #expect(report.unrehearsedVersions == ["1.1", "1.2", "1.3"])
+        let row = try #require("\(report)".split(separator: "\n").first { $0.contains(title) })
+        #expect(row.hasSuffix("no error"))
+    }
+
+    @Test func `a release whose data isn't upgraded any more is not started`() throws {
+        let rehearsal = Rehearsal(
+            currentVersion: "1.3",
+            upgradesFrom: "1.3",
+            from: [.freshInstall { try write("1.3\n", to: "list.txt", in: $0) }]
+        )
+        let report = try rehearsal.run(before: "1.1") { migrations, _ in
+            for version in ["1.2", "1.3"] { try migrations.whenMigrating(toVersion: version) {} }
+        }
+        #expect(!report.runs.contains { $0.title.contains("killed at its first start") })
+    }
 }

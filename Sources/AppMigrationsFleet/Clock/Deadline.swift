@@ -1,6 +1,7 @@
 internal import AppMigrations
 
-/// Limits each call to the store or to a connection to half the length of a lease.
+/// Limits the time of each call to the store or to a connection: to half the length of a lease, unless the
+/// call has another limit.
 struct Deadline: Sendable {
     let clock: FleetClock
     let lease: Duration

@@ -193,8 +193,8 @@ final class LeaseHolder: Sendable {
     /// Call ``end()`` first. While the lease lasts, it tries again if the row is locked or the store can't be
     /// reached.
     ///
-    /// `isRecorded` returns true if the state that the store has already contains `next`, even if other hosts
-    /// have changed it since.
+    /// `isRecorded` returns true if the state in the store already contains `next`, even if other hosts have
+    /// changed that state since.
     func release(
         _ next: MigrationState,
         else consequence: Message,

@@ -131,7 +131,7 @@ extension FleetConnection {
 
     /// Rolls back, and closes the connection if `isLast` is true.
     ///
-    /// Returns true if the connection was closed before that, or because the rollback failed: then the server
+    /// Returns true if a transaction was begun and its connection has failed, now or before. Then the server
     /// rolls back by itself.
     nonisolated(nonsending) func rollBack(isLast: Bool = true) async -> Bool {
         if hasBegun {

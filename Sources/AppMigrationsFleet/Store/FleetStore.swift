@@ -20,7 +20,9 @@ public protocol FleetStore: Sendable {
     /// revision, one of them is refused.
     ///
     /// - Returns: The revision of the new document. `nil` if nothing was written, because another host was
-    ///   faster: the document has another revision, or the revision is `nil` and there is a document.
+    ///   faster: the document has another revision, or the revision is `nil` and there is a document. It may
+    ///   also be `nil` if the document can't be replaced at the moment, for example because its row is
+    ///   locked. The manager then reads the document again.
     /// - Throws: Any error if the document could not be replaced, or if it isn't known whether it was. The
     ///   manager then reads the document again.
     func replaceDocument(

@@ -1,7 +1,8 @@
 /// A database connection whose statements are asynchronous.
 ///
-/// The guide <doc:AsynchronousConnections> makes PostgresNIO's `PostgresConnection` conform, in some sixty
-/// lines. The sections on this page do so for SQLiteNIO's connection and for a queue of GRDB.
+/// The guide <doc:AsynchronousConnections> leads to a type of some seventy lines that conforms and holds a
+/// `PostgresConnection` of PostgresNIO. The sections on this page show SQLiteNIO's connection and a queue of
+/// GRDB.
 ///
 /// The method throws every error of its library: an error must never be returned as an empty result.
 ///

@@ -68,6 +68,8 @@ package final class SQLConversation {
     package var isWatched: Bool { watch != nil }
 
     /// True if the task of the caller was cancelled.
+    ///
+    /// On an asynchronous connection, this says what was true at the last answer.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
     // Not inlined: it is called in many places, and inlining would make the binary larger.
@@ -89,8 +91,8 @@ package final class SQLConversation {
     ///
     /// On an asynchronous connection this is a thread of its own, so no other task is delayed. On a
     /// connection that blocks, it is the caller's thread. Cancelling the caller's task doesn't end the pause.
-    /// The rules notice it afterwards: ``isCancelled`` is true, and most connections refuse the next
-    /// statement.
+    /// Most connections refuse the next statement then. On an asynchronous connection, ``isCancelled`` becomes
+    /// true only with the next answer.
     package func pause(_ time: Duration) { Platform.pause(time) }
 
     /// The whole number that a statement returns.

@@ -1,7 +1,8 @@
 /// The text of one or more statements, as the UTF-8 bytes that a database reads.
 ///
-/// It doesn't split statements. SQLite itself finds where a statement ends (`sqlite3_prepare_v2`, *pzTail*),
-/// and ``PostgresStatements`` splits a script for PostgreSQL.
+/// This type doesn't split the text into statements. SQLite does that itself: `sqlite3_prepare_v2` compiles
+/// the first statement, and returns the place of the next one in *pzTail*. For PostgreSQL,
+/// ``PostgresStatements`` splits a script.
 package struct SQLScript {
     /// The text in UTF-8 without a byte order mark, and a zero byte at its end.
     package let bytes: [UInt8]

@@ -13,9 +13,9 @@ public struct SQLMigrationReport: Sendable {
 
     /// Versions whose SQL was edited after it was applied, as in `SQLMigrationStatus.changed`.
     ///
-    /// If nothing is pending, a call compares only the newest applied migration, so that it reads one file at
-    /// every start. Only if that one was edited does it compare all. In a test of the app, use `status`,
-    /// which always compares all.
+    /// At a start with nothing pending, `migrate` reads the file of one migration only: the newest one that
+    /// was applied. If that file was edited, it compares all of them. `status` always compares all of them,
+    /// so use `status` in a test of the app.
     public internal(set) var changed = [Int64]()
 
     /// Rows of an SQLite database that already referred to missing rows before this call.

@@ -1,7 +1,7 @@
 /// An advisory lock of PostgreSQL.
 struct PostgresLock {
     let number: Int64
-    /// What the lock protects, for error messages.
+    /// A description of the lock, for error messages.
     let name: String
 
     /// The lock of a ledger.

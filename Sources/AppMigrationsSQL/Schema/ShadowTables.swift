@@ -244,7 +244,7 @@ extension SchemaObject {
     /// The names and strings among the arguments of a virtual table's module.
     fileprivate var moduleArguments: Set<SQLName> {
         let tokens = SQLTokens(sql ?? "")
-        // The arguments follow `CREATE VIRTUAL TABLE name USING module`.
+        // The first six tokens are `CREATE VIRTUAL TABLE name USING module`. The arguments come after them.
         return Set(tokens.tokens.indices.dropFirst(6).compactMap { tokens.name($0) })
     }
 

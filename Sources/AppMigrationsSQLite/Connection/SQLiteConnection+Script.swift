@@ -6,8 +6,9 @@ extension SQLiteConnection {
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
     /// Rows that a statement returns are dropped. Parameters are refused, because nothing could be bound to
-    /// them. Before anything runs, the script is refused if it contains a zero byte, a `/*` without its
-    /// `*/`, or a carriage return without a line feed.
+    /// them. Before anything runs, the script is refused if it contains a zero byte or a `/*` without its
+    /// `*/`. It is also refused if a `--` comment, or a gap between two words, contains a line end that SQLite
+    /// doesn't know, such as a carriage return without a line feed.
     ///
     /// **In a transaction**, these statements are refused before they run:
     /// - A statement that ends the transaction or begins one.
@@ -18,8 +19,9 @@ extension SQLiteConnection {
     ///
     /// If a statement is refused, the statements before it have already run. So roll the transaction back.
     ///
-    /// **Outside of a transaction**, each statement is committed by itself. If the script began a
-    /// transaction and fails, that transaction is rolled back.
+    /// **If no transaction is open**, SQLite commits each statement of the script as soon as it has run. The
+    /// script can also begin a transaction of its own. If the script then fails, that transaction is rolled
+    /// back.
     ///
     /// - Throws: `SQLError` with the line and the column.
     public func execute(script: String) throws(SQLError) {

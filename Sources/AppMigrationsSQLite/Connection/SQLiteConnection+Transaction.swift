@@ -22,7 +22,8 @@ extension SQLiteConnection {
             try checkUsable()
             if !hasTransaction {
                 let message =
-                    "The transaction ended before its body did. Remove COMMIT or ROLLBACK from the body"
+                    "The transaction ended before its body did: by a COMMIT or ROLLBACK in the body, or by an error of another"
+                    + " library's statement"
                 throw addingPath(to: SQLError(.transactionEnded, message))
             }
             try query(isOuter ? "COMMIT" : "RELEASE app_migrations_transaction")

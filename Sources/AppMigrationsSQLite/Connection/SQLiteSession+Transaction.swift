@@ -20,8 +20,8 @@ extension SQLiteSession {
     /// With a rollback journal, a commit waits until every reader has ended its transaction
     /// (https://sqlite.org/lockingv3.html).
     package func commit(_ lock: SQLLockWait) throws(SQLError) {
-        // After some errors, such as a full disk, SQLite has already ended the transaction. Then the COMMIT
-        // isn't tried again.
+        // If the disk is full, for example, SQLite rolls the transaction back by itself. A second COMMIT
+        // would then fail, because no transaction is open.
         try run(
             { () throws(SQLError) in try db.query("COMMIT") },
             waitingAs: lock,
@@ -90,7 +90,9 @@ extension SQLiteSession {
         }
     }
 
-    /// Runs `body` with `time` as the wait for locks, then restores the former wait.
+    /// Runs `body`, whose statements wait for a lock for at most `time`.
+    ///
+    /// Afterwards, the connection waits for locks as long as it did before the call.
     ///
     /// The database's path is added to the errors of `body`.
     package func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) {

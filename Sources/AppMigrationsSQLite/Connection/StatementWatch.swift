@@ -50,8 +50,7 @@ final class StatementWatch {
 
     /// Records a write, except to SQLite's internal tables.
     ///
-    /// They have no foreign keys, and every CREATE writes to one of
-    /// them.
+    /// They have no foreign keys, and every CREATE writes to one of them.
     private func recordWrite(to name: UnsafePointer<CChar>?) {
         guard let name, sqlite3_strnicmp(name, "sqlite_", 7) != 0 else { return }
         let table = SQLName(String(cString: name))

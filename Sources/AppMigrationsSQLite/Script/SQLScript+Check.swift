@@ -17,7 +17,7 @@ extension SQLScript {
         if let opening = tokens.unended, opening.count == 2 {
             throw error(
                 .invalidScript,
-                "this comment begins with /* and has no */. SQLite would skip the rest of the script",
+                "The comment has no closing */. SQLite would skip the rest of the script",
                 at: opening.lowerBound
             )
         }

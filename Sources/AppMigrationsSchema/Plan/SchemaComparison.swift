@@ -15,7 +15,7 @@ struct SchemaComparison {
     private(set) var droppedTables = [SQLName]()
     private(set) var questions = [SchemaPlan.Question]()
     /// The names of the columns that the target's tables don't have any more.
-    private(set) var droppedColumns = Set<SQLName>()
+    private(set) var missingColumns = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
     let preparation: ConnectionPreparation
@@ -70,7 +70,7 @@ struct SchemaComparison {
             }
             tables.append(change)
             questions += change.questions
-            droppedColumns.formUnion(change.droppedColumns)
+            missingColumns.formUnion(change.missingColumns)
         }
     }
 

@@ -21,7 +21,7 @@ public struct SchemaPlan: Sendable {
     let start: SchemaSnapshot
     let target: SchemaSnapshot
     /// The names of the columns that the target's tables no longer have.
-    let droppedColumns: Set<SQLName>
+    let missingColumns: Set<SQLName>
     private let preparation: ConnectionPreparation
 
     /// Compares a database with a schema, and changes nothing.
@@ -67,7 +67,7 @@ public struct SchemaPlan: Sendable {
         if start.differences(from: target).isEmpty {
             steps = []
             questions = []
-            droppedColumns = []
+            missingColumns = []
             return
         }
         let comparison = try SchemaComparison(
@@ -77,7 +77,7 @@ public struct SchemaPlan: Sendable {
             preparing: preparation
         )
         questions = comparison.questions
-        droppedColumns = comparison.droppedColumns
+        missingColumns = comparison.missingColumns
         if questions.isEmpty {
             var planner = try SchemaPlanner(comparison, db)
             steps = try planner.allSteps()
@@ -118,7 +118,7 @@ public struct SchemaPlan: Sendable {
                     "The schema was changed after the plan was made. Nothing was changed. Make the plan again"
                 )
             }
-            let before = try SchemaHealth(of: db, droppedColumns: droppedColumns)
+            let before = try SchemaHealth(of: db, missingColumns: missingColumns)
             for (number, step) in steps.enumerated() {
                 progress(Progress(step: step, completed: number, total: steps.count))
                 try step.run(db, preparing: preparation)
@@ -132,7 +132,7 @@ public struct SchemaPlan: Sendable {
                         + " Change it in a migration instead"
                 )
             }
-            let after = try SchemaHealth(of: db, droppedColumns: droppedColumns)
+            let after = try SchemaHealth(of: db, missingColumns: missingColumns)
             try after.check(against: before, advice: "Correct it in the target")
         }
     }

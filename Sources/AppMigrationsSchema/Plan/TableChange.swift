@@ -42,7 +42,7 @@ struct TableChange {
     }
 
     /// The names of columns that the new table doesn't have.
-    var droppedColumns: Set<SQLName> { old.names.subtracting(new.names) }
+    var missingColumns: Set<SQLName> { old.names.subtracting(new.names) }
 
     /// The columns that are new.
     var addedColumns: [SQLName] { new.columns.map(\.name).filter { source(of: $0) == nil } }

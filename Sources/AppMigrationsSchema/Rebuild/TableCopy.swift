@@ -19,10 +19,10 @@ struct TableCopy {
     let droppedTriggers: [SchemaObject]
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
-    let droppedColumns: Set<SQLName>
+    let missingColumns: Set<SQLName>
     /// What the expressions read.
     let reads: ExpressionReads
-    /// True if the app uses `ANALYZE`, because its statistics of the table are lost with the old table.
+    /// True if the app uses `ANALYZE`.
     ///
     /// Its statistics of the table are lost with the old table.
     private let isAnalyzed: Bool
@@ -60,7 +60,7 @@ struct TableCopy {
             on: db
         )
         new = trial.shape
-        droppedColumns = trial.droppedColumns
+        missingColumns = trial.missingColumns
         fillings = try rebuild.fillings(from: old, to: new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
@@ -88,10 +88,10 @@ struct TableCopy {
                     )
                 }
             }
-            let lost = droppedColumns.union(
+            let lost = missingColumns.union(
                 rebuild.changedRowID(from: old, to: new, with: fillings).map { [$0] } ?? []
             )
-            try rebuild.checkVirtualTables(probe, droppedColumns: lost)
+            try rebuild.checkVirtualTables(probe, missingColumns: lost)
         }
         self.reads = reads
         try rebuild.checkColumns(from: old, to: new, reading: reads)
@@ -99,7 +99,7 @@ struct TableCopy {
         if let broken = trial.broken {
             throw rebuild.refusal(of: broken.index, because: broken.complaint, in: old)
         }
-        try rebuild.checkTriggers(triggers, of: old, dropping: droppedColumns)
+        try rebuild.checkTriggers(triggers, of: old, lacking: missingColumns)
         try rebuild.checkKept(from: old, to: new, in: db)
     }
 

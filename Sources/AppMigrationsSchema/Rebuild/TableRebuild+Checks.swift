@@ -111,8 +111,8 @@ extension TableRebuild {
     /// Refuses a change that would leave a full-text index of the table out of date.
     ///
     /// Triggers keep such an index up to date, and none fires during a rebuild.
-    func checkVirtualTables(_ probe: ExpressionProbe, droppedColumns: Set<SQLName>) throws(SQLError) {
-        let changed = droppedColumns.union(values.map(\.column))
+    func checkVirtualTables(_ probe: ExpressionProbe, missingColumns: Set<SQLName>) throws(SQLError) {
+        let changed = missingColumns.union(values.map(\.column))
         guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
         throw refusal(
             "The virtual table \(found.name) is filled from the column \(found.column), and would be out of date",
@@ -134,12 +134,12 @@ extension TableRebuild {
     func checkTriggers(
         _ triggers: [SchemaObject],
         of old: TableShape,
-        dropping droppedColumns: Set<SQLName>
+        lacking missingColumns: Set<SQLName>
     ) throws(SQLError) {
         for trigger in triggers {
-            for column in try trigger.statement().event?.columns ?? [] where droppedColumns.contains(column) {
+            for column in try trigger.statement().event?.columns ?? [] where missingColumns.contains(column) {
                 throw refusal(
-                    "The trigger \(trigger.name) fires on updates of the column \(column), which is dropped",
+                    "The trigger \(trigger.name) fires on updates of the column \(column), which the new table doesn't have",
                     advice: old[trigger.name] == nil
                         ? "List the trigger in dropping, and create it again afterwards"
                         : "Drop it with a statement first, because a column has the same name"
@@ -190,7 +190,7 @@ extension TableRebuild {
 struct TableTrial {
     let shape: TableShape
     /// The columns of the old table that the new one does not have.
-    let droppedColumns: Set<SQLName>
+    let missingColumns: Set<SQLName>
     /// The first index of the old table that doesn't compile for the new one.
     var broken: (index: SchemaObject, complaint: String)?
 }
@@ -209,13 +209,13 @@ extension TableRebuild {
             }
             try db.rows(statement.text(in: "temp"))
             let shape = try TableShape(of: statement, in: "temp", db)
-            var trial = TableTrial(shape: shape, droppedColumns: old.names.subtracting(shape.names))
-            for index in indexes where trial.broken == nil && !trial.droppedColumns.isEmpty {
+            var trial = TableTrial(shape: shape, missingColumns: old.names.subtracting(shape.names))
+            for index in indexes where trial.broken == nil && !trial.missingColumns.isEmpty {
                 let statement = try index.statement()
                 // SQLite would treat the double-quoted name of a dropped column as a string literal, without
                 // an error.
-                let doubtful = statement.doubleQuotedOccurrences(of: trial.droppedColumns)
-                let text = statement.text(naming: "temp.app_migrations_trial", replacing: doubtful)
+                let occurrences = statement.doubleQuotedOccurrences(of: trial.missingColumns)
+                let text = statement.text(naming: "temp.app_migrations_trial", replacing: occurrences)
                 trial.broken = try db.complaint(about: text).map { (index, $0) }
             }
             return trial

@@ -80,15 +80,17 @@ public struct TableRebuild: Sendable {
         do throws(SQLError) {
             try SchemaTransaction.run(on: db) { () throws(SQLError) in
                 let work = try TableCopy(for: self, on: db, preparing: ConnectionPreparation(prepare))
-                let before = try SchemaHealth(of: db, droppedColumns: work.droppedColumns)
+                let before = try SchemaHealth(of: db, missingColumns: work.missingColumns)
                 try work.run(db)
-                let after = try SchemaHealth(of: db, droppedColumns: work.droppedColumns)
+                let after = try SchemaHealth(of: db, missingColumns: work.missingColumns)
                 try after.check(against: before, advice: "Change it first, or list it in dropping")
             }
         } catch { throw db.addingPath(to: located(error)) }
     }
 
-    /// Adds the table's name to an error, and that the table is unchanged unless the error already says so.
+    /// Adds the table's name to an error.
+    ///
+    /// Also adds that the table is unchanged, unless the error already says what became of it.
     func located(_ error: SQLError) -> SQLError {
         error.with {
             // The line and the column are positions in statements that the caller doesn't see.

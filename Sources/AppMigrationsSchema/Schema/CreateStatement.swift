@@ -52,9 +52,8 @@ struct CreateStatement {
 
     /// The text of this statement under another name, without `TEMP` and `IF NOT EXISTS`.
     ///
-    /// - Parameters:
-    /// - name: The new name. The caller quotes it if necessary, and may qualify it with a schema.
-    /// - replaced: Ranges after the name, each with the text that replaces it.
+    /// `name` is the new name. The caller quotes it if necessary, and may qualify it with a schema.
+    /// `replaced` are ranges after the name, each with the text that replaces it.
     func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
         let end = tokens.tokens[afterName - 1].range.upperBound
         var text = "CREATE \(kind.rawValue) \(name)"
@@ -87,7 +86,7 @@ struct CreateStatement {
         return places
     }
 
-    /// The event of a trigger, and the columns after `UPDATE OF`, which are separated by commas.
+    /// The event of a trigger, and the columns after `UPDATE OF`; `nil` if there is no event.
     var event: (name: String, columns: [SQLName])? {
         var index = afterName
         while index < tokens.tokens.count, !tokens.isWord(index, "ON") {

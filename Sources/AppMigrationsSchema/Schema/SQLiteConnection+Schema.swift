@@ -19,8 +19,8 @@ extension SQLiteConnection {
 
     /// Sets `legacy_alter_table`.
     ///
-    /// This works even after SQLite has ended the transaction by itself, when this connection runs no
-    /// statement.
+    /// This works even after SQLite has ended the transaction by itself. From then on, this connection refuses
+    /// to run statements.
     func setLegacyRenaming(_ on: Bool) {
         // The call fails only for an option that SQLite doesn't know, and it has known this one since 3.26.
         app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)

@@ -6,14 +6,14 @@ internal import AppMigrationsSQLite
 /// break a trigger, and the next release would notice it only when an `INSERT` fails.
 struct SchemaHealth {
     private var complaints = [String: String]()
-    private let droppedColumns: Set<SQLName>
+    private let missingColumns: Set<SQLName>
 
     /// Compiles every view and trigger.
     ///
     /// If there is no such column, SQLite treats a double-quoted name as a string literal and reports no
     /// error. So the names of dropped columns are put in backticks.
-    init(of db: some SQLConnection, droppedColumns: Set<SQLName>) throws(SQLError) {
-        self.droppedColumns = droppedColumns
+    init(of db: some SQLConnection, missingColumns: Set<SQLName>) throws(SQLError) {
+        self.missingColumns = missingColumns
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         for view in objects where view.kind == .view { try checkView(view, on: db) }
         var groups = [String: [SchemaObject]]()
@@ -48,7 +48,7 @@ struct SchemaHealth {
             return
         }
         let statement = try view.statement()
-        let occurrences = statement.doubleQuotedOccurrences(of: droppedColumns)
+        let occurrences = statement.doubleQuotedOccurrences(of: missingColumns)
         if occurrences.isEmpty { return }
         let probe = "\(view.schema).app_migrations_probe"
         let text = statement.text(naming: probe, replacing: occurrences)
@@ -67,7 +67,7 @@ struct SchemaHealth {
         var hasDoubleQuotes = false
         for trigger in triggers {
             let statement = try trigger.statement()
-            let occurrences = statement.doubleQuotedOccurrences(of: droppedColumns)
+            let occurrences = statement.doubleQuotedOccurrences(of: missingColumns)
             hasDoubleQuotes = hasDoubleQuotes || !occurrences.isEmpty
             texts.append(statement.text(naming: trigger.qualifiedName, replacing: occurrences))
         }

@@ -100,10 +100,13 @@ struct StoreFiles {
 
     /// The error for a store that is missing or empty, while its log or its journal still has content.
     ///
-    /// SQLite would delete that log or journal when it creates a database at the path. Two journals are
-    /// harmless: that of a database that is being created in a transaction, and one that a commit left in the
-    /// journal mode PERSIST. In both, the four bytes from 16 on are zero. They are the "Initial size of the
-    /// database in pages" ("Database File Format", section 3).
+    /// SQLite deletes a log or a journal next to a missing or empty database, as soon as it opens that
+    /// database. But the file may have the only copy of the rows. So opening the store must fail first.
+    ///
+    /// Two kinds of journals have no rows: the journal of a database that is just being created in a
+    /// transaction, and a journal that a commit left in the journal mode PERSIST. Both have zero in the four
+    /// bytes from 16 on, which are the "Initial size of the database in pages" ("Database File Format",
+    /// section 3). They cause no error.
     ///
     /// - Returns: The error; `nil` if the store has bytes or has neither a log nor a journal.
     func orphanedLogError() throws(SQLError) -> SQLError? {

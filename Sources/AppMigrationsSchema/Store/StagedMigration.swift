@@ -54,7 +54,7 @@ struct StagedMigration {
     }
 
     /// Reports the progress to the caller, and throws if the caller answers `.cancel` or its task was
-    /// canceled.
+    /// cancelled.
     func report(_ state: SQLiteStore.Progress, to progress: Progress) throws(SQLError) {
         let answer = progress(state)
         if Task<Never, Never>.isCancelled { throw SQLError.taskCancelled }

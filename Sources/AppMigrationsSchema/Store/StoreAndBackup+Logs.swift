@@ -28,15 +28,15 @@ extension StoreAndBackup {
         if let suffix {
             let path = store.store + ending + suffix
             if try StoreFiles.hasContent(path, ending: ending) {
-                let fit = try fit(of: path, ending, check: check, lockTimeout: lockTimeout)
+                let fit = try fit(ofLog: path, ending: ending, check: check, lockTimeout: lockTimeout)
                 if fit != .none { return (path, fit == .clear ? .backup : nil) }
             }
         }
         let path = store.store + ending
         if try !StoreFiles.hasContent(path, ending: ending) { return nil }
-        let fit = try fit(of: path, ending, check: check, lockTimeout: lockTimeout)
+        let fit = try fit(ofLog: path, ending: ending, check: check, lockTimeout: lockTimeout)
         if fit == .none { return (path, .store) }
-        if try store.hasBytes, try isSound(store, with: path, ending, check: check) {
+        if try store.hasBytes, try isSound(store, log: path, ending: ending, check: check) {
             return (path, fit == .clear ? nil : .store)
         }
         return (path, fit == .clear ? .backup : nil)
@@ -44,7 +44,7 @@ extension StoreAndBackup {
 
     /// How well a log belongs to the backup.
     private enum Fit {
-        /// With the log, the backup is damaged; or the log has no commits.
+        /// With the log, the backup is damaged or empty; or the log has no commits.
         case none
         /// With the log, the backup is sound, but lacks tables or rows that it has without the log.
         ///
@@ -60,8 +60,8 @@ extension StoreAndBackup {
     /// a copy of the log. A sound result isn't proof yet: the log of a new store can contain every page of
     /// that store, and then it turns the backup into the new store. So the tables and rows are compared, too.
     private func fit(
-        of path: String,
-        _ ending: String,
+        ofLog path: String,
+        ending: String,
         check: SQLiteStore.Check,
         lockTimeout: Duration
     ) throws(SQLError) -> Fit {
@@ -93,8 +93,8 @@ extension StoreAndBackup {
 
     private func isSound(
         _ files: StoreFiles,
-        with path: String,
-        _ ending: String,
+        log path: String,
+        ending: String,
         check: SQLiteStore.Check
     ) throws(SQLError) -> Bool {
         if check == .off { return false }

@@ -53,8 +53,9 @@ public struct ReleasedMigrations: Sendable {
     /// Findings about released migrations that were edited or removed, and about new migrations with lower
     /// versions.
     ///
-    /// - Returns: The findings in the order of the lock file; ``RehearsalFinding/Kind/notRehearsed`` if the
-    ///   lock file is missing.
+    /// - Returns: First the findings about released migrations, in the order in which the lock file lists
+    ///   them, and then those about new migrations. If there is no lock file, the only finding is
+    ///   ``RehearsalFinding/Kind/notRehearsed``.
     /// - Throws: `SQLError` for a migration whose file can't be read; errors of reading the lock file.
     public func findings<Connection>(in migrator: SQLMigrator<Connection>) throws -> [RehearsalFinding] {
         guard let text = try FolderFiles.textIfPresent(file) else {

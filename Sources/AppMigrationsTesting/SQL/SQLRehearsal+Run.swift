@@ -32,7 +32,8 @@ extension SQLRehearsal {
 
         /// Creates the release's schema, runs the migrations, and compares the ledger and the schema.
         ///
-        /// `expected` is the schema of a new database; `nil` if this is the run in a new database.
+        /// `expected` is the schema of a new database. It is `nil` in the run that finds it out, and if that
+        /// run failed.
         mutating func rehearse(
             in db: Connection,
             preparing prepare: (Connection) throws -> Void,
@@ -77,8 +78,8 @@ extension SQLRehearsal {
                 + "ignoring:."
         }
 
-        /// The likely reason for an error, if the recorded schema has tables but its ledger has no version: the
-        /// migrations were run a second time.
+        /// The likely reason for an error, if the recorded schema has tables but its ledger has no version:
+        /// the migrations were run a second time.
         ///
         /// Otherwise it is empty.
         private func hintAboutLedger(of db: Connection) throws -> String {

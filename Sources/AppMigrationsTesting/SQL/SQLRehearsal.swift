@@ -83,8 +83,8 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
 extension SQLRehearsal {
     /// Records a release, like `record(_:opening:)`, with a library that passes its connection to a closure.
     ///
-    /// `lend` must call the given closure with a connection to a new and empty database. For example, with GRDB
-    /// pass `lending: { try DatabaseQueue().inDatabase($0) }`.
+    /// `lend` must call the given closure with a connection to a new and empty database. For example, with
+    /// GRDB pass `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func record(_ release: String, lending lend: ((Connection) throws -> Void) throws -> Void) throws {
         _ = try AppVersion(parsing: release)
         var script: String?
@@ -110,8 +110,8 @@ extension SQLRehearsal {
     /// Rehearses the migrations, like `run(opening:preparing:)`, with a library that passes its connection
     /// to a closure.
     ///
-    /// `lend` must call the given closure with a connection to a new and empty database. For example, with GRDB
-    /// pass `lending: { try DatabaseQueue().inDatabase($0) }`.
+    /// `lend` must call the given closure with a connection to a new and empty database. For example, with
+    /// GRDB pass `lending: { try DatabaseQueue().inDatabase($0) }`.
     public func run(
         lending lend: ((Connection) throws -> Void) throws -> Void,
         preparing prepare: (Connection) throws -> Void = { _ in }

@@ -49,7 +49,7 @@ import Testing
         #expect(
             error.description == "Migration 2: This would leave rows that refer to missing rows:"
                 + " child (rowid 10) refers to a missing row of parent. It was rolled back."
-                + " Fix these rows in it, or the rows that they refer to."
+                + " Delete or fix these rows in it, or insert the rows that they refer to."
         )
         #expect(try db.query("SELECT count(*) FROM parent") == [[2]])
         #expect(try ledger(of: db) == [1])

@@ -31,7 +31,7 @@ import Testing
         ),
         (
             "CREATE TRIGGER gone AFTER UPDATE OF gone ON t BEGIN SELECT 1; END",
-            "The trigger gone fires on updates of the column gone, which is dropped. Nothing was changed."
+            "The trigger gone fires on updates of the column gone, which the new table doesn't have. Nothing was changed."
                 + " Drop it with a statement first, because a column has the same name."
         ),
     ])

@@ -58,7 +58,7 @@ import Testing
             error.description
                 == "Rebuilding the table p: This would leave rows that refer to missing rows: c (rowid 1) refers to"
                 + " a missing row of p. The table and its rows are as they were."
-                + " It was rolled back. Fix these rows in it, or the rows that they refer to."
+                + " It was rolled back. Delete or fix these rows in it, or insert the rows that they refer to."
         )
     }
 

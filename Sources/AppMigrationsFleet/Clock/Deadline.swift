@@ -48,15 +48,6 @@ struct Deadline: Sendable {
     }
 }
 
-struct Overdue: Error, CustomStringConvertible {
-    let limit: Duration
-
-    var description: String {
-        limit > .zero
-            ? "there was no answer within \(limit.description)" : "there was no time left for an answer"
-    }
-}
-
 /// Runs the body in a task of its own, which isn't cancelled when the caller's task is.
 ///
 /// Many stores refuse to work in a cancelled task.
@@ -70,14 +61,4 @@ extension Result {
     init(of body: () async throws(Failure) -> Success) async {
         do throws(Failure) { self = .success(try await body()) } catch { self = .failure(error) }
     }
-}
-
-/// Lets another task call a closure of the caller.
-///
-/// This is safe because the caller is suspended until the closure returns.
-struct ClosureOfCaller<Value: Sendable>: @unchecked Sendable {
-    let body: nonisolated(nonsending) () async throws -> Value
-
-    /// Calls the closure on the caller's actor, which is `isolation`.
-    func call(on isolation: isolated (any Actor)?) async throws -> Value { try await body() }
 }

@@ -58,7 +58,7 @@ extension LeaseHolder {
         while true {
             do { try await clock.timer(pause) } catch { return }
             if isAnyStatementCancelled {
-                pause = lastTryLength
+                pause = retryPause
                 continue
             }
             do throws(MigrationError) {
@@ -67,7 +67,7 @@ extension LeaseHolder {
             } catch {
                 if loss != nil { return }
                 let end = progress.withLock { $0.end } ?? lastTryStart
-                pause = max(.zero, min(lastTryLength, .seconds(1), end - clock.uptime()))
+                pause = max(.zero, min(retryPause, .seconds(1), end - clock.uptime()))
             }
         }
     }
@@ -98,6 +98,9 @@ extension LeaseHolder {
     func isUnderWay(_ number: Int) -> Bool { progress.withLock { $0.statements[number] != nil } }
 
     func endStatement(_ number: Int) { progress.withLock { $0.statements[number] = nil } }
+
+    /// The time between two tries to renew, after a failure or while a statement's end is awaited.
+    private var retryPause: Duration { lease.length / 12 }
 
     private var isAnyStatementCancelled: Bool { progress.withLock { $0.statements.values.contains(true) } }
 }

@@ -28,10 +28,12 @@ extension MigrationManager {
         /// data.
         public var upgradesFrom: String?
 
-        /// True if the manager is read-only: it writes and restores nothing, takes no lock, and runs no
+        /// True if the manager is read-only: it writes and restores nothing, waits for no lock, and runs no
         /// migration.
         ///
-        /// So a read-only manager needs no permission to write, and never waits.
+        /// So a read-only manager needs no permission to write. It tries a shared lock for a moment, to find out
+        /// whether a closure is running.
+        ///
         /// ``MigrationManager/plan(_:)-9ywei``, ``MigrationManager/status`` and the properties work as usual.
         /// A declaration whose migration would have to run throws the code `readOnly`. If there is no state,
         /// `firstRun:` is evaluated, but its value isn't saved. So the next manager evaluates `firstRun:`

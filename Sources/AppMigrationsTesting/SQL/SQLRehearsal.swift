@@ -139,7 +139,7 @@ extension SQLRehearsal {
             report.versionFindings.append(RehearsalFinding(.notRehearsed, text))
         }
         let reported = Set(report.versionFindings.compactMap { $0.version.flatMap { Int64($0) } })
-        func rehearse(from release: AppVersion?, expecting expected: SQLSchema?) throws -> Run {
+        func runOnce(from release: AppVersion?, expecting expected: SQLSchema?) throws -> Run {
             var run: Run?
             try lend { db in
                 try requireEmpty(db)
@@ -149,10 +149,10 @@ extension SQLRehearsal {
             guard let run else { throw Self.notLent }
             return run
         }
-        let new = try rehearse(from: nil, expecting: nil)
+        let new = try runOnce(from: nil, expecting: nil)
         report.runs.append(new.row)
         for release in releases {
-            report.runs.append(try rehearse(from: release, expecting: new.schema).row)
+            report.runs.append(try runOnce(from: release, expecting: new.schema).row)
         }
         return report
     }

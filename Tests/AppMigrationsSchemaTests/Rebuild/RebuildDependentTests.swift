@@ -127,7 +127,7 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table t: The trigger r fires on updates of the column Gone, which"
-                + " is dropped. Nothing was changed. List the trigger in dropping, and create it again afterwards."
+                + " the new table doesn't have. Nothing was changed. List the trigger in dropping, and create it again afterwards."
         )
         try TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone", "r"]).run(db)
         #expect(try db.query("SELECT name FROM sqlite_master") == [["t"]])

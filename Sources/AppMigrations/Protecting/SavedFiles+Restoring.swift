@@ -45,7 +45,7 @@ extension SavedFiles {
             )
             try pathRestore.run()
             renamedInPlace += pathRestore.renamedInPlace
-            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
+            try FileTree.synchronizeFolders(from: [FilePaths.parent(place)], upTo: stateFolder)
             // Remove the replaced files now: they may fill the disk, and the caller has to save the state
             // next.
             do {

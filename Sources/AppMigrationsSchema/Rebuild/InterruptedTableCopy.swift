@@ -256,8 +256,8 @@ extension InterruptedTableCopy {
                 shared.append(exact)
             } else {
                 var value = "NULL"
-                if case .text(let expression) = column[1] { value = expression }
-                changes.append("\(name.quoted) IS NOT (\(value)\n)")
+                if case .text(let text) = column[1] { value = expression(ofDefault: text) }
+                changes.append("\(exact) IS NOT (\(value)\n)")
             }
         }
         let table = "main.\(table.quoted)"
@@ -271,6 +271,19 @@ extension InterruptedTableCopy {
             LIMIT 1
             """
         return try db.rows(sql).isEmpty
+    }
+
+    /// A column's default as an expression for a query.
+    ///
+    /// SQLite treats a default that is one name, such as `DEFAULT red`, as a string. In a query, the name
+    /// would be that of a column.
+    private func expression(ofDefault text: String) -> String {
+        let tokens = SQLTokens(text)
+        let values: [StaticString] = [
+            "NULL", "TRUE", "FALSE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
+        ]
+        if tokens.tokens.count != 1 || values.contains(where: { tokens.isWord(0, $0) }) { return text }
+        return tokens.name(0).map { literal($0.text) } ?? text
     }
 
     private func isTable(_ name: SQLName, in db: some SQLConnection) throws(SQLError) -> Bool {

@@ -48,7 +48,7 @@ struct SchemaHealth {
     }
 
     private mutating func record(_ message: String?, about object: SchemaObject) {
-        complaints["\(object.kind) \(object.name)"] = message.map { (object, $0) }
+        complaints["\(object.kind) \(object.qualifiedName)"] = message.map { (object, $0) }
     }
 
     private mutating func checkView(_ view: SchemaObject, on db: some SQLConnection) throws(SQLError) {

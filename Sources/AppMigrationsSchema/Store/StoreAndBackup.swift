@@ -33,6 +33,13 @@ struct StoreAndBackup {
         if store.store == backup.store {
             throw store.error(.cannotOpen, "The backup has the path of the store. Nothing was changed")
         }
+        if store.isReserved(backup.store) {
+            throw store.error(
+                .cannotOpen,
+                "The backup \(backup.store) has a name that SQLite or this library uses for a temporary file of the store."
+                    + " Nothing was changed. Rename the backup"
+            )
+        }
         suffix = backupPath.hasPrefix(path) ? String(backupPath.dropFirst(path.count)) : nil
         guard let status = try StoreFiles.status(backup.store), status.size > 0 else { return nil }
         if status.kind != .file {

@@ -41,6 +41,14 @@ struct StoreFiles {
     /// The copies, with the files that SQLite keeps next to them.
     private var copies: [String] { [copy, newBackup].flatMap { file in Self.endings.map { file + $0 } } }
 
+    /// True if a path has a name that SQLite or this library gives to a file next to the store.
+    ///
+    /// Such a file may be deleted at any time. In some file systems, the case of a name doesn't matter.
+    func isReserved(_ path: String) -> Bool {
+        let sidecars = Self.sidecarEndings.map { store + $0 }
+        return (sidecars + copies + [lock, recoveryMarker]).contains { $0.lowercased() == path.lowercased() }
+    }
+
     /// Removes the copies that a crashed process left, and finally the lock file if `includingLock` is true.
     ///
     /// The caller holds the lock.

@@ -26,7 +26,7 @@ final class ForeignKeyCheck {
     /// If another connection has committed since the last check, the whole database is checked again first.
     ///
     /// - Returns: A sentence for each table that still has violations from before.
-    func runChecked(dataVersion knownDataVersion: Int64?, _ body: SQLRules) throws(SQLError) -> [String] {
+    func runChecked(dataVersion knownDataVersion: Int64?, _ body: SQLOperation) throws(SQLError) -> [String] {
         let current =
             if let knownDataVersion { knownDataVersion } else { try session.number(of: "data_version") }
         if current != dataVersion { try checkAll() }

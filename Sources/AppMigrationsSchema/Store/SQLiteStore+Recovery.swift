@@ -147,7 +147,7 @@ extension SQLiteStore {
                 do { try recovering(moved) } catch {
                     let outcome =
                         "The damaged store was set aside as \(moved.path), and the next call recovers again"
-                    throw SQLError.failure(error, of: files.store, outcome)
+                    throw SQLError.failure(error, of: files.store, outcome: outcome)
                 }
                 // Create a database with one page, so that the next start doesn't recover again. If the app
                 // has left only a log or a journal here, don't: SQLite would delete it.

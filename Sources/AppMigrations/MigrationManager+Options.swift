@@ -1,6 +1,7 @@
 extension MigrationManager {
     /// The options of a manager: how long to wait for the lock, how often to try a migration, the oldest data
-    /// to upgrade, whether the manager is read-only, and the handler of events.
+    /// to upgrade, whether the manager is read-only, whether a restore keeps what it replaces, and the handler
+    /// of events.
     public struct Options: Sendable {
         /// How long to wait while another process is migrating.
         ///
@@ -40,6 +41,22 @@ extension MigrationManager {
         /// again.
         public var isReadOnly: Bool
 
+        /// True if a restore after a crash keeps the files that it replaces or removes.
+        ///
+        /// After a crash, the next manager restores the files of `protecting:`. What an older release of your
+        /// app wrote to them after the crash is then lost, if that release doesn't use this library. With this
+        /// option, the replaced files are moved to the folder `<name>.migrations.kept-<time>` in the state
+        /// directory. The event ``MigrationEvent/Kind/leftoverNotRemoved`` reports it, and
+        /// ``MigrationError/path`` of its error is the folder. In it, `0/replaced-1` is what was at the first
+        /// path of `protecting:`, or one of the files that SQLite keeps next to a database.
+        ///
+        /// This library never removes these folders, and each crash adds one. So they take up disk space
+        /// until your app removes them. Most of them contain only what the crashed closure wrote.
+        ///
+        /// After an error that the closure threw, nothing is kept: no other release can have written to the
+        /// files, because the lock is held until they are restored.
+        public var keepsReplacedFiles: Bool
+
         /// Called for each event, on the thread of the call that causes it, for a log or a progress display.
         ///
         /// If the handler declares a migration of this manager's state, that call throws `nested`. The lock
@@ -50,18 +67,20 @@ extension MigrationManager {
         /// Makes options.
         ///
         /// By default, the manager waits for the lock without limit, tries a migration without limit,
-        /// upgrades from every version, isn't read-only, and has no handler.
+        /// upgrades from every version, isn't read-only, keeps no replaced files, and has no handler.
         public init(
             lockTimeout: Duration? = nil,
             attemptLimit: Int? = nil,
             upgradesFrom: String? = nil,
             isReadOnly: Bool = false,
+            keepsReplacedFiles: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
             self.lockTimeout = lockTimeout
             self.attemptLimit = attemptLimit
             self.upgradesFrom = upgradesFrom
             self.isReadOnly = isReadOnly
+            self.keepsReplacedFiles = keepsReplacedFiles
             self.onEvent = onEvent
         }
     }

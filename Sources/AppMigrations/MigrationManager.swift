@@ -66,7 +66,8 @@ public final class MigrationManager: Sendable {
     ///     `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is refused if its
     ///     name contains percent escapes or begins with `~`.
     ///   - options: How long to wait for the lock, how often to try, the oldest version to upgrade from,
-    ///     whether the manager is read-only, and the handler of events.
+    ///     whether the manager is read-only, whether a restore keeps what it replaces, and the handler of
+    ///     events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `unusableDirectory`, `stateUnreadable` (for example on a device before its first unlock: try again
     ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion` or
@@ -89,8 +90,7 @@ public final class MigrationManager: Sendable {
                 upgradesFrom: options.upgradesFrom,
                 in: location
             )
-            let start = try Start(rules: rules, timeout: options.lockTimeout, onEvent: options.onEvent)
-                .outcome(firstRun)
+            let start = try Start(rules: rules, options: options).outcome(firstRun)
             launch = start.launch
             self.rules = rules
             self.options = options
@@ -141,7 +141,14 @@ extension MigrationManager {
 
     var location: StateLocation { rules.location }
     var file: StateFile { StateFile(location: location) }
-    var reporter: Reporter { Reporter(location, onEvent: options.onEvent, rehearsal: rehearsal) }
+    var reporter: Reporter {
+        Reporter(
+            location,
+            keepsReplacedFiles: options.keepsReplacedFiles,
+            onEvent: options.onEvent,
+            rehearsal: rehearsal
+        )
+    }
 }
 
 extension MigrationManager {

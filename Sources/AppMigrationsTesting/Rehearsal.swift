@@ -91,7 +91,8 @@ public struct Rehearsal: Sendable {
     /// 2. For the upgraded data of the newest starting point, as if the state was lost. Then the app is
     ///    started with the answer.
     /// 3. For the unfinished data of each migration that saves checkpoints, calls `synchronize` or commits
-    ///    batches. This is the data after the first of these calls. Then the app is started with the answer.
+    ///    batches. This is the data after each of these calls. Each time, the app is then started with the
+    ///    answer.
     ///
     /// All other runs use the versions of the starting points.
     ///
@@ -111,7 +112,8 @@ public struct Rehearsal: Sendable {
     ///   - `asked firstRun`, for each starting point that the app was asked about
     ///   - `with the answer of firstRun`, for each answer that repeats migrations
     ///   - `after the state was lost`
-    ///   - `after the state was lost inside 1.1`, for each migration whose unfinished data it was asked about
+    ///   - `killed after checkpoint 1 of 1.1, and the state was lost`, for each time that it was asked about
+    ///     the unfinished data of a migration
     /// - Throws: The error of a starting point that can't be created, `MigrationError` for a version that
     ///   can't be read, and errors of files that can't be copied or compared. The error of a migration or of
     ///   `firstRun` is a finding instead.

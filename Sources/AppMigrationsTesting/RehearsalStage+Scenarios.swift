@@ -60,10 +60,10 @@ extension RehearsalStage {
         }
         for version in jump.ran {
             let images = jump.images.filter { $0.moment.version == version }
-            // This run comes before the runs after a crash, because these move the image away.
-            if let image = images.first(where: \.isInsideClosure) {
-                let kind = Scenario.Kind.stateLostWhileMigrating(image.moment)
-                scenarios.append(Scenario(kind: kind, point: point, launches: [current], image: image))
+            // These runs come before the runs after a crash, because those move the images away.
+            scenarios += images.filter(\.isInsideClosure).map { image in
+                let kind = Scenario.Kind.stateLostWhileMigrating(image.moment, number: image.number)
+                return Scenario(kind: kind, point: point, launches: [current], image: image)
             }
             scenarios += images.map { image in
                 let kind = Scenario.Kind.death(image.moment, number: image.number)

@@ -32,7 +32,7 @@ struct Scenario {
         case stateLost
         /// The app was killed at this moment, the state was lost, and the app starts with the answer of its
         /// own `firstRun:`.
-        case stateLostWhileMigrating(RehearsalMoment)
+        case stateLostWhileMigrating(RehearsalMoment, number: Int)
 
         /// The migration whose closure throws.
         var failingVersion: AppVersion? {
@@ -82,19 +82,23 @@ struct Scenario {
         case .interruptedInstall(let version): "updated after \(version) was killed at its first start"
         case .ownAnswer: "with the answer of firstRun"
         case .stateLost: "after the state was lost"
-        case .stateLostWhileMigrating(let moment): "after the state was lost inside \(moment.version)"
-        case .death(let moment, let number):
-            switch moment.place {
-            case .afterCopying, .beforeInterruption: "killed before \(moment.version) was recorded as begun"
-            case .beforeClosure: "killed before the closure of \(moment.version)"
-            case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
-            case .beforeCommit: "killed before commit \(number) of \(moment.version)"
-            case .afterCommit: "killed after commit \(number) of \(moment.version)"
-            case .beforeCheckpoint: "killed before checkpoint \(number) of \(moment.version)"
-            case .afterCheckpoint: "killed after checkpoint \(number) of \(moment.version)"
-            case .beforeRecord: "killed after the closure of \(moment.version)"
-            case .afterRecord: "killed after \(moment.version) was recorded as done"
-            }
+        case .stateLostWhileMigrating(let moment, let number):
+            "\(Self.killed(at: moment, number: number)), and the state was lost"
+        case .death(let moment, let number): Self.killed(at: moment, number: number)
+        }
+    }
+
+    private static func killed(at moment: RehearsalMoment, number: Int) -> String {
+        switch moment.place {
+        case .afterCopying, .beforeInterruption: "killed before \(moment.version) was recorded as begun"
+        case .beforeClosure: "killed before the closure of \(moment.version)"
+        case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
+        case .beforeCommit: "killed before commit \(number) of \(moment.version)"
+        case .afterCommit: "killed after commit \(number) of \(moment.version)"
+        case .beforeCheckpoint: "killed before checkpoint \(number) of \(moment.version)"
+        case .afterCheckpoint: "killed after checkpoint \(number) of \(moment.version)"
+        case .beforeRecord: "killed after the closure of \(moment.version)"
+        case .afterRecord: "killed after \(moment.version) was recorded as done"
         }
     }
 
@@ -130,7 +134,7 @@ struct Scenario {
             let advice =
                 " Return the version of the data from firstRun:, or let the migrations check what is already done."
             return Verdict(kind: .firstRunRepeats, advice: advice)
-        case .stateLostWhileMigrating(let moment):
+        case .stateLostWhileMigrating(let moment, _):
             let advice =
                 " In firstRun:, look for the last thing that migration \(moment.version) creates. Or let the "
                 + "migration create it under another name, and rename it at its end."

@@ -231,7 +231,7 @@ import Testing
         let report = try Self.rehearsedMove(through: "moved.txt")
         #expect(report.findings.map(\.kind) == [.firstRunSkips, .firstRunSkips])
         #expect(Set(report.findings.map(\.path)) == ["list.txt", "moved.txt"])
-        let title = "after the state was lost inside 3.3"
+        let title = "killed after checkpoint 1 of 3.3, and the state was lost"
         let run = try #require(report.runs.first { $0.title == title })
         #expect(run.ran.isEmpty && run.appVersions.map(\.description) == ["3.3", "3.3"])
         let beginning =
@@ -246,7 +246,33 @@ import Testing
     @Test func `a migration that makes its files under another name first can lose its state`() throws {
         let report = try Self.rehearsedMove(through: "moving.txt")
         try report.requireClean()
-        let run = try #require(report.runs.first { $0.title == "after the state was lost inside 3.3" })
+        let title = "killed after checkpoint 1 of 3.3, and the state was lost"
+        let run = try #require(report.runs.first { $0.title == title })
         #expect(run.ran == ["3.3"])
+    }
+
+    /// The first half makes nothing that the app could mistake for the whole.
+    @Test func `each place of a closure at which the state can be lost is tried`() throws {
+        let report = try Rehearsal(currentVersion: "3.3", from: [list("a\nb\n", at: "3.0")]).run(
+            firstRun: { .existingData(at: exists("moved.txt", in: $0) ? "3.3" : "3.0") },
+            { migrations, folder in
+                try migrations.whenMigrating(toVersion: "3.3") { context in
+                    try write("a\n", to: "moving.txt", in: folder)
+                    try context.saveCheckpoint("a")
+                    try write("a\n", to: "moved.txt", in: folder)
+                    try context.saveCheckpoint("a, moved")
+                    try write("a\nb\n", to: "moved.txt", in: folder)
+                    for name in ["moving.txt", "list.txt"] where exists(name, in: folder) {
+                        try FileManager.default.removeItem(atPath: path(name, in: folder))
+                    }
+                }
+            }
+        )
+        let titles = report.runs.map(\.title).filter { $0.hasSuffix(", and the state was lost") }
+        #expect(
+            titles == [1, 2].map { "killed after checkpoint \($0) of 3.3, and the state was lost" }
+        )
+        #expect(Set(report.findings.map(\.kind)) == [.firstRunSkips])
+        #expect(report.texts.allSatisfy { $0.contains("killed after checkpoint 2 of 3.3, and the state") })
     }
 }

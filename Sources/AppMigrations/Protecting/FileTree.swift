@@ -173,23 +173,36 @@ extension FileTree {
         return name.suffix(4).elementsEqual("-shm".utf8CString.dropLast())
     }
 
-    /// Syncs a folder and the folders above it to disk, so that the names in them are durable.
+    /// Syncs folders and the folders above them to disk, so that the names in them are durable.
     ///
-    /// It stops after the first folder that also contains the state directory. The folders above that one
-    /// need no sync: whatever a crash does to their names, it does to the state and to the files alike.
-    static func synchronizeFolders(from folder: String, upTo stateFolder: String) throws(SystemCallError) {
-        var folder = folder
-        while true {
-            do throws(SystemCallError) {
-                try Platform.synchronize(folder)
-            } catch {
-                // The error is ignored in two cases. If the folder was removed or replaced with a file, the
-                // sync of its parent folder makes that durable. If this user can't write to the folder, the
-                // migration's closure can't have created or removed anything in it.
-                if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
+    /// From each folder it goes up to the first folder that also contains the state directory. The folders
+    /// above that one need no sync: whatever a crash does to their names, it does to the state and to the
+    /// files alike. A folder that several of them have in common is synced once.
+    static func synchronizeFolders(
+        from folders: [String],
+        upTo stateFolder: String
+    ) throws(SystemCallError) {
+        // A set of strings would regard two names as equal that differ only in their Unicode normalization.
+        var synced: Set<[UInt8]> = []
+        for start in folders {
+            var folder = start
+            while synced.insert(Array(folder.utf8)).inserted {
+                try synchronizeIfWritable(folder)
+                if FilePaths.contains(folder, path: stateFolder) { break }
+                folder = FilePaths.parent(folder)
             }
-            if FilePaths.contains(folder, path: stateFolder) { return }
-            folder = FilePaths.parent(folder)
+        }
+    }
+
+    /// Syncs a folder in which the migration's closure may have created or removed something.
+    private static func synchronizeIfWritable(_ folder: String) throws(SystemCallError) {
+        do throws(SystemCallError) {
+            try Platform.synchronize(folder)
+        } catch {
+            // The error is ignored in two cases. If the folder was removed or replaced with a file, the sync
+            // of its parent folder makes that durable. If this user can't write to the folder, the closure
+            // can't have created or removed anything in it.
+            if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
         }
     }
 }

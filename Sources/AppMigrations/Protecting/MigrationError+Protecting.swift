@@ -126,6 +126,11 @@ extension StateLocation {
                 The state of \(self) was moved or copied from \(former). Protected files were restored at the new place, where they \
                 replaced files
                 """
+        case .replacedAfterCrash:
+            subject = """
+                The protected files of \(self) were restored after a crash, and the files that were replaced may contain what an older \
+                release wrote since then
+                """
         }
         let text: Message = """
             \(subject). They are kept at \(kept.path). This library neither restores nor removes them. Compare them with your \

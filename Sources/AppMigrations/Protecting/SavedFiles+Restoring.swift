@@ -2,12 +2,18 @@
 extension SavedFiles {
     /// Restores every protected path and syncs the files to disk.
     ///
+    /// If `keepingReplaced` is true, the replaced files stay in the snapshot, and a marker in it says so. The
+    /// process that later removes the snapshot may have other options, so it looks at the marker.
+    ///
     /// `report` is called with the progress, but only if files have to be copied to another file system.
     ///
     /// - Returns: The paths to which replaced files were renamed if they must be kept and could not be moved
     ///   into the snapshot.
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set.
-    func restore(reportingTo report: @escaping CopyReport) throws -> [String] {
+    func restore(
+        keepingReplaced: Bool = false,
+        reportingTo report: @escaping CopyReport
+    ) throws -> [String] {
         let stateFolder = try Platform.resolved(location.directory)
         let list = try trustedList()
         let places = list.places(from: stateFolder)
@@ -34,18 +40,24 @@ extension SavedFiles {
         // sync, a power failure during the restore could bring back an older state, which doesn't say that
         // the files have to be restored.
         try Platform.synchronize(location.directory)
+        let marker = folder + "/" + Self.keepsReplacedMarker
+        if keepingReplaced, try !Platform.exists(at: marker) {
+            try Platform.makeMark(marker)
+            try Platform.synchronize(folder)
+        }
+        let keepsReplaced = try isStateMoved || Platform.exists(at: marker)
         var renamedInPlace: [String] = []
         for (index, place) in places.enumerated() {
             let count = Double(places.count)
             var pathRestore = PathRestore(
                 of: place,
                 from: "\(folder)/\(index)",
-                keepingReplaced: isStateMoved,
+                keepingReplaced: keepsReplaced,
                 reportingTo: { report((Double(index) + $0) / count, $1) }
             )
             try pathRestore.run()
             renamedInPlace += pathRestore.renamedInPlace
-            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
+            try FileTree.synchronizeFolders(from: [FilePaths.parent(place)], upTo: stateFolder)
             // Remove the replaced files now: they may fill the disk, and the caller has to save the state
             // next.
             do {

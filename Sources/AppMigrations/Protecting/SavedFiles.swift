@@ -49,7 +49,13 @@ struct SavedFiles {
         ///
         /// They must be kept because they may be files that have nothing to do with the app.
         case stateMoved(from: String)
+
+        /// A restore after a crash replaced the files, and the manager's options say that they are kept.
+        case replacedAfterCrash
     }
+
+    /// The name of the entry that a restore makes in the snapshot if it keeps all files that it replaces.
+    static var keepsReplacedMarker: String { "keeps-replaced" }
 
     /// Removes the snapshot, or moves it aside if it contains replaced files that must be kept.
     ///
@@ -76,9 +82,10 @@ struct SavedFiles {
         if replaced.isEmpty { return nil }
         for path in replaced where try StateRecognition.containsState(at: path) { return .holdsState }
         let stateFolder = try Platform.resolved(location.directory)
-        guard let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, stateFolder)
-        else { return nil }
-        return .stateMoved(from: list.stateFolder)
+        if let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, stateFolder) {
+            return .stateMoved(from: list.stateFolder)
+        }
+        return try Platform.exists(at: folder + "/" + Self.keepsReplacedMarker) ? .replacedAfterCrash : nil
     }
 
     /// Moves the snapshot to a folder that this library neither restores nor removes, and syncs the move.

@@ -129,9 +129,10 @@ final class Snapshot {
     func synchronizeWork() throws(SystemCallError) {
         let parts = protected.paths.flatMap { path in Self.companions.map { path + $0 } }
         try FileTree.synchronize(parts, by: lock.flush)
-        for path in protected.paths {
-            try FileTree.synchronizeFolders(from: FilePaths.parent(path), upTo: protected.stateFolder)
-        }
+        try FileTree.synchronizeFolders(
+            from: protected.paths.map(FilePaths.parent),
+            upTo: protected.stateFolder
+        )
     }
 
     /// Unlocks the list after the closure has ended, so that another process may restore the files.

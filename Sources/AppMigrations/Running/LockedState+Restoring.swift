@@ -10,7 +10,8 @@ extension LockedState {
         guard let state else { return }
         let version = state.versions.interruption?.version
         if state.versions.awaitsRestore, let version {
-            try restore(version)
+            // Another release may have written to the files since the crash.
+            try restore(version, keepingReplaced: reporter.keepsReplacedFiles)
             try finishRestore(state)
             return
         }
@@ -57,13 +58,16 @@ extension LockedState {
     }
 
     /// Restores the files that the migration of `version` protects; throws if the lock was lost.
-    func restore(_ version: AppVersion) throws(MigrationError) {
+    ///
+    /// If `keepingReplaced` is true, everything that the restore replaces or removes stays in the snapshot.
+    /// ``discardSnapshot(of:)`` then moves the snapshot aside and reports it.
+    func restore(_ version: AppVersion, keepingReplaced: Bool = false) throws(MigrationError) {
         do {
             try confirmLock()
             guard let files = try SavedFiles(in: location, of: version) else {
                 throw SavedFiles.missingError(in: location, of: version)
             }
-            renamedInPlace += try files.restore { [self] fraction, note in
+            renamedInPlace += try files.restore(keepingReplaced: keepingReplaced) { [self] fraction, note in
                 var event = MigrationEvent(.progressed, managerName: location.name, version: version)
                 event.fraction = fraction
                 event.note = note

@@ -85,7 +85,7 @@ extension LockedState {
             // process may have created it and crashed before it synced the folders. Links in the path aren't
             // resolved, because this library didn't create the folder that a link leads to.
             if state == nil {
-                try FileTree.synchronizeFolders(from: FilePaths.parent(location.directory), upTo: "/")
+                try FileTree.synchronizeFolders(from: [FilePaths.parent(location.directory)], upTo: "/")
             }
             try StateFile(location: location).replace(with: document)
         } catch {

@@ -126,9 +126,11 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// Name the folder, not each of its files. A folder is synced with everything in it, and a link is
-    /// followed. The parent folders are synced too, so that the creation and removal of files is durable as
-    /// well. If the closure removed something, name the folder that contained it.
+    /// If the closure changed most of a folder, name the folder: it is synced with everything in it. If it
+    /// changed a few files of a large folder, for example one batch of them, name these files in one call. A
+    /// link is followed. The parent folders are synced too, once in each call, so that the creation and
+    /// removal of files is durable as well. If the closure removed something, name the folder that contained
+    /// it.
     ///
     /// SQLite itself syncs the commits of a database with `synchronous=FULL`, so you needn't name that
     /// database. The library never opens a database file that has a `-wal`, `-shm` or `-journal` file next to
@@ -140,36 +142,54 @@ extension MigrationContext {
     /// - Throws: ``MigrationError`` with the code `stateNotSaved`, which names the path. Let the closure
     ///   throw it, so that the migration runs again.
     public func synchronize(_ paths: [String]) throws(MigrationError) {
-        for path in paths { try synchronizeItem(at: path) }
+        var items: [String] = []
+        var folders: [String] = []
+        for path in paths {
+            if let reason = FilePaths.refusal(path) {
+                throw .unsynchronized(
+                    at: path,
+                    reason: "\(path.quoted): \(reason)",
+                    in: location,
+                    of: version
+                )
+            }
+            do throws(SystemCallError) {
+                // realpath(3) makes a path absolute, and fails if nothing exists there.
+                let item = try Platform.resolved(path)
+                items.append(item)
+                folders.append(FilePaths.parent(item))
+                // `path` can be a link in another folder than the file that it leads to. Sync both folders.
+                let namingFolder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
+                folders.append(try Platform.resolved(namingFolder))
+            } catch {
+                throw unsynchronizedError(error, at: path)
+            }
+        }
+        do throws(SystemCallError) {
+            try FileTree.synchronize(items, by: lock.flush, excludingDatabases: true)
+            let stateFolder = try Platform.resolved(location.directory)
+            try FileTree.synchronizeFolders(from: folders, upTo: stateFolder)
+        } catch {
+            throw unsynchronizedError(error, at: paths.first ?? location.directory)
+        }
         if writer.isRunning { reachRehearsalPoint(.afterSynchronize) }
     }
 
     /// Syncs files and folders to disk; the same as ``synchronize(_:)-([String])``.
     public func synchronize(_ paths: String...) throws(MigrationError) { try synchronize(paths) }
 
-    private func synchronizeItem(at path: String) throws(MigrationError) {
-        if let reason = FilePaths.refusal(path) {
-            throw .unsynchronized(at: path, reason: "\(path.quoted): \(reason)", in: location, of: version)
-        }
-        do throws(SystemCallError) {
-            let stateFolder = try Platform.resolved(location.directory)
-            // realpath(3) makes a path absolute, and fails if nothing exists there.
-            let place = try Platform.resolved(path)
-            try FileTree.synchronize([place], by: lock.flush, excludingDatabases: true)
-            try FileTree.synchronizeFolders(from: FilePaths.parent(place), upTo: stateFolder)
-            // `path` can be a link in another folder than the file that it leads to. Sync both folders.
-            let namingFolder = path.utf8.contains(0x2F) ? FilePaths.parent(path) : "."
-            try FileTree.synchronizeFolders(from: Platform.resolved(namingFolder), upTo: stateFolder)
-        } catch {
-            let failure = error.at(path)
-            throw .unsynchronized(
-                at: failure.path ?? path,
-                reason: "\(failure)",
-                in: location,
-                of: version,
-                because: failure
-            )
-        }
+    /// Makes the error for a sync that failed.
+    ///
+    /// It names the path of the failed call, or else `path`.
+    private func unsynchronizedError(_ error: SystemCallError, at path: String) -> MigrationError {
+        let failure = error.at(path)
+        return .unsynchronized(
+            at: failure.path ?? path,
+            reason: "\(failure)",
+            in: location,
+            of: version,
+            because: failure
+        )
     }
 }
 

@@ -125,12 +125,15 @@ extension MigrationEvent {
         /// The protected files of a migration that didn't finish are again as they were before the migration.
         public static var restored: Kind { Kind("restored") }
 
-        /// Copies of protected files still exist: they could not be removed, or were moved aside.
+        /// Copies of protected files, or files that a restore replaced, still exist: they could not be
+        /// removed, or were moved aside.
         ///
         /// Copies that could not be removed are removed by the next process that takes the lock. If a first
         /// run finds copies, the state that they belonged to was lost. The library moves these copies to a
         /// folder next to the state, or marks them as kept if it can't move them, and never restores or
-        /// removes them. ``MigrationError/path`` of the event's error is the folder.
+        /// removes them. The same is true for files that a restore replaced, with
+        /// ``MigrationManager/Options/keepsReplacedFiles`` or if they contain the state of a manager.
+        /// ``MigrationError/path`` of the event's error is the folder.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

@@ -5,12 +5,13 @@
 /// the state.
 struct Start: ~Copyable {
     let rules: UpgradeRules
-    let timeout: Duration?
-    let onEvent: (@Sendable (MigrationEvent) -> Void)?
+    let options: MigrationManager.Options
 
     private var location: StateLocation { rules.location }
     private var file: StateFile { StateFile(location: location) }
-    private var reporter: Reporter { Reporter(location, onEvent: onEvent) }
+    private var reporter: Reporter {
+        Reporter(location, keepsReplacedFiles: options.keepsReplacedFiles, onEvent: options.onEvent)
+    }
 
     /// Starts the manager.
     ///
@@ -36,14 +37,14 @@ extension Start {
     /// process has finished.
     ///
     /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken.
-    /// It calls ``SavedFiles/restore(reportingTo:)``, which calls ``PathRestore/run()`` for each protected
+    /// It calls ``SavedFiles/restore(keepingReplaced:reportingTo:)``, which calls ``PathRestore/run()`` for each protected
     /// path.
     private func restoreAndSaveLaunch(_ found: StateVersions) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
         var versions = found
         do throws(MigrationError) {
-            let locked = try LockedState.takeIfFree(reporter, timeout: timeout) {
+            let locked = try LockedState.takeIfFree(reporter, timeout: options.lockTimeout) {
                 () throws(MigrationError) in try awaitsRestore(rereading: &versions)
             }
             if let locked { return try saveLaunch(under: locked) }
@@ -122,7 +123,7 @@ extension Start {
         if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: rules) }
         let locked: LockedState
         do throws(MigrationError) {
-            locked = try LockedState.take(reporter, timeout: timeout)
+            locked = try LockedState.take(reporter, timeout: options.lockTimeout)
         } catch {
             // This start found no state, but since then another task of this process has created the state
             // and is migrating. This thread must not wait for that task, because the task may need this

@@ -31,13 +31,14 @@ struct Arguments {
     var isLooking = false
     /// True if the start gives up the restore of this manager instead of making it.
     var isAbandoning = false
+    var isKeepingReplaced = false
 
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
             [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N]
             [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N] [--upgrades-from 1.1]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
-            [--work LINE] [--look plan] [--abandon restore]
+            [--work LINE] [--look plan] [--abandon restore] [--keep-replaced yes]
         StandInApp --serve
         Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
         """
@@ -67,6 +68,7 @@ struct Arguments {
             case "--hold": holding = value
             case "--work": work = value
             case "--look": isLooking = value == "plan"
+            case "--keep-replaced": isKeepingReplaced = value == "yes"
             case "--abandon": isAbandoning = value == "restore"
             default: return nil
             }

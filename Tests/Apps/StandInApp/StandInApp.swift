@@ -46,6 +46,7 @@ struct StandInApp {
             attemptLimit: arguments.attemptLimit,
             upgradesFrom: arguments.upgradesFrom,
             isReadOnly: arguments.isLooking,
+            keepsReplacedFiles: arguments.isKeepingReplaced,
             onEvent: { event in
                 if let duration = event.duration, duration < .zero {
                     System.say("\(event.kind) took \(duration)")

@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct SeveralProcesses {
@@ -8,26 +9,57 @@ import Testing
     // Sample 2 of SeveralProcesses.md
 
     let calls = Calls()
-    func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
-    func declareLibrary(_ migrations: MigrationManager) throws {
+    nonisolated func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
+    nonisolated func declareLibrary(_ migrations: MigrationManager, in folder: URL) throws {
         try migrations.whenMigrating(toVersion: "2.0") { calls.add("moveToAppGroup") }
         try migrations.whenMigrating(toVersion: "3.2") { calls.add("renameDrafts") }
     }
 
-    @Test func `an extension leaves the update to the app, and an older app leaves newer data alone`()
+    @Test func `an extension leaves the update to the app, and an older one leaves newer data alone`()
         async throws
     {
         try await withFolder { folder async throws in
-            let open = { version, isExtension in
-                try openLibrary(in: URL(filePath: folder), appVersion: version, isExtension: isExtension)
-            }
-            #expect(try open("3.2", true) == .openTheApp)
+            let container = URL(filePath: folder)
+            let open = { try openLibraryInExtension(in: container, appVersion: $0) }
+            #expect(try open("3.2") == .openTheApp)
             #expect(calls.take() == [])
-            #expect(try open("3.2", false) == .ready)
+            let app = try MigrationManager(
+                named: "Library",
+                currentVersion: "3.2",
+                stateDirectory: folder + "/Migrations"
+            )
+            try declareLibrary(app, in: container)
             #expect(calls.take() == ["moveToAppGroup", "renameDrafts"])
-            #expect(try open("3.2", true) == .ready)
-            #expect(try open("2.0", false) == .updateTheApp)
+            #expect(try open("3.2") == .ready)
+            #expect(try open("2.0") == .updateTheApp)
             #expect(calls.take() == [])
+        }
+    }
+
+    @Test func `an extension doesn't wait for an app that creates the state`() async throws {
+        try await withFolder { folder async throws in
+            let container = URL(filePath: folder)
+            _ = try MigrationManager(
+                named: "Library",
+                currentVersion: "3.2",
+                firstRun: {
+                    // The lock is held here.
+                    let extensions = OperationQueue()
+                    let access = Mutex<LibraryAccess?>(nil)
+                    extensions.addOperation {
+                        do {
+                            let answer = try openLibraryInExtension(in: container, appVersion: "3.2")
+                            access.withLock { $0 = answer }
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                    extensions.waitUntilAllOperationsAreFinished()
+                    #expect(access.withLock(\.self) == .openTheApp)
+                    return .freshInstall
+                }(),
+                stateDirectory: folder + "/Migrations"
+            )
         }
     }
 
@@ -50,7 +82,7 @@ import Testing
             try open(folder + "/old", "2.0").whenMigrating(toVersion: "2.0") {}
             let migrations = try open(new, "3.2")
             #expect(try migrations.lastRunVersion == AppVersion(parsing: "2.0"))
-            try declareLibrary(migrations)
+            try declareLibrary(migrations, in: old)
             #expect(calls.take() == ["renameDrafts"])
             let failing = try open(folder + "/old", "2.1")
             #expect(throws: MigrationError.self) {

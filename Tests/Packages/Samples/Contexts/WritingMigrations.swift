@@ -51,7 +51,7 @@ struct WritingMigrations {
 
         let path: String
         func batches(of size: Int, after name: String) throws -> [Batch] { [] }
-        func convert(_ photo: Int) throws {}
+        func convert(_ photo: Int) throws -> [String] { [] }
     }
 
     func convert(_ folder: String, appVersion: String) throws {}

@@ -62,6 +62,10 @@ case "take":
             try migrations.whenMigrating(toVersion: current, protecting: [directory + "/../data"]) {}
         }
     )
+case "synchronize":
+    let migrations = try manager()
+    let files = (1...20).map { "\(directory)/photos/\($0)" }
+    print(try timed { try migrations.whenMigrating(toVersion: current) { try $0.synchronize(files) } })
 case "asynchronous":
     try await skip(manager())
 case "synchronous":

@@ -97,6 +97,18 @@ import Measuring
     try before.write(to: stateFile)
     let pending = try trace(probe("migrate", folder, 2))
     report.count("one migration: fsync calls", Int(pending.marked_syncs), exactly: 4)
+    // Each file is synced, and their folder and the state directory once.
+    let photos = folder + "/photos"
+    try FileManager.default.createDirectory(atPath: photos, withIntermediateDirectories: true)
+    for number in 1...20 { try Data("photo".utf8).write(to: URL(filePath: "\(photos)/\(number)")) }
+    try before.write(to: stateFile)
+    let synced = try trace(probe("synchronize", folder, 2))
+    report.count(
+        "20 files of one folder synced in one call: fsync calls more",
+        Int(synced.marked_syncs) - Int(pending.marked_syncs),
+        exactly: 22
+    )
+    try FileManager.default.removeItem(atPath: photos)
 }
 
 @MainActor func measureVersions() throws {

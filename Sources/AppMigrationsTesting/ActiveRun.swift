@@ -3,7 +3,9 @@ import AppMigrations
 /// A run in progress, with the outcome of its starts so far.
 struct ActiveRun {
     var scenario: Scenario
+    /// The versions of the app that are still to be started.
     var launches: ArraySlice<AppVersion>
+    /// The migrations that have run, including those before the first start of this run.
     var ran: [AppVersion]
     var images: [RunImage] = []
     var duration = Duration.zero
@@ -27,9 +29,9 @@ extension RehearsalStage {
         if let failure = run.failure {
             findings = [finding(of: failure, in: scenario)]
         } else if scenario.kind.hasExpectedData,
-            let expected = scenario.kind == .jump ? referencePoint : scenario.point
+            let expectedPoint = scenario.kind == .jump ? referencePoint : scenario.point
         {
-            findings = try differences(scenario, comparedWith: expected)
+            findings = try differences(of: scenario, fromPoint: expectedPoint)
         }
         let before: [AppVersion] =
             switch scenario.kind {
@@ -52,32 +54,35 @@ extension RehearsalStage {
     private func finding(of failure: any Error, in scenario: Scenario) -> RehearsalFinding {
         let verdict = scenario.verdict
         let error = failure as? MigrationError
-        let isOfClosure =
+        let isAboutClosure =
             switch scenario.kind {
             case .listing, .jump, .steps, .addedLate, .olderRelease: false
             case .stateLost, .interruptedInstall: error?.code == .migrationFailed
             case .ownAnswer, .death, .failure, .stateLostWhileMigrating: true
             }
         return RehearsalFinding(
-            isOfClosure ? verdict.kind : .failed,
+            isAboutClosure ? verdict.kind : .failed,
             version: verdict.version ?? error?.version,
-            "\(sentence(scenario)): \(folders.sentence(describing: failure))\(isOfClosure ? verdict.advice : "")"
+            "\(sentence(scenario)): \(folders.sentence(describing: failure))\(isAboutClosure ? verdict.advice : "")"
         )
     }
 
-    /// Compares the data with the result of another run.
+    /// Compares the run's data with the data at the end of the jump from `expectedPoint`.
     ///
     /// If the run is a fresh install, its data is taken as correct. Then a difference is a finding about the
     /// upgrade.
-    private func differences(_ scenario: Scenario, comparedWith expected: Int) throws -> [RehearsalFinding] {
+    private func differences(
+        of scenario: Scenario,
+        fromPoint expectedPoint: Int
+    ) throws -> [RehearsalFinding] {
         let comparison = rehearsal.comparison
-        let end = folders.endData(ofPoint: expected)
+        let end = folders.endData(ofPoint: expectedPoint)
         guard scenario.kind == .jump, rehearsal.startingPoints[scenario.point].kind == .freshInstall else {
             return try comparison.differences(of: folders.data, from: end).map {
-                finding(of: $0, in: scenario, comparedWith: expected)
+                finding(of: $0, in: scenario, fromPoint: expectedPoint)
             }
         }
-        let upgrade = "\(rehearsal.startingPoints[expected].origin) to \(current), in one jump"
+        let upgrade = "\(rehearsal.startingPoints[expectedPoint].origin) to \(current), in one jump"
         return try comparison.differences(of: end, from: folders.data).map { difference in
             let fact = "\(upgrade): compared with a fresh install, \(difference.text)."
             let text = "\(fact) Perhaps a migration is missing."
@@ -88,12 +93,12 @@ extension RehearsalStage {
     private func finding(
         of difference: FolderComparison.Difference,
         in scenario: Scenario,
-        comparedWith expected: Int
+        fromPoint expectedPoint: Int
     ) -> RehearsalFinding {
         var other = "one jump"
         if scenario.kind == .jump {
-            // The reference is never a fresh install. So its phrase always begins with "From".
-            let start = rehearsal.startingPoints[expected].origin
+            // The reference point is never a fresh install. So its `origin` always begins with "From".
+            let start = rehearsal.startingPoints[expectedPoint].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         }
         let verdict = scenario.verdict

@@ -2,8 +2,8 @@ import AppMigrations
 
 /// Observes one start of the app through the manager's hook.
 ///
-/// It copies the data at each moment of a jump. As the scenario wants, it also lets a closure throw, and
-/// skips or stops declarations.
+/// During a jump, it copies the data at each moment. For some scenarios, it throws an error at the end of a
+/// closure, skips a declaration, or stops the declarations.
 final class LaunchRecorder: RehearsalHook {
     struct Record: Sendable {
         var declared: [AppVersion] = []
@@ -14,7 +14,7 @@ final class LaunchRecorder: RehearsalHook {
         var isStopped = false
         /// The time that was spent copying images, which isn't counted as the app's time.
         var copying = Duration.zero
-        /// An image that could not be made.
+        /// The error of the first image that could not be copied.
         var problem: (any Error)?
     }
 

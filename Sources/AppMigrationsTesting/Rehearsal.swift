@@ -11,8 +11,11 @@ public import AppMigrations
 ///
 /// It also starts releases below a `minimumAppVersion:` on data that they must no longer change.
 ///
-/// Every run begins with a new copy of the data, and must end with the same data as the others. Only a run
-/// after an interrupted install has no data to compare, and must just not fail. A rehearsal doesn't fail a test itself. It returns a ``RehearsalReport``. Call its
+/// Every run begins with a new copy of the data, and must end with the same data as the others. The only
+/// exception is the run after an interrupted install. It has no data to compare, so it only has to complete
+/// without an error.
+///
+/// A rehearsal doesn't fail a test itself. It returns a ``RehearsalReport``. Call its
 /// ``RehearsalReport/requireClean()`` in your test, which throws the first finding.
 ///
 /// ```swift
@@ -107,8 +110,8 @@ public struct Rehearsal: Sendable {
     ///     so the app isn't asked about their starting points. With `nil` it is asked about all of them.
     ///   - declarations: The declarations of the app, for the data in the given folder.
     /// - Returns: The report. If you pass `before:` and a fresh install, and there is an older release with
-    ///   this library, it has a row `updated after 1.3 was killed at its first start`. If you pass `firstRun`,
-    ///   it has more rows:
+    ///   this library, it has a row `updated after 1.3 was killed at its first start`. If you pass
+    ///   `firstRun`, it has more rows:
     ///   - `asked firstRun`, for each starting point that the app was asked about
     ///   - `with the answer of firstRun`, for each answer that repeats migrations
     ///   - `after the state was lost`

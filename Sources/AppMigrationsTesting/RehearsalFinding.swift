@@ -68,7 +68,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// already run.
         public static var olderReleaseWrites: Kind { Kind("olderReleaseWrites") }
 
-        /// After a crash outside a closure, the next start failed or ended with other data.
+        /// After a crash outside a closure, the next start failed or ended with different data.
         public static var notCompleted: Kind { Kind("notCompleted") }
 
         /// A declared version can't be read.
@@ -77,7 +77,7 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// A version is declared after a newer one.
         public static var outOfOrder: Kind { Kind("outOfOrder") }
 
-        /// A version is declared twice, also as `1.1` and `1.1.0`.
+        /// A version is declared twice, even if it is written differently, such as `1.1` and `1.1.0`.
         public static var declaredTwice: Kind { Kind("declaredTwice") }
 
         /// A migration is newer than the app.
@@ -92,7 +92,8 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// in another order than in a new database.
         public static var missed: Kind { Kind("missed") }
 
-        /// The app's `firstRun:` returns a version above that of the data: some migrations would never run.
+        /// The app's `firstRun:` returns a version above that of the data, so some migrations would never
+        /// run.
         public static var firstRunSkips: Kind { Kind("firstRunSkips") }
 
         /// The app's `firstRun:` returns a version below that of the data, and the migrations that run again

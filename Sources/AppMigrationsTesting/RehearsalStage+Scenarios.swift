@@ -39,7 +39,7 @@ extension RehearsalStage {
     func followUps(of jump: ActiveRun) throws -> [Scenario] {
         let point = jump.scenario.point
         var scenarios: [Scenario] = []
-        let steps = steps(from: startVersions[point]).filter { version in
+        let steps = releases(after: startVersions[point]).filter { version in
             // Releases below `upgradesFrom` are left out, because the app no longer upgrades their data.
             oldest.map { version >= $0 } ?? true
         }
@@ -74,16 +74,16 @@ extension RehearsalStage {
         return scenarios + interruptedInstalls(at: point) + (try olderReleases(after: jump))
     }
 
-    /// A run in which the previous release that has the library was killed at its first start on a new
-    /// device.
+    /// A run in which an older release was killed at its first start on a new device; none if no older
+    /// release has the library.
     ///
-    /// Its `firstRun:` had returned `.freshInstall`. So after the update, the newer migrations run on an
-    /// empty folder.
+    /// The release is the newest one that has the library. Its `firstRun:` had returned `.freshInstall`. So
+    /// after the update, the newer migrations run on an empty folder.
     private func interruptedInstalls(at point: Int) -> [Scenario] {
         guard rehearsal.startingPoints[point].kind == .freshInstall, let adoption else { return [] }
         // A release below `upgradesFrom:` left a state that this release refuses.
         let first = max(adoption, oldest ?? adoption)
-        guard let release = steps(from: nil).dropLast().last(where: { $0 >= first }) else { return [] }
+        guard let release = releases(after: nil).dropLast().last(where: { $0 >= first }) else { return [] }
         return [Scenario(kind: .interruptedInstall(release), point: point, launches: [current])]
     }
 
@@ -94,7 +94,7 @@ extension RehearsalStage {
         let point = jump.scenario.point
         // A release without the library doesn't know the minimum app version, and no run can show what it
         // would write.
-        let releases = steps(from: nil).dropLast().filter { $0 >= adoption ?? $0 }
+        let releases = releases(after: nil).dropLast().filter { $0 >= adoption ?? $0 }
         guard let oldestRelease = releases.first else { return [] }
         // Reads the minimum app version from the state, as the oldest release would.
         let manager = try MigrationManager(
@@ -110,7 +110,7 @@ extension RehearsalStage {
     }
 
     /// The releases after `start`: each declared version, each starting point's version, and the current one.
-    private func steps(from start: AppVersion?) -> [AppVersion] {
+    private func releases(after start: AppVersion?) -> [AppVersion] {
         var releases: [AppVersion] = []
         for version in (declared + startVersions.compactMap(\.self)).sorted()
         where releases.last != version && version < current {

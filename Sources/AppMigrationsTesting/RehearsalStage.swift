@@ -1,7 +1,7 @@
 import AppMigrations
 
-/// The state machine of a rehearsal: it prepares one start of the app after the other, and records the
-/// outcome.
+/// The state machine of a rehearsal: it prepares one start of the app after another, and records the outcome
+/// of each.
 ///
 /// Only ``Rehearsal`` calls the app's declarations, because one of its methods is synchronous and the other
 /// is asynchronous.
@@ -16,12 +16,12 @@ final class RehearsalStage {
     private(set) var report: RehearsalReport
     /// The rows of the report, by the index of their starting point.
     private var rows: [Int: [RehearsedRun]] = [:]
-    private var waiting: [Scenario] = []
+    private var waitingScenarios: [Scenario] = []
     /// The index of the starting point that the other starting points are compared with.
     private(set) var referencePoint: Int?
     private var run: ActiveRun?
     /// The starting points whose data has been created.
-    private var madePoints: Set<Int> = []
+    private var createdPoints: Set<Int> = []
     /// The app's answers to `firstRun:`, one for each starting point that it was asked about.
     var answers: [FirstRunAnswer] = []
     /// The first release with this library, if the app named it.
@@ -44,7 +44,7 @@ final class RehearsalStage {
             currentVersion: current.description,
             hasFreshInstall: rehearsal.startingPoints.contains { $0.kind == .freshInstall }
         )
-        waiting = [Scenario(kind: .listing, point: 0, launches: [current])]
+        waitingScenarios = [Scenario(kind: .listing, point: 0, launches: [current])]
     }
 
     /// Prepares the data for the next start, and returns that start; `nil` if no start is left.
@@ -55,8 +55,8 @@ final class RehearsalStage {
         try cleaningUp {
             while true {
                 if let launch = try continueRun() { return launch }
-                if waiting.isEmpty { return nil }
-                try beginRun(of: waiting.removeFirst(), askingFirstRun: firstRun)
+                if waitingScenarios.isEmpty { return nil }
+                try beginRun(of: waitingScenarios.removeFirst(), askingFirstRun: firstRun)
             }
         }
     }
@@ -88,7 +88,7 @@ final class RehearsalStage {
             rows[answer.point, default: []].insert(row, at: 0)
         }
         report.runs = rehearsal.startingPoints.indices.flatMap { rows[$0] ?? [] }
-        if let finding = findingOfNothingRehearsed { report.versionFindings.append(finding) }
+        if let finding = nothingRehearsedFinding { report.versionFindings.append(finding) }
         return report
     }
 
@@ -108,7 +108,7 @@ final class RehearsalStage {
         if active.failure == nil, let version = active.launches.popFirst() {
             do throws(MigrationError) {
                 let isFirst = active.launches.count + 1 == active.scenario.launches.count
-                let launch = try launch(version, in: active.scenario, isFirst: isFirst)
+                let launch = try makeLaunch(of: version, in: active.scenario, isFirst: isFirst)
                 run = active
                 return launch
             } catch {
@@ -143,31 +143,36 @@ final class RehearsalStage {
         let record = launch.recorder.record
         if let problem = record.problem { throw problem }
         guard var active = run else { return }
-        let first = launch.manager.firstFailure
-        var failure: (any Error)? = first ?? error
-        // An older release may refuse to start with an error, or start without changing the data. Both are
-        // right.
-        if case .olderRelease = active.scenario.kind { failure = nil }
-        // The rehearsal stopped an older release at the first version that this release doesn't have.
-        if record.isStopped, first?.code == .newerThanCurrentVersion { failure = nil }
-        // The rehearsal itself threw this error, in place of a closure.
-        if first?.underlyingError is LaunchRecorder.RehearsedFailure { failure = nil }
         active.duration += duration - record.copying
         active.ran += record.ran
         active.images += record.images
-        active.failure = failure
+        active.failure = failure(of: launch, error: error, in: active.scenario)
         run = active
         outOfOrder.formUnion(record.outOfOrder)
         switch active.scenario.kind {
-        case .listing: recordListing(of: record.declared, refusal: first, error: error)
-        case .jump where failure == nil:
+        case .listing:
+            recordListing(of: record.declared, refusal: launch.manager.firstFailure, error: error)
+        case .jump where active.failure == nil:
             if record.declared.count > declared.count { declared = record.declared }
             isDeclaredListComplete = true
         default: break
         }
     }
 
-    private var findingOfNothingRehearsed: RehearsalFinding? {
+    /// The error with which a start failed; `nil` if it succeeded, or if the scenario expects the error.
+    private func failure(of launch: Launch, error: (any Error)?, in scenario: Scenario) -> (any Error)? {
+        let firstFailure = launch.manager.firstFailure
+        // An older release may refuse to start with an error, or start without changing the data. Both are
+        // right.
+        if case .olderRelease = scenario.kind { return nil }
+        // The rehearsal stopped an older release at the first version that this release doesn't have.
+        if launch.recorder.record.isStopped, firstFailure?.code == .newerThanCurrentVersion { return nil }
+        // The rehearsal itself threw this error, in place of a closure.
+        if firstFailure?.underlyingError is LaunchRecorder.RehearsedFailure { return nil }
+        return firstFailure ?? error
+    }
+
+    private var nothingRehearsedFinding: RehearsalFinding? {
         guard report.findings.isEmpty, !declared.isEmpty else { return nil }
         guard report.unrehearsedVersions.count == declared.count else { return nil }
         let fact =
@@ -193,14 +198,14 @@ final class RehearsalStage {
         // migration doesn't run. So such code may throw, and the list ends early. Then the list is taken from
         // the first jump.
         isDeclaredListComplete = error == nil
-        waiting = order.map { Scenario(kind: .jump, point: $0, launches: [current]) }
+        waitingScenarios = jumpOrder.map { Scenario(kind: .jump, point: $0, launches: [current]) }
     }
 
     /// The starting points, in the order in which their jumps run.
     ///
     /// The newest version is first, because the other data is compared with its data. Fresh installs are
     /// last.
-    private var order: [Int] {
+    private var jumpOrder: [Int] {
         let points = rehearsal.startingPoints
         let isFresh = { (point: Int) in points[point].kind == .freshInstall }
         let upgrades = points.indices.filter { !isFresh($0) }.sorted { first, second in
@@ -210,8 +215,8 @@ final class RehearsalStage {
         return upgrades + points.indices.filter(isFresh)
     }
 
-    private func launch(
-        _ version: AppVersion,
+    private func makeLaunch(
+        of version: AppVersion,
         in scenario: Scenario,
         isFirst: Bool
     ) throws(MigrationError) -> Launch {
@@ -265,14 +270,14 @@ final class RehearsalStage {
         case .interruptedInstall(let version): return try interruptInstall(of: version)
         default: break
         }
-        if madePoints.contains(point) {
+        if createdPoints.contains(point) {
             return try FolderFiles.copy(folders.startData(ofPoint: point), to: folders.data)
         }
         try FolderFiles.makeFolder(folders.data)
         guard rehearsal.startingPoints.indices.contains(point) else { return }
         try rehearsal.startingPoints[point].make(folders.data)
         try FolderFiles.copy(folders.data, to: folders.startData(ofPoint: point))
-        madePoints.insert(point)
+        createdPoints.insert(point)
     }
 
     /// Simulates a new install of an older release that is killed after it has created its manager: there is
@@ -299,7 +304,7 @@ final class RehearsalStage {
             if rehearsal.startingPoints[point].kind != .freshInstall {
                 referencePoint = referencePoint ?? point
             }
-            waiting = try followUps(of: run) + waiting
+            waitingScenarios = try followUps(of: run) + waitingScenarios
         } else {
             for image in run.images { try FolderFiles.remove(image.path) }
         }

@@ -30,7 +30,7 @@ public struct RehearsedRun: Sendable {
 
     /// True if the resulting data was compared with that of another run.
     ///
-    /// After an interrupted install there is no data, so the migrations must only not fail. That is no test
-    /// of their work.
+    /// After an interrupted install there is no data, so the migrations only have to complete without an
+    /// error. Such a run doesn't count as a test of a migration.
     var isCompared = true
 }

@@ -2,7 +2,7 @@ import AppMigrations
 
 /// A copy of data and state at one moment of a run: what a crash at this moment would leave on the disk.
 ///
-/// It is made while the runner or the closure is paused.
+/// The migration waits while the copy is made, so nothing changes the files.
 struct RunImage {
     let path: String
     let moment: RehearsalMoment

@@ -62,7 +62,7 @@ struct Scenario {
     let kind: Kind
     /// The index of the starting point.
     let point: Int
-    /// The app's versions to be started.
+    /// The versions of the app to start, in order.
     let launches: [AppVersion]
     /// The app's answer about the data, which replaces that of the starting point.
     var answer: MigrationManager.FirstRun?

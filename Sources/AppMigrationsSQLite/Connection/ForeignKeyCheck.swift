@@ -24,6 +24,7 @@ final class ForeignKeyCheck {
     /// Runs `body`, and throws if it added violations.
     ///
     /// If another connection has committed since the last check, the whole database is checked again first.
+    /// `knownDataVersion` is the current `PRAGMA data_version`, or `nil` to read it here.
     ///
     /// - Returns: A sentence for each table that still has violations from before.
     func runChecked(dataVersion knownDataVersion: Int64?, _ body: SQLOperation) throws(SQLError) -> [String] {
@@ -52,7 +53,7 @@ final class ForeignKeyCheck {
                 let table = SQLName(try row.text(0))
                 violations.results[table, default: ForeignKeyViolations.TableResult()].rows.append(row)
             }
-        } catch  where error.isOfForeignKey {
+        } catch  where error.preventsForeignKeyCheck {
             // If one table can't be checked, the pragma fails for all. Then each table is checked by itself.
             for name in names where !name.isInternal { try check(name) }
         }
@@ -110,7 +111,7 @@ final class ForeignKeyCheck {
         var found = ForeignKeyViolations.TableResult()
         do throws(SQLError) {
             found.rows = try session.db.query("PRAGMA main.foreign_key_check(\(name.quoted))")
-        } catch  where error.isOfForeignKey { found.checkError = error }
+        } catch  where error.preventsForeignKeyCheck { found.checkError = error }
         violations.results[name] = found.rows.isEmpty && found.checkError == nil ? nil : found
     }
 }
@@ -118,7 +119,7 @@ final class ForeignKeyCheck {
 extension SQLError {
     /// True if SQLite can't check a foreign key, because it matches no unique index of the parent, or because
     /// it needs a collation that the app hasn't registered on this connection.
-    fileprivate var isOfForeignKey: Bool {
+    fileprivate var preventsForeignKeyCheck: Bool {
         let messages = ["foreign key mismatch", "no such collation sequence"]
         return code == .statementFailed && messages.contains { message.contains($0) }
     }

@@ -1,6 +1,6 @@
 public import AppMigrationsSQL
 
-/// The kinds of errors that only a database of SQLite has, and those of its rows.
+/// The error codes that only an `SQLiteConnection` uses.
 extension SQLError.Code {
     /// The query isn't exactly one statement, or the number of arguments isn't the number of parameters.
     public static var invalidQuery: Self { Self("invalidQuery") }

@@ -52,7 +52,7 @@ extension SQLiteConnection {
 
     /// Refuses, while `body` compiles statements, everything that a script in a transaction may not do.
     ///
-    /// A borrowed connection keeps its owner's authorizer. There, statements are refused by their first words
+    /// A borrowed connection keeps its owner's authorizer. So its statements are judged by their first words
     /// instead (`ScriptRefusals.check(_:)`).
     func withRefusals(_ body: (ScriptRefusals) throws(SQLError) -> Void) throws(SQLError) {
         let refusals = ScriptRefusals()

@@ -5,12 +5,17 @@ internal import CAppMigrationsSQLite
 extension SQLiteConnection {
     /// The number of rows that the last statement changed, and the number that all statements have changed.
     ///
-    /// `last` is counted without the statement's triggers. `all` is counted with them, and covers all statements
-    /// on this connection.
+    /// `last` doesn't count the changes of the statement's triggers. `all` counts them, and covers all
+    /// statements on this connection.
     var changes: (last: Int32, all: Int32) {
         var changes: (last: Int32, all: Int32) = (0, 0)
         unlessClosed { changes = (sqlite3_changes(handle), sqlite3_total_changes(handle)) }
         return changes
+    }
+
+    /// Turns foreign keys on without a statement.
+    func turnForeignKeysOn() {
+        unlessClosed { app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nil) }
     }
 
     /// A compiled statement.

@@ -22,8 +22,8 @@ extension SQLiteConnection {
             try checkUsable()
             if !hasTransaction {
                 let message =
-                    "The transaction ended before its body did: by a COMMIT or ROLLBACK in the body, or by an error of another"
-                    + " library's statement"
+                    "The transaction ended before the closure returned. Either the closure ran COMMIT or ROLLBACK, or a"
+                    + " statement of another library failed and SQLite rolled back"
                 throw addingPath(to: SQLError(.transactionEnded, message))
             }
             try query(isOuter ? "COMMIT" : "RELEASE app_migrations_transaction")
@@ -37,7 +37,7 @@ extension SQLiteConnection {
     private func undo(isOuter: Bool) throws(SQLError) {
         if isOuter {
             try rollBack()
-        } else if hasTransaction {
+        } else if needsRollback {
             try query("ROLLBACK TO app_migrations_transaction")
             try query("RELEASE app_migrations_transaction")
         }
@@ -45,7 +45,8 @@ extension SQLiteConnection {
 
     /// True if a transaction is open.
     ///
-    /// Unlike ``isInTransaction``, this doesn't check whether the connection is closed.
+    /// Unlike ``isInTransaction``, this doesn't check whether the connection is closed. It must not be called
+    /// after the close.
     /// `sqlite3_get_autocommit` returns zero inside a transaction. No other function shows that SQLite has
     /// ended a transaction by itself.
     package var hasTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -53,10 +54,18 @@ extension SQLiteConnection {
     /// Rolls back the transaction if there is one, or acknowledges that SQLite has ended it.
     package func rollBack() throws(SQLError) {
         if acknowledgeEndedTransaction() { return }
-        if hasTransaction { try query("ROLLBACK") }
+        if needsRollback { try query("ROLLBACK") }
     }
 
-    /// Allows statements again after SQLite ended a transaction; returns false if it ended none.
+    /// True if a transaction is open and the connection isn't closed.
+    ///
+    /// SQLite rolls back when the connection is closed. After that it may have freed the connection, so it
+    /// must not be asked.
+    private var needsRollback: Bool { !state.withLock({ $0.isClosed }) && hasTransaction }
+
+    /// Allows statements again after SQLite ended a transaction by itself.
+    ///
+    /// Returns false if SQLite didn't end one.
     private func acknowledgeEndedTransaction() -> Bool {
         state.withLock { state in
             if state.endedBy == nil { return false }

@@ -68,9 +68,22 @@ extension SQLiteConnection {
         return [[.integer(time <= .zero ? 0 : Int64(time.wholeMilliseconds))]]
     }
 
-    /// Turns foreign keys on without a statement.
-    func turnForeignKeysOn() {
-        unlessClosed { app_migrations_db_config(handle, SQLITE_DBCONFIG_ENABLE_FKEY, 1, nil) }
+    /// Keeps the wait of a `PRAGMA busy_timeout` that SQLite itself ran, and installs this connection's
+    /// handlers again.
+    ///
+    /// ``handleBusyTimeoutPragma(_:)`` recognizes only the text that the migrator sends. If an app writes the
+    /// pragma differently or in a script, SQLite replaces this connection's busy handler. Then the migrator's
+    /// `lockTimeout` and a cancelled task would have no effect on the wait.
+    func adoptBusyTimeout() throws(SQLError) {
+        // If the connection can't be used, the caller's next statement throws the reason.
+        guard state.withLock({ !$0.isClosed && $0.endedBy == nil }) else { return }
+        let statement = try prepare("PRAGMA busy_timeout")
+        // The pragma returns 0 as long as this connection's handler is installed.
+        guard try statement.step(), case .integer(let milliseconds) = try statement.value(at: 0),
+            milliseconds > 0
+        else { return }
+        _ = exchangeBusyTimeout(.milliseconds(milliseconds))
+        installHandlers()
     }
 
     /// Sets the wait for locks, and returns the former one.

@@ -5,12 +5,12 @@ internal import CAppMigrationsSQLite
 /// A thin connection to an SQLite database, for migrations.
 ///
 /// It is `Sendable`, so that ``interrupt()`` can be called while a statement runs. SQLite itself serializes
-/// the calls of several threads. But a transaction belongs to the connection and not to a thread, so use one
-/// connection for each sequence of work.
+/// the calls of several threads. But a transaction belongs to the connection and not to a thread. So tasks
+/// that run at the same time need a connection each.
 ///
-/// If its task is cancelled, a statement that takes longer than a moment stops and throws
-/// `SQLError.Code.cancelled`. So does the wait for a lock. The connection changes no settings: foreign keys
-/// and the journal mode keep the defaults of SQLite or of the file.
+/// If a task is cancelled while it runs a statement or waits for a lock, the statement stops and throws
+/// `SQLError.Code.cancelled`. A very short statement may still complete. The connection changes no settings:
+/// foreign keys and the journal mode keep the defaults of SQLite or of the file.
 public final class SQLiteConnection: SQLConnection, Sendable {
     public static var dialect: SQLDialect { .sqlite }
 
@@ -94,8 +94,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
     /// Closes the connection; every later call throws `SQLError.Code.closed`.
     ///
-    /// Without this call, the connection is closed with its last reference. A transaction that is still open
-    /// is rolled back.
+    /// If you don't call this, the connection is closed when the last reference to this object is released.
+    /// In both cases, a transaction that is still open is rolled back.
     public func close() {
         let closesNow = state.withLock { state in
             defer { state.isClosed = true }

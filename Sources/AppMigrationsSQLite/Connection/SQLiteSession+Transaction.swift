@@ -98,6 +98,7 @@ extension SQLiteSession {
     package func withLockTimeout(_ time: Duration, _ body: SQLOperation) throws(SQLError) {
         do throws(SQLError) {
             if let ownConnection, !ownConnection.isBorrowed {
+                try ownConnection.adoptBusyTimeout()
                 let before = ownConnection.exchangeBusyTimeout(time)
                 defer { _ = ownConnection.exchangeBusyTimeout(before) }
                 return try body()
@@ -108,8 +109,8 @@ extension SQLiteSession {
             try db.withCleanup("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
-                // The wait is set in this closure, because the statement may have set it even if it throws.
-                // Then it is restored, too.
+                // The pragma may have taken effect even if it throws. So it runs in this closure, after which
+                // the former wait is restored in every case.
                 try set("busy_timeout", to: milliseconds)
                 try body()
             }

@@ -111,9 +111,10 @@ package struct SQLiteSession: SQLSession {
 
     /// Runs `body` with foreign keys off, and turns them on again in every case.
     ///
-    /// A migration may violate them for a moment, and while they are on, dropping a table deletes the rows
-    /// that refer to it. "This pragma is a no-op within a transaction" (PRAGMA foreign_keys), so they are
-    /// turned off before the transaction, and the pragma is read back to find out whether it worked.
+    /// A migration may need to violate foreign keys before its end. And while foreign keys are on, dropping a
+    /// table deletes the rows that refer to it. "This pragma is a no-op within a transaction" (PRAGMA
+    /// foreign_keys). So they are turned off before the transaction, and the pragma is read back to find out
+    /// whether it worked.
     ///
     /// If `body` calls `checking` several times, each call compares with the violations that the previous
     /// call found.
@@ -132,7 +133,7 @@ package struct SQLiteSession: SQLSession {
 
     /// True if SQLite enforces foreign keys.
     ///
-    /// An SQLite that was built without them returns no row.
+    /// If SQLite was built without foreign keys, the pragma returns no row.
     package func hasForeignKeys() throws(SQLError) -> Bool {
         try db.query("PRAGMA foreign_keys").first?.first?.number == 1
     }

@@ -10,7 +10,7 @@ internal import CAppMigrationsSQLite
 final class StatementWatch {
     var refusals: ScriptRefusals?
 
-    /// The tables that statements write, each of them once.
+    /// The tables that statements write or create, each of them once.
     private(set) var writtenTables = [SQLName]()
 
     /// True if a statement alters a table.
@@ -22,8 +22,8 @@ final class StatementWatch {
     /// Records one action of a statement, and returns false if it is refused.
     ///
     /// The meaning of the arguments depends on the action (https://sqlite.org/c3ref/c_alter_table.html).
-    /// SQLite calls this for every column that a statement reads. To be fast, strings are created only for
-    /// the actions that are recorded.
+    /// SQLite calls this for every column that a statement reads. Creating strings for each call would be
+    /// slow, so they are created only for the actions that are recorded.
     func recordAndJudge(
         action: Int32,
         argument1: UnsafePointer<CChar>?,
@@ -31,9 +31,11 @@ final class StatementWatch {
     ) -> Bool {
         switch action {
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: recordWrite(to: argument1)
+        // A new table may have a foreign key that SQLite can't check, and other tables may refer to it.
+        case SQLITE_CREATE_TABLE: recordWrite(to: argument1)
         case SQLITE_ALTER_TABLE: altersTables = true
-        // If no column of a table is referenced, SQLite calls once with an empty column name, also for tables
-        // in subqueries and views.
+        // If a statement references no column of a table, SQLite reports the table once, with an empty column
+        // name. This also holds for tables in subqueries and views.
         case SQLITE_READ: recordRead(of: argument2, in: argument1)
         // A foreign key needs a unique index of its parent. So a change of an index counts as a write to the
         // index's table.
@@ -72,12 +74,12 @@ extension ScriptRefusals {
     ) {
         func name() -> String { argument1.map { String(cString: $0) } ?? "" }
         switch action {
-        case SQLITE_TRANSACTION: refuse(name())
+        case SQLITE_TRANSACTION: refuse(transactionStatement: name())
         case SQLITE_SAVEPOINT:
             let operation = name()
-            refuse(operation == "BEGIN" ? "SAVEPOINT" : operation)
-        case SQLITE_ATTACH: refuse("ATTACH")
-        case SQLITE_DETACH: refuse("DETACH")
+            refuse(transactionStatement: operation == "BEGIN" ? "SAVEPOINT" : operation)
+        case SQLITE_ATTACH: refuse(attachStatement: "ATTACH")
+        case SQLITE_DETACH: refuse(attachStatement: "DETACH")
         case SQLITE_PRAGMA: check(pragma: name(), hasValue: argument2 != nil)
         case SQLITE_DROP_TABLE: droppedTable = name()
         default: break

@@ -21,11 +21,12 @@ struct DateText {
 
     init(_ db: SQLiteConnection) throws(SQLError) { statement = try db.prepare(Self.sql) }
 
-    /// The seconds since 1970; `nil` for a text that is not a date that exists.
+    /// The seconds since 1970; `nil` if the text isn't a date, or is a date that doesn't exist.
     func secondsSince1970(_ text: String) throws(SQLError) -> Double? {
         var whole = text
         var fraction = 0.0
-        // SQLite rounds the fraction of a second to thousandths, so it is read here.
+        // SQLite would round a fraction of a second to thousandths. So the fraction is parsed here, and
+        // SQLite gets the text without it.
         if let dot = text.firstIndex(of: ".") {
             let digits = text[dot...].dropFirst().prefix { $0.isASCII && $0.isNumber }
             guard text[..<dot].utf8.count == 19, !digits.isEmpty, let part = Double("0.\(digits)") else {

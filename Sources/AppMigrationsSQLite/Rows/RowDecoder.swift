@@ -5,7 +5,7 @@ final class RowDecoder: Decoder {
     let statement: SQLiteConnection.Statement
     private let rowType: any Any.Type
     let names: [String]
-    var kinds = ValueKind.Known()
+    var kinds = ValueKind.Cache()
 
     /// The keys in the order in which the type asks for them, which is the same for every row.
     private var requests: [(key: String, column: Column)] = []

@@ -9,7 +9,7 @@ final class RowEncoder: Encoder {
 
     private let db: SQLiteConnection
     private let table: String
-    private var kinds = ValueKind.Known()
+    private var kinds = ValueKind.Cache()
 
     /// The columns that are known to store a date as a number.
     private var dateColumns = [String]()
@@ -74,7 +74,7 @@ final class RowEncoder: Encoder {
 
     func set<Value: BinaryInteger>(integer value: Value, for key: String) throws(SQLError) {
         guard let integer = Int64(exactly: value) else {
-            throw failure("\(value) does not fit SQLite's integers of 64 bits; encode it as a text", at: key)
+            throw failure("\(value) does not fit SQLite's 64-bit integers; encode it as text", at: key)
         }
         set(.integer(integer), for: key)
     }

@@ -1,9 +1,9 @@
-/// The types whose values are stored in a column in another form than the one that they encode: bytes as a
-/// blob, dates as seconds since 1970, UUIDs as text or bytes.
+/// The types that a column stores differently from the way in which they encode themselves: bytes as a blob,
+/// dates as seconds since 1970, UUIDs as text or bytes.
 ///
 /// Foundation's types are recognized by their names, so that the library doesn't link Foundation into a
-/// program that doesn't use it. The form that they encode is documented: a `Date` is a number of seconds
-/// since 2001, a `UUID` is a text.
+/// program that doesn't use it. The way in which they encode themselves is documented: a `Date` as a
+/// number of seconds since 2001, a `UUID` as a text.
 enum ValueKind {
     /// A `BLOB`: `Data`, `[UInt8]` and other collections of bytes.
     case bytes(any RangeReplaceableCollection<UInt8>.Type)
@@ -24,7 +24,7 @@ enum ValueKind {
     }
 
     /// Caches the kind of each type, because `ValueKind(of:)` is slow.
-    struct Known {
+    struct Cache {
         private var kinds: [ObjectIdentifier: ValueKind?] = [:]
 
         subscript(type: any Any.Type) -> ValueKind? {

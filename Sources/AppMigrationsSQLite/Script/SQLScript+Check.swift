@@ -5,11 +5,12 @@ extension SQLScript {
     /// Refuses a script that SQLite would accept, but probably not read as its author meant it.
     package func check() throws(SQLError) {
         try refuseZeroBytes()
-        // Every text that is refused below contains one of these bytes.
-        let isClear = bytes.allSatisfy {
-            $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\r")
+        // The checks below are about comments and carriage returns. A script that contains none of these
+        // bytes needn't be read token by token.
+        let mayBeRefused = bytes.contains {
+            $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\r")
         }
-        if isClear { return }
+        if !mayBeRefused { return }
         var tokens = SQLTokens(unread: self)
         while let (kind, range) = tokens.next() {
             if kind == nil { try refuseHiddenLineEnd(inGap: range) }
@@ -41,15 +42,16 @@ extension SQLScript {
         return text(from: range.lowerBound, to: range.upperBound).uppercased()
     }
 
-    /// Refuses a gap between two tokens, a comment or blanks, that contains a line end which editors show and
-    /// SQLite doesn't recognize, such as a lone carriage return.
+    /// Refuses a line end that editors show but SQLite doesn't recognize, such as a lone carriage return.
     ///
-    /// In SQLite, a `--` comment ends only at a line feed (https://sqlite.org/lang_comment.html).
+    /// The range is a gap between two tokens: a blank or a comment. In SQLite, a `--` comment ends only at a
+    /// line feed (https://sqlite.org/lang_comment.html).
     private func refuseHiddenLineEnd(inGap range: Range<Int>) throws(SQLError) {
         let first = bytes[range.lowerBound]
         let next = bytes[range.upperBound]
         let isComment = first == UInt8(ascii: "-")
-        guard isComment || first == UInt8(ascii: "\r") && next != UInt8(ascii: "\n") else { return }
+        let isLoneCarriageReturn = first == UInt8(ascii: "\r") && next != UInt8(ascii: "\n")
+        guard isComment || isLoneCarriageReturn else { return }
         var gap = String(decoding: bytes[range], as: UTF8.self)[...]
         // Line ends directly before the line feed are removed first, because no text is hidden after them.
         while isComment, gap.last?.isNewline == true { gap.removeLast() }

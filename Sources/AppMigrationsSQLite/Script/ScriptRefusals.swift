@@ -13,11 +13,18 @@ final class ScriptRefusals {
     /// The table that the last compiled statement drops.
     var droppedTable: String?
 
-    /// Refuses a statement that begins or ends a transaction, or attaches or detaches a database.
-    func refuse(_ statement: String) {
+    /// Refuses a statement that begins or ends a transaction.
+    func refuse(transactionStatement statement: String) {
         refusal =
             "A script in a transaction may not \(statement): its transaction is begun and ended for it."
             + " Remove the statement"
+    }
+
+    /// Refuses a statement that attaches or detaches a database.
+    func refuse(attachStatement statement: String) {
+        refusal =
+            "A script in a transaction may not \(statement): a rollback would not undo it."
+            + " Run it on the connection before the migrator runs"
     }
 
     /// Refuses a pragma that sets something.
@@ -65,8 +72,9 @@ final class ScriptRefusals {
         }
         let first = statement.tokens.isEmpty ? "" : statement.text(0).uppercased()
         switch first {
-        case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE", "ATTACH", "DETACH":
-            refuse(first)
+        case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE":
+            refuse(transactionStatement: first)
+        case "ATTACH", "DETACH": refuse(attachStatement: first)
         case "PRAGMA":
             let hasValue = statement.tokens.indices.contains {
                 statement.isSign($0, "=") || statement.isSign($0, "(")

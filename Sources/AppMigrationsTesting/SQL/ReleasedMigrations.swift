@@ -14,8 +14,8 @@ public import AppMigrationsSQL
 /// #expect(try released.findings(in: migrator).isEmpty)
 /// ```
 ///
-/// A line has the version, the checksum of the SQL, or `-` for a closure, and the name. Lines that begin with
-/// `#` are ignored. Delete the line of a migration that was never released.
+/// Each line has the version, then the checksum of the SQL (for a closure `-`), and then the name. Lines that
+/// begin with `#` are ignored. Delete the line of a migration that was never released.
 public struct ReleasedMigrations: Sendable {
     let file: String
 
@@ -26,7 +26,7 @@ public struct ReleasedMigrations: Sendable {
 
     /// Adds the migrations that aren't in the lock file yet.
     ///
-    /// Call this for the release that is about to be made.
+    /// Call this before each release.
     ///
     /// - Throws: The first `RehearsalFinding`, if there are any. Then the file isn't changed. Also errors of
     ///   reading or writing the file.
@@ -132,9 +132,9 @@ public struct ReleasedMigrations: Sendable {
         migrations: [SQLMigration<Connection>]
     ) throws -> RehearsalFinding {
         let renumbered = try migrations.first { migration in
-            guard let then = line.checksum, !released.contains(where: { $0.version == migration.version })
-            else { return false }
-            return try migration.checksum() == then
+            let isReleased = released.contains { $0.version == migration.version }
+            guard let releasedChecksum = line.checksum, !isReleased else { return false }
+            return try migration.checksum() == releasedChecksum
         }
         let advice =
             renumbered.map {

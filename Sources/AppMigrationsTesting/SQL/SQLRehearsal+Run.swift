@@ -32,8 +32,8 @@ extension SQLRehearsal {
 
         /// Creates the release's schema, runs the migrations, and compares the ledger and the schema.
         ///
-        /// `expected` is the schema of a new database. It is `nil` in the run that finds it out, and if that
-        /// run failed.
+        /// `expected` is the schema at the end of the run in a new database. It is `nil` in that run itself,
+        /// and if that run failed.
         mutating func rehearse(
             in db: Connection,
             preparing prepare: (Connection) throws -> Void,
@@ -63,7 +63,7 @@ extension SQLRehearsal {
             schema = upgraded
             guard let expected else { return }
             let ignored = rehearsal.ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
-            findings = upgraded.differences(from: expected, leavingOut: ignored).map { difference in
+            findings = upgraded.differences(from: expected, ignoring: ignored).map { difference in
                 finding(.startsDiffer, "\(origin): \(difference.text). \(advice(difference))")
             }
         }
@@ -78,10 +78,10 @@ extension SQLRehearsal {
                 + "ignoring:."
         }
 
-        /// The likely reason for an error, if the recorded schema has tables but its ledger has no version:
-        /// the migrations were run a second time.
+        /// A text to add to an error of the migrations if the recorded schema has tables but an empty ledger.
         ///
-        /// Otherwise it is empty.
+        /// Then the error's likely reason is that the migrations of the release ran a second time. Otherwise
+        /// the text is empty.
         private func hintAboutLedger(of db: Connection) throws -> String {
             guard let release, try migrator.status(db).applied.isEmpty else { return "" }
             let tables = try db.query(

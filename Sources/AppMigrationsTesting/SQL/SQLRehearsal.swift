@@ -1,8 +1,8 @@
 import AppMigrations
 public import AppMigrationsSQL
 
-/// Upgrades the recorded schema of each release with the current SQL migrations, as the databases of users
-/// will be.
+/// Upgrades the recorded schema of each release with the current SQL migrations, in the same way in which the
+/// app will upgrade the databases of users.
 ///
 /// Keep a folder with the tests. It has a script for each release, such as `2.1.sql`, which creates the
 /// schema and the ledger of that release. It also has `migrations.lock`, the lock file of a

@@ -23,29 +23,30 @@ struct SQLSchema {
 
     /// The differences from the schema of a new database.
     ///
-    /// These tables, their indexes and their triggers aren't compared.
-    func differences(from new: SQLSchema, leavingOut tables: [SQLName]) -> [Difference] {
+    /// The tables `ignored`, their indexes and their triggers aren't compared.
+    func differences(from new: SQLSchema, ignoring ignored: [SQLName]) -> [Difference] {
         var differences = [Difference]()
         func add(_ text: String, of table: SQLName? = nil) {
             differences.append(Difference(text: text, extraTable: table))
         }
-        for wanted in new.objects where !tables.contains(wanted.table) {
-            guard let mine = objects.first(where: { $0.kind == wanted.kind && $0.name == wanted.name }) else {
-                add("there is no \(wanted.title), which a new database has")
+        for expected in new.objects where !ignored.contains(expected.table) {
+            let found = objects.first { $0.kind == expected.kind && $0.name == expected.name }
+            guard let found else {
+                add("there is no \(expected.title), which a new database has")
                 continue
             }
-            let words = mine.words
-            let expected = wanted.words
-            if words.elementsEqual(expected, by: { $0.isSame(as: $1) }) { continue }
-            let same = zip(words, expected).prefix { $0.isSame(as: $1) }.count
+            let words = found.words
+            let expectedWords = expected.words
+            if words.elementsEqual(expectedWords, by: { $0.isSame(as: $1) }) { continue }
+            let same = zip(words, expectedWords).prefix { $0.isSame(as: $1) }.count
             add(
-                "the \(wanted.title) is \(SchemaObject.shown(words, from: same)), but in a new database it is "
-                    + SchemaObject.shown(expected, from: same)
+                "the \(expected.title) is \(SchemaObject.shown(words, from: same)), but in a new database it is "
+                    + SchemaObject.shown(expectedWords, from: same)
             )
         }
-        for mine in objects where !tables.contains(mine.table) {
-            if new.objects.contains(where: { $0.kind == mine.kind && $0.name == mine.name }) { continue }
-            add("the database has the \(mine.title), which a new database doesn't have", of: mine.table)
+        for found in objects where !ignored.contains(found.table) {
+            if new.objects.contains(where: { $0.kind == found.kind && $0.name == found.name }) { continue }
+            add("the database has the \(found.title), which a new database doesn't have", of: found.table)
         }
         return differences
     }
@@ -53,6 +54,13 @@ struct SQLSchema {
 
 extension SchemaObject {
     var title: String { "\(kind) \(name)" }
+
+    /// The `CREATE` statement as a line of a script; empty if there is none.
+    fileprivate var statement: String {
+        guard let sql else { return "" }
+        // A semicolon after a comment would be part of the comment.
+        return sql + (sql.contains("--") ? "\n;\n" : ";\n")
+    }
 
     /// A word of a `CREATE` text, without its quotes.
     struct Word {
@@ -78,7 +86,7 @@ extension SchemaObject {
         }
     }
 
-    /// The words from a little before the place at which they begin to differ.
+    /// A few words of a statement, from shortly before the place at which it begins to differ.
     static func shown(_ words: [Word], from place: Int) -> String {
         let start = max(0, place - 2)
         let rest = words[start...]
@@ -107,8 +115,15 @@ struct SQLSchemaRecord {
 
             """
         let schema = try SQLSchema(of: db)
-        // A semicolon after a comment would be part of the comment.
-        for sql in schema.objects.compactMap(\.sql) { script += sql + (sql.contains("--") ? "\n;\n" : ";\n") }
+        // The recorded rows include the rows that triggers inserted. If such a trigger ran again, its rows
+        // would be inserted twice. So most triggers are created after the rows. But a trigger that fills a
+        // virtual table, such as a full-text index, must run on the recorded rows, because rows of virtual
+        // tables aren't recorded.
+        let virtualTables = Set(schema.objects.filter(\.isVirtual).map(\.name))
+        func isCreatedAfterRows(_ object: SchemaObject) -> Bool {
+            object.kind == .trigger && !object.words.contains { virtualTables.contains(SQLName($0.text)) }
+        }
+        for object in schema.objects where !isCreatedAfterRows(object) { script += object.statement }
         // Rows of virtual tables aren't recorded, because some virtual tables show the rows of another table.
         for table in schema.objects where table.kind == .table && !table.isVirtual {
             // The time at which a migration was applied would differ in each record.
@@ -122,6 +137,7 @@ struct SQLSchemaRecord {
                 script += "INSERT INTO \(table.name.quoted) (\(columns)) VALUES (\(values));\n"
             }
         }
+        for object in schema.objects where isCreatedAfterRows(object) { script += object.statement }
         self.script = script
     }
 

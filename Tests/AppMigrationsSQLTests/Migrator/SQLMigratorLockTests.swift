@@ -39,6 +39,21 @@ import Testing
         #expect(try db.query("PRAGMA busy_timeout = 5") == [[5]])
     }
 
+    @Test(arguments: ["PRAGMA busy_timeout=2000000000", "pragma busy_timeout = 2000000000;"])
+    func `a wait that the app set in a script doesn't replace the migrator's wait`(pragma: String) throws {
+        try withTemporaryFolder { folder in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.execute(script: pragma)
+            let other = try SQLiteConnection(path: folder + "/db")
+            try other.query("BEGIN IMMEDIATE")
+            let migrations = [Migration(version: 1, sql: "CREATE TABLE a(b)")]
+            let migrator = try Migrator(migrations, lockTimeout: .zero)
+            #expect(try sqlError { try migrator.migrate(db) }.code == .busy)
+            #expect(try db.query("PRAGMA busy_timeout") == [[2_000_000_000]])
+            #expect(db.exchangeBusyTimeout(.zero) == .seconds(2_000_000))
+        }
+    }
+
     @Test func `reading a ledger that is locked is busy, too`() throws {
         let db = OtherConnection(try memory()) { sql in
             if sql.hasPrefix("SELECT") { throw OtherConnection.Failure(description: "database is locked") }

@@ -207,6 +207,28 @@ import Testing
         #expect(try ledger(of: db) == [1, 2, 4])
     }
 
+    @Test(arguments: [false, true])
+    func `a new table with a reference that SQLite can't check is an error`(isOther: Bool) throws {
+        let db = try database("CREATE TABLE p(code TEXT)")
+        let sql = "CREATE TABLE c(id INTEGER PRIMARY KEY, x REFERENCES p(code))"
+        let error = try sqlError {
+            if isOther {
+                try SQLMigrator([SQLMigration(version: 1, sql: sql)]).migrate(OtherConnection(db))
+            } else {
+                try Migrator([Migration(version: 1, sql: sql)]).migrate(db)
+            }
+        }
+        #expect(error.message.contains("foreign key mismatch"), "\(error)")
+        #expect(try db.query("SELECT name FROM sqlite_master WHERE name = 'c'").isEmpty)
+    }
+
+    @Test func `a new table to which a reference can't be checked is an error`() throws {
+        let db = try database("CREATE TABLE c(x REFERENCES p(code))")
+        let migrator = try Migrator([Migration(version: 1, sql: "CREATE TABLE p(code TEXT)")])
+        let error = try sqlError { try migrator.migrate(db) }
+        #expect(error.message.contains("foreign key mismatch"), "\(error)")
+    }
+
     @Test func `a connection that tells of no writes has all checked once before, and after each`() throws {
         let db = try migrated()
         var checks: [String] = []

@@ -31,6 +31,26 @@ import Testing
         #expect(try db.query("SELECT count(*) FROM a") == [[1]])
     }
 
+    @Test(arguments: [false, true])
+    func `a closure that closes the connection rolls back, and its error comes out`(isNested: Bool) throws {
+        try withTemporaryFolder { folder in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.query("CREATE TABLE a(x)")
+            func closeAndThrow() throws {
+                try db.query("INSERT INTO a VALUES (1)")
+                db.close()
+                throw Failure()
+            }
+            #expect(throws: Failure.self) {
+                try db.transaction {
+                    if isNested { try db.transaction(closeAndThrow) } else { try closeAndThrow() }
+                }
+            }
+            let next = try SQLiteConnection(path: folder + "/db")
+            #expect(try next.query("SELECT count(*) FROM a") == [[0]])
+        }
+    }
+
     @Test func `a transaction inside another is undone by itself`() throws {
         let db = try database()
         try db.transaction {

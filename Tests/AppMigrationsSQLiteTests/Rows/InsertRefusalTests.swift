@@ -44,7 +44,7 @@ struct Unwritable: Sendable, CustomTestStringConvertible {
     static let unwritable = [
         Unwritable(
             Of(UInt64.max),
-            ", column a: 18446744073709551615 does not fit SQLite's integers of 64 bits; encode it as a text"
+            ", column a: 18446744073709551615 does not fit SQLite's 64-bit integers; encode it as text"
         ),
         Unwritable(Of(Double.nan), ", column a: \(nan)"),
         Unwritable(Of(-Float.nan), ", column a: \(nan)"),

@@ -66,6 +66,35 @@ import Testing
         #expect(try SQLiteComparison().difference(expected: wanted, found: found) == nil)
     }
 
+    @Test func `a trigger doesn't insert its rows again, except into a virtual table`() throws {
+        let script = """
+            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
+            CREATE TABLE log(note INTEGER PRIMARY KEY);
+            CREATE VIRTUAL TABLE words USING fts5(title, content='note', content_rowid='id');
+            CREATE TRIGGER logged AFTER INSERT ON note BEGIN INSERT INTO log VALUES (new.id); END;
+            CREATE TRIGGER indexed AFTER INSERT ON note
+                BEGIN INSERT INTO "Words"(rowid, title) VALUES (new.id, new.title); END;
+            INSERT INTO note VALUES (7, 'Milk and bread');
+            """
+        let migrator = try SQLiteMigrator([SQLiteMigration(version: 1, sql: script)])
+        let rehearsal = SQLRehearsal(of: migrator, releasesIn: folder)
+        let wanted = folder + "/wanted"
+        try rehearsal.record("2.1") { try open(wanted, false) }
+        let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") {
+            try open($0 + "/db", false)
+        }
+        let report = try Rehearsal(currentVersion: "2.2", from: [point]).run { migrations, data in
+            try migrations.whenMigrating(toVersion: "2.2") {
+                let path = data + "/db"
+                try check(path, wanted)
+                let found = try open(path, false).query("SELECT rowid FROM words WHERE words MATCH 'bread'")
+                #expect(found == [[7]])
+            }
+        }
+        try report.requireClean()
+        try rehearsal.run { try open(":memory:", false) }.requireClean()
+    }
+
     @Test func `a record that isn't there is an error`() throws {
         let point = StartingPoint.schema("2.1", recordedIn: folder + "/2.1.sql") { _ in
             try SQLiteConnection(path: ":memory:")

@@ -152,7 +152,7 @@ extension SQLName {
     /// The name as a person writes it in SQL: in quotes only if it needs them.
     var quotedIfNeeded: String {
         let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
-        let isWord = key.allSatisfy(SQLTokens.isOfWord) && !key.contains(UInt8(ascii: "$"))
+        let isWord = key.allSatisfy(SQLTokens.isWordByte) && !key.contains(UInt8(ascii: "$"))
         return isPlain && isWord && !Self.isKeyword(key[...]) ? text : inBackticks
     }
 }

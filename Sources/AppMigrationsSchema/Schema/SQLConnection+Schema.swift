@@ -23,7 +23,7 @@ extension SQLConnection {
         do throws(SQLError) {
             value = try body()
         } catch {
-            throw SQLConversation(self).undoing("the rollback", after: error) { () throws(SQLError) in
+            throw SQLConversation(self).runCleanup("the rollback", after: error) { () throws(SQLError) in
                 try rollBackProbe()
             }
         }

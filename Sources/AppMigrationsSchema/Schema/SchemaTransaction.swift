@@ -40,7 +40,7 @@ enum SchemaTransaction {
     private static func runInSavepoint(
         of session: SQLiteSession,
         on db: some SQLConnection,
-        _ body: SQLRules
+        _ body: SQLOperation
     ) throws(SQLError) {
         if try session.hasForeignKeys() {
             throw SQLError(
@@ -67,12 +67,13 @@ enum SchemaTransaction {
     private static func withLegacyRenaming(
         in session: SQLiteSession,
         on db: some SQLConnection,
-        _ body: SQLRules
+        _ body: SQLOperation
     ) throws(SQLError) {
         let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
         let pages = try db.number("PRAGMA cache_spill")
         try setLegacyRenaming(true, on: db)
-        try session.db.undoing("restoring PRAGMA legacy_alter_table and cache_spill") { () throws(SQLError) in
+        let action = "restoring PRAGMA legacy_alter_table and cache_spill"
+        try session.db.withCleanup(action) { () throws(SQLError) in
             try setLegacyRenaming(wasOn, on: db)
             try setCacheSpill(pages: pages, on: db)
         } _: { () throws(SQLError) in

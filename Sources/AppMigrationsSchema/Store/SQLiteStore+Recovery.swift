@@ -151,7 +151,7 @@ extension SQLiteStore {
                 do { try recovering(moved) } catch {
                     let outcome =
                         "The damaged store was set aside as \(moved.path), and the next call recovers again"
-                    throw SQLError.failure(error, of: files.store, outcome)
+                    throw SQLError.failure(error, of: files.store, outcome: outcome)
                 }
                 // Create a database with one page, so that the next start doesn't recover again. But don't do
                 // it if the app has left only a log or a journal here, because SQLite would delete it.

@@ -90,7 +90,7 @@ struct StagedMigration {
             do { try body(copy) } catch {
                 let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
                 // The migrations in the list were committed to the copy, which is deleted.
-                throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
+                throw SQLError.failure(error, of: files.store, outcome: outcome).with { $0.applied = [] }
             }
         }
         if try copy.isInTransaction {

@@ -135,10 +135,11 @@ package final class BatchRun {
     /// Reports a cursor to the caller.
     ///
     /// The first cursor of an attempt is saved as a checkpoint, and then each one at which the progress has
-    /// grown by a tenth.
+    /// grown by a tenth. A progress that isn't a number counts as 0.
     private func report(_ cursor: String, progress: Double?) throws(SQLError) {
-        let isCheckpoint = savedProgress.map { progress ?? 0 >= $0 + 0.1 } ?? true
-        if isCheckpoint { savedProgress = progress ?? 0 }
+        let fraction = if let progress, !progress.isNaN { progress } else { 0.0 }
+        let isCheckpoint = savedProgress.map { fraction >= $0 + 0.1 } ?? true
+        if isCheckpoint { savedProgress = fraction }
         try report(Place(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
     }
 

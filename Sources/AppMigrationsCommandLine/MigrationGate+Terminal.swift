@@ -12,7 +12,7 @@ extension MigrationGate {
     ///   method, these signals end the process in the middle of a closure, which counts as a crash.
     /// - It doesn't wait for a locked device to be unlocked. It throws the error instead.
     ///
-    /// A signal that the process ignored before, as `SIGHUP` below `nohup`, stays ignored.
+    /// A signal that the process ignored before, such as `SIGHUP` under `nohup`, stays ignored.
     ///
     /// ```swift
     /// do {
@@ -37,11 +37,13 @@ extension MigrationGate {
         if signals.wereReceived { cancel() }
         try await showProgress(states)
         try await ready()
-        // The user wants the tool to end, even if the start came to its end first.
+        // The user wants the tool to end, even if the start has succeeded.
         if signals.wereReceived { throw CancellationError() }
     }
 
     /// Shows the states in the terminal until the start has ended.
+    ///
+    /// If the device is locked, cancels the start and throws its error.
     private func showProgress(_ states: AsyncStream<State>) async throws {
         var progress = TerminalProgress()
         defer { progress.finish() }

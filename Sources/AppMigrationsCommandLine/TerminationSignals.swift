@@ -12,7 +12,7 @@ struct TerminationSignals {
         let source: any DispatchSourceSignal
     }
 
-    /// A signal's handler runs on another thread.
+    /// A flag that the handler of a signal sets on another thread.
     private final class Flag: Sendable {
         private let value = Guarded(false)
 
@@ -31,7 +31,7 @@ struct TerminationSignals {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             // Dispatch only observes a signal. Ignoring it keeps its default action from ending the process.
             let previousHandler: Handler? = signal(number, SIG_IGN)
-            // For example SIGHUP below nohup(1). The process must not end because of such a signal.
+            // A signal that was ignored before stays ignored, such as SIGHUP under nohup(1).
             if Self.isIgnored(previousHandler) { continue }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [received] in

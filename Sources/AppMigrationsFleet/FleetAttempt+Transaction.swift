@@ -6,7 +6,7 @@ extension FleetAttempt {
     nonisolated(nonsending) func run<Connection: AsyncSQLConnection>(
         in db: FleetConnection<Connection>,
         lockTimeout: Duration,
-        _ body: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
+        closure: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) {
         let failure = await call(closing: db) {
             let connection = try await db.open()
@@ -15,12 +15,12 @@ extension FleetAttempt {
                 do {
                     var process: ServerProcess?
                     try await watch.call(at: nil, closing: db) {
-                        try await begin(db, lockTimeout: lockTimeout)
+                        try await begin(on: db, lockTimeout: lockTimeout)
                         process = try await ServerProcess(db.query(ServerProcess.query))
                     }
                     return try await SQLError.telling(Connection.self) {
                         try await watch.call(at: process.map(StatementPlace.transaction), closing: db) {
-                            try await body(connection, context)
+                            try await closure(connection, context)
                         }
                     }
                 } catch let unanswered as UnansweredStatement {
@@ -28,81 +28,106 @@ extension FleetAttempt {
                 } catch {
                     let state = (error as? SQLError)?.sqlState
                     guard retriesLeft > 0, SQLError.isOfConcurrency(state), !Task.isCancelled,
-                        await !db.rollBack(isLast: false)
+                        await !db.rollBack(thenClose: false)
                     else { throw error }
                 }
                 try await clock.pause(.milliseconds(Int.random(in: 50...200)))
             }
         }
-        let loss = await holder.end()
+        let loss = await holder.stopRenewing()
         guard failure == nil, loss == nil else {
-            let isGone = await db.rollBack()
-            if let loss { throw lost(loss, failure) }
-            throw await saveTransactionFailure(failure ?? CancellationError(), isGone: isGone)
+            let connectionFailed = await db.rollBack()
+            if let loss { throw leaseLost(loss, failure: failure) }
+            throw await saveTransactionFailure(
+                failure ?? CancellationError(),
+                connectionFailed: connectionFailed
+            )
         }
-        try await record(db)
+        try await recordAndCommit(on: db)
         await db.close()
     }
 
+    /// Begins the transaction, and checks that its connection is a second connection to the store's database.
     nonisolated(nonsending) private func begin<Connection: AsyncSQLConnection>(
-        _ db: FleetConnection<Connection>,
+        on db: FleetConnection<Connection>,
         lockTimeout: Duration
     ) async throws {
-        guard let store = holder.stored.postgres, Connection.dialect == .postgres else {
+        guard let store = holder.repository.postgres, Connection.dialect == .postgres else {
             throw SQLError.wrongConnection
         }
         try await db.begin(idle: holder.lease.length, lockTimeout: lockTimeout)
         let readMarkSQL = FleetConnection<Connection>.readMarkSQL
         let mark = try await deadline.bound { try await store.ask(readMarkSQL, []) }
+        // If the store's query sees the mark of the transaction, both use the same connection. If the
+        // transaction doesn't see the lease of this host in the document, it is in another database.
         guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),
             case let state = try MigrationState(document: document.bytes, at: location),
             holder.isOfThisHolder(state.versions.interruption?.lease)
         else { throw SQLError.wrongConnection }
     }
 
-    nonisolated(nonsending) private func record(
-        _ db: FleetConnection<some AsyncSQLConnection>
+    /// Writes the record of the migration in the closure's transaction, and commits it.
+    nonisolated(nonsending) private func recordAndCommit(
+        on db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {
         let row = makeRow()
-        let stored = holder.stored
         let next = holder.state.recording(row)
         let isWritten: Bool
-        do {
-            let consequence: Message = "Migration \(context.version) was rolled back."
-            let document = try stored.text(of: next, context.version, else: consequence)
-            if try await !db.isMarked { throw SQLError.endedTransaction() }
-            // All settings that the closure has changed in the session are restored.
-            _ = try await db.query(PostgresSettings.restoring, db.settings)
-            // The lock timeout is shorter than our deadline, so that the server's error says why there is no
-            // answer.
-            try await db.query("SET LOCAL lock_timeout = \((deadline.limit * 3 / 4).wholeMilliseconds)")
-            let name = stored.location.name
-            let revision = holder.revision
-            isWritten =
-                try await stored.postgres?.table
-                .replaceDocument(named: name, ifRevision: revision, with: document, isWaiting: true, on: db)
-                != nil
-        } catch {
-            throw await saveTransactionFailure(error, isGone: await db.rollBack())
+        do { isWritten = try await write(next, on: db) } catch {
+            throw await saveTransactionFailure(error, connectionFailed: await db.rollBack())
         }
         guard isWritten else {
             _ = await db.rollBack()
-            let found: StoredState.Found
-            do throws(MigrationError) {
-                found = try await uncancelled { () throws(MigrationError) in try await stored.read() }
-            } catch {
-                throw error.completed(by: "Migration \(context.version) was rolled back.")
-            }
-            if holder.isOfThisHolder(found.lease) { throw await saveFailure(SQLError.wrongConnection) }
-            throw lost(.taken(by: found.lease?.owner))
+            throw await unwrittenError()
         }
         do {
             try await db.query("COMMIT")
             holder.setCommitted(next)
         } catch {
             _ = await db.rollBack()
-            try await settle(row, after: error)
+            try await resolveUnansweredCommit(of: row, after: error)
         }
+    }
+
+    /// Ends the closure's part of the transaction, and writes the document.
+    ///
+    /// Returns false if the document doesn't have the revision that this host saved last.
+    nonisolated(nonsending) private func write(
+        _ state: MigrationState,
+        on db: FleetConnection<some AsyncSQLConnection>
+    ) async throws -> Bool {
+        let repository = holder.repository
+        let consequence: Message = "Migration \(context.version) was rolled back."
+        let document = try repository.bytes(of: state, version: context.version, else: consequence)
+        if try await !db.isMarked { throw SQLError.endedTransaction() }
+        // All settings that the closure has changed in the session are restored.
+        _ = try await db.query(PostgresSettings.restoring, db.settings)
+        // The lock timeout is shorter than our deadline, so that the server's error says why there is no
+        // answer.
+        try await db.query("SET LOCAL lock_timeout = \((deadline.limit * 3 / 4).wholeMilliseconds)")
+        let revision = try await repository.postgres?.table.replaceDocument(
+            named: location.name,
+            ifRevision: holder.revision,
+            with: document,
+            waitsForLock: true,
+            on: db
+        )
+        return revision != nil
+    }
+
+    /// Returns the error to throw if the document was not written, because its revision was another one.
+    private func unwrittenError() async -> MigrationError {
+        let found: StateRepository.Found
+        do throws(MigrationError) {
+            let repository = holder.repository
+            found = try await uncancelled { () throws(MigrationError) in try await repository.read() }
+        } catch {
+            return error.completed(by: "Migration \(context.version) was rolled back.")
+        }
+        // If this host still has its lease in the store, the transaction was in another database, such as a
+        // copy.
+        if holder.isOfThisHolder(found.lease) { return await saveFailure(SQLError.wrongConnection) }
+        return leaseLost(.taken(by: found.lease?.owner))
     }
 
     /// Finds out whether a commit has succeeded, if the server didn't answer it.
@@ -115,7 +140,10 @@ extension FleetAttempt {
     ///   changes nothing.
     /// - Otherwise the save changes the document's revision. The record of the migration is written only if
     ///   the document has the old revision, so it can't be written any more.
-    private func settle(_ row: AppliedMigration, after cause: any Error) async throws(MigrationError) {
+    private func resolveUnansweredCommit(
+        of row: AppliedMigration,
+        after cause: any Error
+    ) async throws(MigrationError) {
         do throws(MigrationError) {
             // `holder.state` doesn't have the record, which was written only in the transaction.
             try await holder.release(holder.state.withFailure(cause), else: "") { $0.history.contains(row) }
@@ -126,7 +154,7 @@ extension FleetAttempt {
             let checkError = error.underlyingError == nil ? nil : error
             throw location.commitUnanswered(cause, version: context.version, checkError: checkError)
         }
-        if !holder.state.history.contains(row) { throw failed(cause) }
+        if !holder.state.history.contains(row) { throw failed(because: cause) }
     }
 
     /// Saves the failure of a transaction.
@@ -136,23 +164,29 @@ extension FleetAttempt {
     ///
     /// Not every client library reports why the server has ended a connection. So this is concluded from the
     /// time that the closure took.
-    private func saveTransactionFailure(_ cause: any Error, isGone: Bool) async -> MigrationError {
+    private func saveTransactionFailure(
+        _ cause: any Error,
+        connectionFailed: Bool
+    ) async -> MigrationError {
         // If this library has closed the connection, the error says why. A longer lease would only make the
         // wait longer.
-        let isWatched = [.closed, .cancelled].contains((cause as? SQLError)?.code)
-        if isGone, !isWatched, makeRow().duration >= holder.lease.length {
+        let isClosedHere = [.closed, .cancelled].contains((cause as? SQLError)?.code)
+        if connectionFailed, !isClosedHere, makeRow().duration >= holder.lease.length {
             return await saveFailure(
                 cause,
-                """
-                 The server has probably ended the transaction, because it got no statement for the length of a lease. Make \
-                leaseDuration longer, or do other work before the transaction.
-                """
+                advice: """
+                     The server has probably ended the transaction, because it got no statement for the length of a lease. \
+                    Make leaseDuration longer, or do other work before the transaction.
+                    """
             )
         }
         // lock_not_available
         let isLocked = (cause as? SQLError)?.sqlState == "55P03"
-        let blocker = isLocked ? await holder.stored.blocker() : nil
-        return await saveFailure(cause, blocker.map { " The row of the state is locked by \($0)." } ?? "")
+        let blocker = isLocked ? await holder.repository.blocker() : nil
+        return await saveFailure(
+            cause,
+            advice: blocker.map { " The row of the state is locked by \($0)." } ?? ""
+        )
     }
 }
 

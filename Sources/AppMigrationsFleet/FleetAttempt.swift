@@ -13,15 +13,15 @@ final class FleetAttempt: Sendable {
 
     var holder: LeaseHolder { context.holder }
     var clock: FleetClock { deadline.clock }
-    var deadline: Deadline { holder.stored.deadline }
-    var location: StateLocation { holder.stored.location }
+    var deadline: Deadline { holder.repository.deadline }
+    var location: StateLocation { holder.repository.location }
 
     /// Creates an attempt after its lease was saved in the store.
     init(_ context: FleetMigrationContext) {
         let holder = context.holder
         self.context = context
         watch = FleetWatch(context)
-        token = RunToken(holder.stored.location.token(of: holder.lease.owner))
+        token = RunToken(holder.repository.location.token(of: holder.lease.owner))
     }
 
     /// Calls the closure, and measures how long it takes.
@@ -32,10 +32,10 @@ final class FleetAttempt: Sendable {
         closing db: (any AsyncSQLConnection & Sendable)? = nil,
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async -> (any Error)? {
-        let began = clock.uptime()
+        let start = clock.uptime()
         defer {
             token.end()
-            duration.withLock { $0 = max(.zero, clock.uptime() - began) }
+            duration.withLock { $0 = max(.zero, clock.uptime() - start) }
         }
         return await RunToken.$current.withValue(token.openTokens) {
             await SQLConversation.$watch.withValue(watch) { await holder.supervise(closing: db, body) }
@@ -46,8 +46,8 @@ final class FleetAttempt: Sendable {
     ///
     /// If it has failed, its error is thrown. If the lease was lost, nothing is saved.
     func finish(_ failure: (any Error)?) async throws(MigrationError) {
-        if let loss = await holder.end() { throw lost(loss, failure) }
-        if let failure { throw await saveFailure(inWordsOfServer(failure)) }
+        if let loss = await holder.stopRenewing() { throw leaseLost(loss, failure: failure) }
+        if let failure { throw await saveFailure(withServerMessage(failure)) }
         let row = makeRow()
         try await holder.release(
             holder.state.recording(row),
@@ -59,8 +59,8 @@ final class FleetAttempt: Sendable {
     ///
     /// The closure may use the client library directly. The description of that library's errors may hide the
     /// server's message, and only the SQLSTATE says whether a later try may succeed.
-    private func inWordsOfServer(_ failure: any Error) -> any Error {
-        guard let server = holder.stored.postgres?.serverError(from: failure) else { return failure }
+    private func withServerMessage(_ failure: any Error) -> any Error {
+        guard let server = holder.repository.postgres?.serverError(from: failure) else { return failure }
         return SQLError.wrapped(failure, as: .migrationFailed, server: server)
     }
 
@@ -71,7 +71,10 @@ final class FleetAttempt: Sendable {
         return AppliedMigration(attempt, after: context.previousVersion, at: clock.now(), in: taken)
     }
 
-    func lost(_ loss: LeaseLoss, _ failure: (any Error)? = nil) -> MigrationError {
+    /// Returns the error to throw after the lease was lost.
+    ///
+    /// `failure` is the error of the closure, if it has thrown one.
+    func leaseLost(_ loss: LeaseLoss, failure: (any Error)? = nil) -> MigrationError {
         let error = location.leaseLost(loss, version: context.version)
         // If `saveCheckpoint` has noticed the loss, the closure has thrown the same error.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
@@ -79,10 +82,13 @@ final class FleetAttempt: Sendable {
     }
 
     /// Saves that the attempt has failed, and returns the error to throw.
-    func saveFailure(_ failure: any Error, _ advice: Message = "") async -> MigrationError {
+    func saveFailure(_ failure: any Error, advice: Message = "") async -> MigrationError {
         if let failure = failure as? SQLError, failure.code == .cancelled, Task.isCancelled {
             // A cancelled task isn't a failure, even if a statement was the first to notice it.
-            return await saveFailure(CancellationError(), " \(MigrationError.sentence(failure))\(advice)")
+            return await saveFailure(
+                CancellationError(),
+                advice: " \(MigrationError.sentence(failure))\(advice)"
+            )
         }
         let ended = holder.state.withFailure(failure)
         do throws(MigrationError) {
@@ -92,11 +98,13 @@ final class FleetAttempt: Sendable {
                 return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
             }
             return failed(
-                failure,
-                "\(advice) The failure could not be saved either, so the next start counts this attempt as a crash."
+                because: failure,
+                consequence: """
+                    \(advice) The failure could not be saved either, so the next start counts this attempt as a crash.
+                    """
             )
         }
-        return failed(failure, "\(blockerSentence(failure))\(advice)")
+        return failed(because: failure, consequence: "\(blockerSentence(failure))\(advice)")
     }
 
     /// Describes the transaction that the failed statement was waiting for.
@@ -105,7 +113,8 @@ final class FleetAttempt: Sendable {
         return " The statement waited for \(blocker)."
     }
 
-    func failed(_ failure: any Error, _ consequence: Message = "") -> MigrationError {
+    /// Returns the error to throw after the closure has failed.
+    func failed(because failure: any Error, consequence: Message = "") -> MigrationError {
         // The closure's error becomes the `underlyingError`, so that the app can look for its own error
         // there.
         .failed(
@@ -121,8 +130,9 @@ final class FleetAttempt: Sendable {
     /// True if this is an error of a database, a store or a connection, and another try may succeed by
     /// itself.
     ///
-    /// The errors of the app count as lasting, because only the app knows about them. The errors of the
-    /// store's client library have become an `SQLError` before, with the server's SQLSTATE.
+    /// The errors of the app don't count as transient, because only the app knows about them. An error of the
+    /// store's client library was converted to an `SQLError` with the server's SQLSTATE before this is
+    /// called.
     static func isTransient(_ failure: any Error) -> Bool {
         if let failure = failure as? SQLError {
             return failure.isTransient || failure.underlyingError is Overdue
@@ -131,7 +141,7 @@ final class FleetAttempt: Sendable {
         return failure is Overdue
     }
 
-    func event(_ kind: MigrationEvent.Kind, _ error: MigrationError? = nil) -> MigrationEvent {
+    func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
         event.duration = duration.withLock { $0 }
         event.error = error

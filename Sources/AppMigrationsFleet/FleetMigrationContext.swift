@@ -30,7 +30,7 @@ public struct FleetMigrationContext: Sendable {
     let holder: LeaseHolder
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
-    private var location: StateLocation { holder.stored.location }
+    private var location: StateLocation { holder.repository.location }
 
     /// Sends an event of the kind `progressed`.
     ///
@@ -58,9 +58,8 @@ public struct FleetMigrationContext: Sendable {
 
     /// The checkpoint as a value of the given type; `nil` if no attempt saved one.
     ///
-    /// - Throws: `MigrationError` with the code `checkpointNotSaved`, as after a failed save, if the saved
-    ///   text isn't a value of that type. An app of version ``checkpointAppVersion`` may have saved a value
-    ///   of another type.
+    /// - Throws: `MigrationError` with the code `checkpointNotSaved` if the saved text can't be read as that
+    ///   type. Another version of the app (``checkpointAppVersion``) may have saved another type.
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {

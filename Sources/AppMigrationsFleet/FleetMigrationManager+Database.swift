@@ -19,19 +19,21 @@ extension FleetMigrationManager {
     /// ```
     ///
     /// The connection is opened when the host has the lease, and closed afterwards. Opening it may take at
-    /// most half the length of the lease. It must not be the store's own connection, because that one renews
-    /// the lease while the closure runs. The library checks in the database that they are two connections.
-    /// Settings that the closure changes in the session, such as `search_path`, are restored before the
-    /// commit. After a deadlock or a serialization failure (SQLSTATE 40P01, 40001), the closure is called
-    /// again, up to three times. The closure must send a statement at least once in the length of a lease.
-    /// Otherwise the server ends the transaction, so that a stalled host doesn't keep its locks.
+    /// most half the length of the lease. It must not be the store's own connection, because the store needs
+    /// that connection to renew the lease while the closure runs. The library checks in the database that
+    /// they are two connections. Settings that the closure changes in the session, such as `search_path`, are
+    /// restored before the commit. After a deadlock or a serialization failure (SQLSTATE 40P01, 40001), the
+    /// closure is called again, up to three times. The closure must send a statement at least once in the
+    /// length of a lease. Otherwise the server ends the transaction, so that a stalled host doesn't keep its
+    /// locks.
     ///
     /// If the server ends the process of the connection, the connection is closed within a lease. If the task
     /// is cancelled, the connection is closed half a lease later, unless the closure has ended before.
     ///
-    /// Put changes of the schema into numbered files, and not into this closure. Here, `ALTER TABLE` waits
-    /// behind everyone who reads the table, for up to `lockTimeout`, and everyone who comes after it waits
-    /// too. An `SQLMigrator` waits for a second at a time, and lets the others through between its tries.
+    /// Put changes of the schema into numbered files, and not into this closure. In this closure,
+    /// `ALTER TABLE` waits for up to `lockTimeout` until nobody reads the table, and later readers wait until
+    /// it ends. An `SQLMigrator` waits for only a second at a time, and lets the readers continue between its
+    /// tries.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
@@ -61,8 +63,8 @@ extension FleetMigrationManager {
             outOfOrder: outOfOrder,
             minimumAppVersion: minimumAppVersion
         ) { attempt async throws(MigrationError) in
-            let db = FleetConnection(attempt.deadline) { try await connect() }
-            try await attempt.run(in: db, lockTimeout: lockTimeout, run)
+            let db = FleetConnection(within: attempt.deadline) { try await connect() }
+            try await attempt.run(in: db, lockTimeout: lockTimeout, closure: run)
         }
     }
 
@@ -106,7 +108,9 @@ extension FleetMigrationManager {
             minimumAppVersion: minimumAppVersion
         ) { attempt async throws(MigrationError) in
             let context = attempt.context
-            let db = FleetConnection(attempt.deadline, lockTimeout: lockTimeout) { try await connect() }
+            let db = FleetConnection(within: attempt.deadline, lockTimeout: lockTimeout) {
+                try await connect()
+            }
             // The cursor in the database makes each batch run exactly once. So a host that has lost its lease
             // and continues for a moment does no harm: its next batch begins where the other host has ended.
             let failure = await attempt.call(closing: db) {

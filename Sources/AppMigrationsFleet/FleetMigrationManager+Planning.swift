@@ -11,28 +11,37 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
-        let found = try await stored.read()
+        let found = try await repository.read()
         let state = try stateOrAssumed(in: found)
         // If this manager has assumed a first state, but the store has a state now, use the state in the
         // store.
-        let isUpToDate = found.state == nil || !hasAssumedState
         let base =
-            isUpToDate ? self.declarations.withLock { $0 } : Declarations(state.versions, under: rules)
-        return try await plan(declarations, by: state, in: found, from: base)
+            hasAssumedState && found.state != nil
+            ? Declarations(state.versions, under: rules) : self.declarations.withLock { $0 }
+        return try await plan(declarations, from: base, state: state, found: found)
     }
 
+    /// Calls `body` with a manager that runs nothing, and returns a row for each of its declarations.
+    ///
+    /// `base` has the versions and the rules that decide about each declaration. `state` is the state in the
+    /// store, or the state that this manager assumes if there is none. `found` says whether a host has the
+    /// lease.
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        by state: MigrationState,
-        in found: StoredState.Found,
-        from base: Declarations
+        from base: Declarations,
+        state: MigrationState,
+        found: StateRepository.Found
     ) async throws -> [PlannedMigration] {
         declarations.withLock { $0.beginPlan() }
-        // An attempt whose lease has not run out doesn't count as a crash.
-        let limit = found.isHeld ? nil : options.attemptLimit
+        // An attempt whose lease has not expired doesn't count as a crash.
+        let limit = found.isLeaseHeld ? nil : options.attemptLimit
         let plan = Plan(state, attemptLimit: limit, isStateAssumed: found.state == nil)
-        let manager = FleetMigrationManager(place, launch: launch, base.observed(by: plan))
-        let token = RunToken(place.token, isPlan: true)
+        let manager = FleetMigrationManager(
+            configuration,
+            launch: launch,
+            declarations: base.observed(by: plan)
+        )
+        let token = RunToken(configuration.token, isPlan: true)
         defer {
             token.end()
             manager.declarations.withLock { $0.endPlan() }
@@ -56,12 +65,12 @@ extension FleetMigrationManager {
     ///   or `cancelled`.
     nonisolated(nonsending) public var status: MigrationStatus {
         get async throws(MigrationError) {
-            let found = try await stored.read()
+            let found = try await repository.read()
             return MigrationStatus(
                 found.state,
                 of: location,
                 appVersion: currentVersion,
-                isUnderWay: found.isHeld ? nil : false
+                isUnderWay: found.isLeaseHeld ? nil : false
             )
         }
     }

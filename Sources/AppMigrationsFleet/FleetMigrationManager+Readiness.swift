@@ -22,14 +22,14 @@ extension FleetMigrationManager {
         var readOnlyOptions = options
         readOnlyOptions.isReadOnly = true
         let manager = Result { () throws(MigrationError) in
-            let place = try FleetPlace(
+            let configuration = try FleetConfiguration(
                 name: name,
                 currentVersion: currentVersion,
                 store: store,
                 options: readOnlyOptions
             )
-            let declarations = Declarations(StateVersions(), under: place.rules)
-            return FleetMigrationManager(place, launch: .same, declarations)
+            let declarations = Declarations(StateVersions(), under: configuration.rules)
+            return FleetMigrationManager(configuration, launch: .same, declarations: declarations)
         }
         return Readiness(manager)
     }
@@ -52,7 +52,7 @@ extension FleetMigrationManager {
             _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
         ) async throws -> Bool {
             let manager = try manager.get()
-            let found = try await manager.stored.read()
+            let found = try await manager.repository.read()
             guard let versions = found.state?.versions else { return false }
             try manager.rules.requireUpgradable(versions)
             if versions.minimumAppVersion.exceeds(manager.currentVersion) { return false }

@@ -15,9 +15,9 @@ extension FleetMigrationManager {
     /// instead.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
-    ///   `tooOld`, `usedByNewerApp`, `managerClosed` (only of the manager that a plan has passed to its
-    ///   closure, after the plan has ended), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    ///   `tooOld`, `usedByNewerApp`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `managerClosed`. The code
+    ///   `managerClosed` means that a plan has passed this manager to its closure, and has ended.
     public func reset(to version: String) async throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
@@ -91,7 +91,7 @@ extension FleetMigrationManager {
 
     private func requireWritable() throws(MigrationError) {
         if options.isReadOnly { throw .readOnly(location) }
-        if try RunToken.enclosing(place.token) != nil { throw .nested(nil, in: location) }
+        if try RunToken.enclosing(configuration.token) != nil { throw .nested(nil, in: location) }
         if let ended = declarations.withLock({ $0.endOfPlanError }) { throw ended }
     }
 }

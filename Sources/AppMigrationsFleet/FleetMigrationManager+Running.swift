@@ -39,7 +39,7 @@ extension FleetMigrationManager {
             // After an attempt has begun, its error already says what happened to the migration.
             let failure = attempt == nil ? error.completed(declaring: declaration.version) : error
             declarations.withLock { $0.close(failure) }
-            if let attempt { send(attempt.event(.failed, failure)) }
+            if let attempt { send(attempt.event(.failed, error: failure)) }
             throw failure
         }
     }
@@ -50,15 +50,15 @@ extension FleetMigrationManager {
     /// returns `nil`, this first waits for the host that has the lease.
     func repeatUntilSaved(
         for version: AppVersion? = nil,
-        _ step: (StoredState.Found) async throws(MigrationError) -> StoredState.Outcome?
+        _ step: (StateRepository.Found) async throws(MigrationError) -> StateRepository.SaveOutcome?
     ) async throws(MigrationError) {
         var wait = LeaseWait(manager: self, version: version, timeout: options.lockTimeout)
         while true {
             let found = try await wait.readOutsideClosure()
             switch try await step(found) {
             case .saved: return
-            case .refused(let now): try await wait.pauseIfUnchanged(now, since: found)
-            case nil: try await wait.pause(for: found.holder)
+            case .refused(let current): try await wait.pauseIfUnchanged(current, since: found)
+            case nil: try await wait.pause(for: found.holderName)
             }
         }
     }
@@ -68,13 +68,18 @@ extension FleetMigrationManager {
     /// If the store has this state already, nothing is written.
     func save(
         _ next: MigrationState,
-        over found: StoredState.Found,
-        _ version: AppVersion? = nil,
+        over found: StateRepository.Found,
+        version: AppVersion? = nil,
         else consequence: Message
-    ) async throws(MigrationError) -> StoredState.Outcome? {
+    ) async throws(MigrationError) -> StateRepository.SaveOutcome? {
         if next == found.state, let revision = found.revision { return .saved(revision) }
-        if found.isHeld { return nil }
-        return try await stored.save(next, version, at: found.revision, else: consequence)
+        if found.isLeaseHeld { return nil }
+        return try await repository.save(
+            next,
+            version: version,
+            ifRevision: found.revision,
+            else: consequence
+        )
     }
 
     /// Decides from the state in the store whether the migration has to run.
@@ -91,7 +96,7 @@ extension FleetMigrationManager {
         try await repeatUntilSaved(for: version) { found throws(MigrationError) in
             let state = try requireState(in: found)
             // An attempt whose lease has not expired doesn't count as a crash.
-            let limit = found.isHeld ? nil : options.attemptLimit
+            let limit = found.isLeaseHeld ? nil : options.attemptLimit
             let decision = try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.decide(
                     declaration,
@@ -105,54 +110,83 @@ extension FleetMigrationManager {
                     declarations.withLock { $0.stateToSaveIfNotRun(declaration, by: decision, from: state) }
                     ?? state
                 let consequence = decision.consequenceOfNotSaving(version)
-                let outcome = try await save(settled, over: found, version, else: consequence)
+                let outcome = try await save(settled, over: found, version: version, else: consequence)
                 if case .saved = outcome { update(from: settled) }
                 return outcome
             }
-            if found.isHeld { return nil }
-            let lease = Lease(owner: place.makeOwner(), fence: state.fence + 1, length: options.leaseLength)
-            let attempt = Interruption(lastAttempt, at: clock.now(), lease: lease)
-            let intent = state.beginningAttempt(attempt, minimumAppVersion: declaration.minimumAppVersion)
-            let sent = clock.uptime()
-            let outcome = try await stored.save(claiming: intent, over: state, version, at: found.revision)
-            // The revision of the document that has this lease.
-            let claimed: FleetRevision? =
-                switch outcome {
-                case .saved(let revision): revision
-                case .refused(let now):
-                    now.lease.map { $0.isSameLease(as: lease) } == true ? now.revision : nil
-                }
-            guard let claimed else { return outcome }
-            update(from: intent)
-            let progress = LeaseHolder.Progress(state: intent, revision: claimed, renewed: sent)
-            let holder = LeaseHolder(stored: stored, version: version, lease: lease, progress: progress)
-            let last = state.versions.lastRun
-            begun = FleetAttempt(
-                FleetMigrationContext(
-                    previousVersion: last,
-                    initialAttempt: attempt.attempt,
-                    holder: holder,
-                    onEvent: options.onEvent
-                )
+            if found.isLeaseHeld { return nil }
+            let (outcome, attempt) = try await takeLease(
+                for: declaration,
+                after: lastAttempt,
+                over: state,
+                ifRevision: found.revision
             )
-            return .saved(claimed)
+            begun = attempt
+            return outcome
         }
         return begun
     }
 
+    /// Tries to take the lease, and returns the attempt if this host has the lease now.
+    private func takeLease(
+        for declaration: Declarations.Declaration,
+        after lastAttempt: AttemptedMigration,
+        over state: MigrationState,
+        ifRevision revision: FleetRevision?
+    ) async throws(MigrationError) -> (StateRepository.SaveOutcome, FleetAttempt?) {
+        let version = declaration.version
+        let owner = configuration.makeOwner()
+        let lease = Lease(owner: owner, fence: state.fence + 1, length: options.leaseLength)
+        let interruption = Interruption(lastAttempt, at: clock.now(), lease: lease)
+        let intent = state.beginningAttempt(interruption, minimumAppVersion: declaration.minimumAppVersion)
+        let sent = clock.uptime()
+        let outcome = try await repository.takeLease(
+            with: intent,
+            over: state,
+            version: version,
+            ifRevision: revision
+        )
+        // The revision of the document that has this lease.
+        let leaseRevision: FleetRevision? =
+            switch outcome {
+            case .saved(let revision): revision
+            // The refused save may be a repetition of one that had already succeeded.
+            case .refused(let current):
+                current.lease.map { $0.isSameLease(as: lease) } == true ? current.revision : nil
+            }
+        guard let leaseRevision else { return (outcome, nil) }
+        update(from: intent)
+        let holder = LeaseHolder(
+            of: lease,
+            for: version,
+            in: repository,
+            savedWith: intent,
+            as: leaseRevision,
+            sent: sent
+        )
+        let context = FleetMigrationContext(
+            previousVersion: state.versions.lastRun,
+            initialAttempt: interruption.attempt,
+            holder: holder,
+            onEvent: options.onEvent
+        )
+        return (.saved(leaseRevision), FleetAttempt(context))
+    }
+
+    /// Takes over the versions of a state that was read or saved.
     func update(from state: MigrationState) { declarations.withLock { $0.update(from: state) } }
 
-    func requireState(in found: StoredState.Found) throws(MigrationError) -> MigrationState {
+    func requireState(in found: StateRepository.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
         throw .gone(location, isOfFleet: true)
     }
 
-    /// True if this is a read-only manager that has found no state, and assumes the one that the first run
-    /// would create.
+    /// True if this is a read-only manager that has found no state, and so assumes the state that the first
+    /// run would create.
     var hasAssumedState: Bool { options.isReadOnly && launch == .first }
 
     /// The state in the store, or the state that this manager assumes if there is none yet.
-    func stateOrAssumed(in found: StoredState.Found) throws(MigrationError) -> MigrationState {
+    func stateOrAssumed(in found: StateRepository.Found) throws(MigrationError) -> MigrationState {
         if found.state == nil, hasAssumedState {
             return MigrationState(name: name, versions: declarations.withLock { $0.versions })
         }

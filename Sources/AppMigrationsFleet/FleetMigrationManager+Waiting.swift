@@ -6,9 +6,10 @@ extension FleetMigrationManager {
     /// It reads the store once. Use it on hosts that leave the migrations to another host, and in a probe
     /// such as `/readyz`. Pass the function that declares the migrations on the hosts that run them.
     ///
-    /// It is false if there is no state yet, or if a declared version has not run: because it is pending or
-    /// running, or because only a newer release may run it, which has begun a later version. It is true if
-    /// the data is newer. ``requiredAppVersion`` says whether this app may use newer data.
+    /// It is false if there is no state yet, or if a declared version is pending or running. It stays false
+    /// if a newer release begins a later version before a declared version has run, because then only that
+    /// release may still run it. It is true if a newer release has already migrated the data.
+    /// ``requiredAppVersion`` says whether this app may use newer data.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `cancelled`; `attemptLimitReached` if no host will try again; the code of a wrong declaration,
@@ -16,7 +17,7 @@ extension FleetMigrationManager {
     nonisolated(nonsending) public func isMigrated(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> Bool {
-        try await pending(of: declarations, in: stored.read())?.isEmpty == true
+        try await pending(of: declarations, in: repository.read())?.isEmpty == true
     }
 
     /// Waits until ``isMigrated(_:)`` is true, and writes nothing.
@@ -46,8 +47,8 @@ extension FleetMigrationManager {
                 if let state = found.state { update(from: state) }
                 return
             }
-            if found.isHeld {
-                try await wait.pause(for: found.holder)
+            if found.isLeaseHeld {
+                try await wait.pause(for: found.holderName)
             } else {
                 let end = timeout.map { timeout in
                     timeoutError(
@@ -64,11 +65,11 @@ extension FleetMigrationManager {
     /// The rows of the declared versions that have not run; `nil` if there is no state yet.
     nonisolated(nonsending) func pending(
         of declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
-        in found: StoredState.Found
+        in found: StateRepository.Found
     ) async throws -> [PlannedMigration]? {
         guard let state = found.state else { return nil }
         let known = Declarations(state.versions, under: rules)
-        let rows = try await plan(declarations, by: state, in: found, from: known)
+        let rows = try await plan(declarations, from: known, state: state, found: found)
         let refusal = rows.lazy.compactMap(\.error).first
         // If a newer release has begun a later version, this app can't run its own version any more. That
         // version stays pending until the newer release has run it.

@@ -15,8 +15,8 @@ extension FleetMigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: A version, or a sub-migration of a version (`1.1-2`). It must be above the version that
-    ///     was declared before it, and must not be above the app's version. For the app's version, a
-    ///     sub-migration counts as its release: `1.1-2` as `1.1`.
+    ///     was declared before it, and must not be above the app's version. An app of version 1.1 may declare
+    ///     its sub-migrations too, such as `1.1-2`.
     ///   - outOfOrder: True if the version also runs, once, below the last-run version. Use it for a version
     ///     that a hotfix added after a later version was released. If the version is above the baseline, the
     ///     store is read once more.
@@ -35,8 +35,8 @@ extension FleetMigrationManager {
     ///   `underlyingError`. If the closure throws an error of the client library that the store uses, the
     ///   `underlyingError` is an `SQLError` with the server's message. The client's error is the
     ///   `underlyingError` of that `SQLError`. The code `usedByNewerApp` means that a newer release has begun
-    ///   a version above this app. Every error closes the manager, with two exceptions, both with the code
-    ///   `nested`: the call was made in a plan, or before the previous declaration had ended.
+    ///   a version above this app's version. Every error closes the manager, with two exceptions, both with
+    ///   the code `nested`: the call was made in a plan, or before the previous declaration had ended.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
@@ -88,7 +88,7 @@ extension FleetMigrationManager {
         }
         if isPlanned { return nil }
         // A plan passes another manager to its closure. This manager must not be used there.
-        if try RunToken.enclosing(place.token) != nil {
+        if try RunToken.enclosing(configuration.token) != nil {
             let version = AppVersion(text)
             throw .nested(version, in: location).completed(declaring: version)
         }
@@ -106,7 +106,7 @@ extension FleetMigrationManager {
     nonisolated(nonsending) private func readWholeState(for text: String) async throws(MigrationError) {
         guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
         do throws(MigrationError) {
-            let state = try await stateOrAssumed(in: stored.read())
+            let state = try await stateOrAssumed(in: repository.read())
             declarations.withLock { $0.keepWholeState(state) }
         } catch {
             let refusal = error.completed(declaring: AppVersion(text))
@@ -120,7 +120,7 @@ extension FleetMigrationManager {
         _ declaration: Declarations.Declaration
     ) async throws(MigrationError) {
         do throws(MigrationError) {
-            let state = try await stateOrAssumed(in: stored.read())
+            let state = try await stateOrAssumed(in: repository.read())
             try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.endReadOnly(declaration, in: state)
             }

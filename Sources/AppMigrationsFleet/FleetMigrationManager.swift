@@ -1,4 +1,4 @@
-public import AppMigrations  // Its `Declarations` decide which closures run, here too.
+public import AppMigrations
 @_exported public import AppMigrationsSQL
 
 /// Runs code once for a fleet of hosts that share their data, when the app moves past a version.
@@ -33,7 +33,7 @@ public final class FleetMigrationManager: Sendable {
 
     /// The app's version.
     ///
-    /// No later migration runs.
+    /// A migration to a later version can't be declared.
     public var currentVersion: AppVersion { rules.appVersion }
 
     /// How this app's version compares with the newest version that any host has started.
@@ -43,14 +43,14 @@ public final class FleetMigrationManager: Sendable {
     public var launch: MigrationManager.Launch { currentLaunch.withLock { $0 } }
 
     let currentLaunch: Guarded<MigrationManager.Launch>
-    let place: FleetPlace
+    let configuration: FleetConfiguration
     let declarations: Guarded<Declarations>
 
-    var stored: StoredState { place.stored }
-    var rules: UpgradeRules { place.rules }
-    var options: Options { place.options }
-    var clock: FleetClock { stored.deadline.clock }
-    var location: StateLocation { stored.location }
+    var repository: StateRepository { configuration.repository }
+    var rules: UpgradeRules { configuration.rules }
+    var options: Options { configuration.options }
+    var clock: FleetClock { repository.deadline.clock }
+    var location: StateLocation { repository.location }
 
     /// Reads the state of the subsystem `name`, and creates it on the first run of the fleet.
     ///
@@ -81,28 +81,32 @@ public final class FleetMigrationManager: Sendable {
         store: any FleetStore,
         options: Options = Options()
     ) async throws(MigrationError) {
-        let place: FleetPlace
+        let configuration: FleetConfiguration
         let start: StartOutcome
         do throws(MigrationError) {
-            place = try FleetPlace(
+            configuration = try FleetConfiguration(
                 name: name,
                 currentVersion: currentVersion,
                 store: store,
                 options: options
             )
-            start = try await place.start(firstRun)
+            start = try await configuration.start(firstRun)
         } catch {
             throw error.completed(by: "Nothing was run.")
         }
-        let declarations = Declarations(start.versions, under: place.rules)
-        self.init(place, launch: start.launch, declarations)
+        let declarations = Declarations(start.versions, under: configuration.rules)
+        self.init(configuration, launch: start.launch, declarations: declarations)
     }
 
     /// Creates a manager from its parts, and reads nothing.
     ///
     /// The public initializer, probes and plans use it.
-    init(_ place: FleetPlace, launch: MigrationManager.Launch, _ declarations: Declarations) {
-        self.place = place
+    init(
+        _ configuration: FleetConfiguration,
+        launch: MigrationManager.Launch,
+        declarations: Declarations
+    ) {
+        self.configuration = configuration
         currentLaunch = Guarded(launch)
         self.declarations = Guarded(declarations)
     }

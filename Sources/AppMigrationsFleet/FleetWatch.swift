@@ -12,33 +12,39 @@ final class FleetWatch: AnswerWatch {
     ///
     /// The key is the time at which the server has started.
     private let visibilities = Guarded<[String: Visibility]>([:])
+    private let waits = Guarded(Waits())
+
+    /// What is known about the statements that wait for locks.
     private struct Waits {
-        /// The transaction that the statement under way waits for.
+        /// The transaction that the running statement waits for.
         var blocker: String?
-        /// The transaction that the last statement to fail had waited for.
+        /// The transaction that the last failed statement was waiting for.
         var blockerOfFailure: String?
-        /// When the first statement failed because of a lock.
+        /// When a statement failed for the first time because of a lock.
         var firstFailure: Duration?
     }
-
-    private let waits = Guarded(Waits())
 
     init(_ context: FleetMigrationContext) { self.context = context }
 
     private var holder: LeaseHolder { context.holder }
-    private var deadline: Deadline { holder.stored.deadline }
+    private var deadline: Deadline { holder.repository.deadline }
     private var clock: FleetClock { deadline.clock }
 
     /// The transaction that the last failed statement was waiting for, when the server was last asked about
     /// it.
     var blocker: String? { waits.withLock { $0.blockerOfFailure } }
 
+    /// Runs a statement of this library, and returns its answer.
+    ///
+    /// The statement runs in a task of its own. This function waits for the first of three events: the
+    /// answer, the discovery that no answer will come, and the end of the time that a statement has after the
+    /// caller was cancelled.
     nonisolated(nonsending) func answer(
         at place: StatementPlace?,
         of connection: any AsyncSQLConnection.Type,
         _ statement: nonisolated(nonsending) @escaping () async throws -> SQLRows
     ) async throws -> SQLRows {
-        let isShown = try await isShown(place)
+        let isVisible = try await canSeeProcess(of: place)
         let isolation = #isolation
         let statement = ClosureOfCaller(body: statement)
         let number = beginStatement()
@@ -46,7 +52,8 @@ final class FleetWatch: AnswerWatch {
         let first = FirstResult<SQLRows>()
         let answering = Task { first.end(await Result { try await statement.call(on: isolation) }) }
         let watching = Task {
-            if let error = await self.connectionLoss(at: place, isShown: isShown, isInClosure: false) {
+            let error = await self.waitForLoss(at: place, isVisible: isVisible, isInClosure: false)
+            if let error {
                 first.end(.failure(UnansweredStatement(error)))
             }
         }
@@ -74,12 +81,13 @@ final class FleetWatch: AnswerWatch {
         }
     }
 
+    /// Calls a closure of the app, and closes its connection if no statement on it can be answered any more.
     nonisolated(nonsending) func call(
         at place: StatementPlace?,
         closing db: any AsyncSQLConnection,
         _ closure: nonisolated(nonsending) () async throws -> Void
     ) async throws {
-        let isShown = try await isShown(place)
+        let isVisible = try await canSeeProcess(of: place)
         // `db` is closed in another task while the closure may be waiting for a statement on it. That is the
         // purpose: closing the connection ends the statement.
         nonisolated(unsafe) let db = db
@@ -96,7 +104,7 @@ final class FleetWatch: AnswerWatch {
             _ = await Result { try await closing.call(on: isolation) }
         }
         let watching = Task {
-            let error = await self.connectionLoss(at: place, isShown: isShown, isInClosure: true)
+            let error = await self.waitForLoss(at: place, isVisible: isVisible, isInClosure: true)
             if let error { await close(error) }
         }
         let ending = Guarded<Task<Void, Never>?>(nil)
@@ -143,19 +151,18 @@ final class FleetWatch: AnswerWatch {
         )
     }
 
-    /// Records that the task of a statement was cancelled.
-    ///
-    /// Calls `end` half a lease later, unless the statement has ended before.
+    /// Records that the task of a statement was cancelled, and calls `end` half a lease later, unless the
+    /// statement has ended before.
     ///
     /// The lease isn't renewed until the statement has ended.
     private func endAfterCancellation(
         of number: Int,
         by end: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never>? {
-        guard holder.cancelStatement(number) else { return nil }
+        guard holder.recordCancellation(ofStatement: number) else { return nil }
         return Task { [clock, holder, limit = deadline.limit] in
             do { try await clock.timer(limit) } catch { return }
-            if holder.isUnderWay(number) { await end() }
+            if holder.isRunning(number) { await end() }
         }
     }
 }
@@ -165,13 +172,14 @@ extension FleetWatch {
     /// True if the store's server runs the statement, and the store's role may see its processes.
     ///
     /// The server is asked once, and the answer is kept.
-    private nonisolated(nonsending) func isShown(_ place: StatementPlace?) async throws -> Bool {
+    private nonisolated(nonsending) func canSeeProcess(of place: StatementPlace?) async throws -> Bool {
         guard let place, let server = place.process?.start else { return false }
         let visibility = visibilities.withLock { $0[server] }
-        // The transaction before this statement has asked the server.
+        // A statement outside of a transaction is recognized by its text, so its text has to be visible.
+        // Each such statement follows a transaction, for which the server was asked.
         if case .alone = place { return visibility == .statements }
         if let visibility { return visibility != .nothing }
-        guard let store = holder.stored.postgres else { return false }
+        guard let store = holder.repository.postgres else { return false }
         let state = try await deadline.bound {
             try await Self.processState(of: place, in: store, idleFor: .zero)
         }
@@ -184,17 +192,18 @@ extension FleetWatch {
     private enum Visibility {
         /// It isn't the store's server.
         case nothing
-        /// Its processes, but not the statements that they run.
+        /// The role sees its processes, but not the statements that they run.
         case processes
+        /// The role sees its processes and their statements.
         case statements
     }
 
     /// Waits until it is certain that the statement will never be answered, and returns the error for that.
     ///
-    /// Returns `nil` if this can't be found out.
-    private func connectionLoss(
+    /// Returns `nil` if this can't be found out, or if this task is cancelled.
+    private func waitForLoss(
         at place: StatementPlace?,
-        isShown: Bool,
+        isVisible: Bool,
         isInClosure: Bool
     ) async -> SQLError? {
         guard let place else { return nil }
@@ -204,9 +213,9 @@ extension FleetWatch {
             let limit = deadline.limit.description
             return SQLError(.closed, "There was no answer within \(limit), so the connection was given up")
         }
-        guard isShown, let store = holder.stored.postgres else { return nil }
+        guard isVisible, let store = holder.repository.postgres else { return nil }
         var isMissing = false
-        var pause = timeToFirstLook
+        var pause = timeToFirstCheck
         while true {
             do {
                 try await clock.timer(pause)
@@ -238,10 +247,10 @@ extension FleetWatch {
     /// How long a statement runs before the server is asked about it for the first time: the length of a
     /// lease, or less after a lock was not available.
     ///
-    /// A script tries to lock a table again and again, for a short time each. The transaction that has locked
-    /// the table can only be seen during such a try. So if the tries have failed for the length of a lease,
-    /// the server is asked after half a second already.
-    private var timeToFirstLook: Duration {
+    /// A script tries again and again to lock a table, and each try is short. The server shows the
+    /// transaction that has locked the table only during such a try. So if the tries have failed for the
+    /// length of a lease, the server is asked after half a second already.
+    private var timeToFirstCheck: Duration {
         let length = holder.lease.length
         guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return length }
         return min(length, max(.milliseconds(500), firstFailure + length - clock.uptime()))

@@ -1,7 +1,7 @@
 internal import AppMigrations
 
-/// The wait for another host: it pauses between the reads of the state, sends `waiting` events, and ends the
-/// wait after a timeout.
+/// Waits for another host: pauses between the reads of the state, sends `waiting` events, and throws after a
+/// timeout.
 struct LeaseWait {
     let manager: FleetMigrationManager
     let version: AppVersion?
@@ -12,6 +12,7 @@ struct LeaseWait {
     var hasPaused = false
     var lastEvent: Duration?
     var nextDelay = Duration.milliseconds(20)
+    /// The host or the transaction that the last pause waited for.
     var holder = ""
     /// The error to throw after the timeout, if no host has the lease.
     var timeoutError: MigrationError?
@@ -21,17 +22,17 @@ struct LeaseWait {
     /// has changed.
     var firstRefusal: Duration?
 
-    private var stored: StoredState { manager.stored }
-    private var location: StateLocation { stored.location }
+    private var repository: StateRepository { manager.repository }
+    private var location: StateLocation { repository.location }
     private var clock: FleetClock { manager.clock }
     /// How long failures and refusals of the store are tolerated.
     private var patience: Duration { manager.options.leaseLength }
 
     /// Reads the state.
     ///
-    /// Throws `cancelled` in a cancelled task, and `nested` if the call is made inside of the closure that
-    /// has the lease, because it would wait for itself.
-    mutating func readOutsideClosure() async throws(MigrationError) -> StoredState.Found {
+    /// Throws `cancelled` in a cancelled task. Throws `nested` if the closure that runs under the lease makes
+    /// this call, because the call would wait for that closure, and the closure for the call.
+    mutating func readOutsideClosure() async throws(MigrationError) -> StateRepository.Found {
         if Task.isCancelled {
             throw location.cancelled("before this host changed the state of \(location)", version: version)
         }
@@ -46,15 +47,15 @@ struct LeaseWait {
     ///
     /// Before the first pause, an error is thrown at once. After that, a failed read is tried again for the
     /// length of a lease, because the store's server may be restarting.
-    mutating func read() async throws(MigrationError) -> StoredState.Found {
+    mutating func read() async throws(MigrationError) -> StateRepository.Found {
         while true {
             let asked = clock.awake()
             let start = start ?? asked
             self.start = start
             do throws(MigrationError) {
                 // Even if the timeout is over, a read has a second, or half a lease if that is shorter.
-                let left = timeout.map { max(.seconds(1), $0 - (asked - start)) } ?? stored.deadline.limit
-                let found = try await stored.read(within: min(left, stored.deadline.limit))
+                let left = timeout.map { max(.seconds(1), $0 - (asked - start)) } ?? repository.deadline.limit
+                let found = try await repository.read(within: min(left, repository.deadline.limit))
                 firstFailure = nil
                 return found
             } catch {
@@ -76,21 +77,22 @@ struct LeaseWait {
     /// Pauses if the store refused to replace a document that nobody has changed: somebody else has locked
     /// its row.
     ///
-    /// A host locks the row for less than the length of a lease. After that time the lock is probably that of
-    /// a console whose transaction was left open. So the server is asked for it, and the wait reports it.
+    /// A host locks the row for less than the length of a lease. After that time the lock probably belongs to
+    /// a console whose transaction was left open. So the server is asked for that transaction, and the
+    /// `waiting` event names it.
     mutating func pauseIfUnchanged(
-        _ now: StoredState.Found,
-        since found: StoredState.Found
+        _ current: StateRepository.Found,
+        since found: StateRepository.Found
     ) async throws(MigrationError) {
-        guard now.revision == found.revision else {
+        guard current.revision == found.revision else {
             firstRefusal = nil
             return
         }
         let since = firstRefusal ?? clock.awake()
         firstRefusal = since
         let isLong = clock.awake() - since >= patience
-        let blocker = isLong ? await stored.blocker() : nil
-        try await pause(for: blocker ?? now.holder)
+        let blocker = isLong ? await repository.blocker() : nil
+        try await pause(for: blocker ?? current.holderName)
     }
 
     /// Sends a `waiting` event at most every 10 seconds, and sleeps.

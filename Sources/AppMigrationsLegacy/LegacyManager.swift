@@ -100,7 +100,9 @@ public struct LegacyManager: Sendable {
     ) throws -> MigrationManager.FirstRun {
         guard isUnlocked else { throw MigrationGate.RequiresUnlock() }
         if let version = try lastRunVersion { return .existingData(at: version.description) }
-        for key in library.launchKeys where try defaults.value(forKey: key) != nil { return .everything }
+        if try library.launchKeys.contains(where: { try defaults.value(forKey: $0) != nil }) {
+            return .everything
+        }
         return try withoutKeys()
     }
 

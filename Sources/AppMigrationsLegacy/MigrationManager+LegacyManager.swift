@@ -11,8 +11,8 @@ extension MigrationManager {
     /// This call also updates the user defaults, so that an older release doesn't repeat the migration. Once
     /// the migration is recorded as run, or belongs to a fresh install, each start raises the old library's
     /// version to `toVersion` if it is lower. This happens only after the migration has been recorded. So if
-    /// the process dies in the closure, or protected files are restored, the user defaults don't contain the
-    /// migration.
+    /// the process dies in the closure, or protected files are restored, the user defaults don't say
+    /// that the migration has run.
     ///
     /// Declare every migration of the old releases this way. Use exactly the same version string, because
     /// the old libraries treat `3.1` and `3.1.0` as two versions. Declare newer migrations with
@@ -30,9 +30,10 @@ extension MigrationManager {
     ///     `MigrationManager.Options.keepsReplacedFiles` keeps what the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
-    /// - Throws: The errors of `whenMigrating(toVersion:)`. Also a ``LegacyDefaultsError``, if the old version
-    ///   can't be read or saved. Before the closure has run, it is the `underlyingError` of a `MigrationError`
-    ///   with the code `migrationFailed`. After the migration has been recorded, it is thrown itself.
+    /// - Throws: The errors of `whenMigrating(toVersion:)`. Also a ``LegacyDefaultsError``, if the old
+    ///   version can't be read or saved. Before the closure has run, it is the `underlyingError` of a
+    ///   `MigrationError` with the code `migrationFailed`. After the migration has been recorded, it is
+    ///   thrown itself.
     @discardableResult
     public func whenMigrating(
         toVersion: String,

@@ -9,33 +9,27 @@ extension SQLError {
         /// It is `nil` if that differs from error to error. Then the error's message contains it.
         let advice: String?
 
-        /// True if the error's description says before the advice that no migration was run, or no further
-        /// one.
-        let namesUnrunMigrations: Bool
+        /// True if the description of such an error says that no migration, or no further migration, was run.
+        ///
+        /// That sentence comes before the advice.
+        let saysNoMigrationWasRun: Bool
 
         /// Declares a code.
         ///
         /// A code is declared in the lowest module that throws it, tests for it, or names it in its
         /// documentation.
-        package init(_ name: String, advice: String? = nil) {
+        package init(_ name: String, advice: String? = nil, saysNoMigrationWasRun: Bool = false) {
             description = name
             self.advice = advice
-            namesUnrunMigrations = false
+            self.saysNoMigrationWasRun = saysNoMigrationWasRun
         }
 
-        /// Declares a code whose errors say that no migration was run, or no further one.
-        package init(_ name: String, adviceAfterUnrun advice: String) {
-            description = name
-            self.advice = advice
-            namesUnrunMigrations = true
-        }
-
-        /// The code for a server's SQLSTATE ("PostgreSQL Error Codes"); `nil` if the code that the caller
-        /// already has says more.
+        /// The code for a server's SQLSTATE ("PostgreSQL Error Codes"); `nil` for an SQLSTATE that has no
+        /// code of its own.
         init?(sqlState: String) {
             switch sqlState {
-            // After a deadlock or a serialization failure, the next try may succeed, as after a wait for a
-            // lock.
+            // 55P03 is a lock that wasn't available, 40P01 a deadlock, and 40001 a serialization failure. In
+            // each case, the next try may succeed.
             case "55P03", "40P01", "40001": self = .busy
             // The role lacks rights, so trying again doesn't help.
             case "25006", "42501": self = .readOnly
@@ -46,8 +40,9 @@ extension SQLError {
             }
         }
 
-        /// True if an error of this kind is about the database and not about the migration, so that no script
-        /// is named.
+        /// True if an error of this kind is about the database and not about the migration.
+        ///
+        /// Such an error doesn't name the script.
         package var isOfDatabase: Bool {
             [.busy, .readOnly, .diskFull, .cancelled, .cannotOpen, .closed, .damaged].contains(self)
         }
@@ -137,7 +132,8 @@ extension SQLError {
         public static var alreadyInTransaction: Code {
             Code(
                 "alreadyInTransaction",
-                adviceAfterUnrun: "Commit first, or pass insideTransaction: true."
+                advice: "Commit first, or pass insideTransaction: true.",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -145,7 +141,8 @@ extension SQLError {
         public static var invalidVersion: Code {
             Code(
                 "invalidVersion",
-                adviceAfterUnrun: "Use a version from 0 up, with at most 18 digits."
+                advice: "Use a version from 0 up, with at most 18 digits.",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -153,7 +150,8 @@ extension SQLError {
         public static var duplicateVersion: Code {
             Code(
                 "duplicateVersion",
-                adviceAfterUnrun: "Give one of them another version."
+                advice: "Give one of them another version.",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -161,9 +159,10 @@ extension SQLError {
         public static var invalidFileName: Code {
             Code(
                 "invalidFileName",
-                adviceAfterUnrun:
+                advice:
                     "Name it <version>.sql or <version>_<name>.sql, with letters, digits, spaces, - and _"
-                    + " in the name, or move it out of the folder."
+                    + " in the name, or move it out of the folder.",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -171,9 +170,10 @@ extension SQLError {
         public static var unknownTarget: Code {
             Code(
                 "unknownTarget",
-                adviceAfterUnrun:
+                advice:
                     "Pass the version of a migration. A database above all of them belongs to a newer"
-                    + " release, and needs an update of the app."
+                    + " release, and needs an update of the app.",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -182,8 +182,9 @@ extension SQLError {
         public static var changedMigration: Code {
             Code(
                 "changedMigration",
-                adviceAfterUnrun:
-                    "Restore the original SQL, and write the change as a new migration after the last one."
+                advice:
+                    "Restore the original SQL, and write the change as a new migration after the last one.",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -192,8 +193,8 @@ extension SQLError {
         public static var outOfOrder: Code {
             Code(
                 "outOfOrder",
-                adviceAfterUnrun:
-                    "Give it a higher version, or let the migrator run it (outOfOrder: .reported)."
+                advice: "Give it a higher version, or let the migrator run it (outOfOrder: .reported).",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -225,7 +226,8 @@ extension SQLError {
         public static var foreignLedger: Code {
             Code(
                 "foreignLedger",
-                adviceAfterUnrun: "Give this migrator a ledger of its own (ledger:)."
+                advice: "Give this migrator a ledger of its own (ledger:).",
+                saysNoMigrationWasRun: true
             )
         }
 
@@ -249,9 +251,9 @@ extension SQLError {
 
         /// A file is damaged or is not a database, or a requested check found damage.
         ///
-        /// SQLite reports two more problems as a corrupt file or as no database: an encrypted file without
-        /// its key, and a schema that only a newer SQLite compiles. So a connection throws this code for
-        /// these as well. `SQLiteStore` of `AppMigrationsSchema` distinguishes them.
+        /// SQLite reports two other problems with the same results (`SQLITE_CORRUPT` and `SQLITE_NOTADB`): an
+        /// encrypted file without its key, and a schema that only a newer SQLite compiles. So a connection
+        /// throws this code for these as well. `SQLiteStore` of `AppMigrationsSchema` distinguishes them.
         public static var damaged: Code {
             Code(
                 "damaged",

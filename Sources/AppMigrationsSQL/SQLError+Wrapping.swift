@@ -79,11 +79,12 @@ extension SQLError {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
-    /// Wraps an error of the caller's closure for a store, and adds the store's path and a sentence about the
-    /// state in which the store is.
+    /// Wraps the error that the caller's closure threw for a store.
+    ///
+    /// Adds the store's path, and `outcome`: a sentence about the state in which the store is now.
     ///
     /// An error of this library keeps its code and its facts.
-    package static func failure(_ error: any Error, of store: String, _ outcome: String) -> SQLError {
+    package static func failure(_ error: any Error, of store: String, outcome: String) -> SQLError {
         wrapped(error, as: .migrationFailed).with {
             if $0.path == nil, $0.line == nil { $0.path = store }
             $0.outcome = outcome

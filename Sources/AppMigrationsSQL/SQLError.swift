@@ -37,8 +37,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var underlyingError: (any Error)?
         /// True if the connection failed, and no server reported a reason.
         package var isOfLostConnection = false
-        /// True if the line and the column are a place in the file at the path.
-        package var hasPlaceInFile = false
+        /// True if the line and the column are a position in the file at the path.
+        package var hasPositionInFile = false
         /// The state in which the store was left, as a sentence.
         package var outcome: String?
     }
@@ -119,7 +119,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             if let migrationName { text += " (\(migrationName))" }
             text += ": "
         }
-        if let place { text += "\(place): " }
+        if let location { text += "\(location): " }
         text += message
         if let extendedResultCode { text += " (SQLite error \(extendedResultCode))" }
         if let sqlState { text += " (SQLSTATE \(sqlState))" }
@@ -133,7 +133,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             text += " Edited after it was applied: \(changed.map(String.init).joined(separator: ", "))."
         }
         if let outcome { text += " \(outcome)." }
-        if code.namesUnrunMigrations {
+        if code.saysNoMigrationWasRun {
             text += applied.isEmpty ? " No migration was run." : " No further migration was run."
         }
         let advice = isVirtualTableDamage ? Self.virtualTableAdvice : code.advice
@@ -151,10 +151,11 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             + " which for a full-text index f is INSERT INTO f(f) VALUES('rebuild')."
     }
 
-    private var place: String? {
+    private var location: String? {
         guard let line, let column else { return path }
         guard let path else { return "line \(line), column \(column)" }
-        return facts.hasPlaceInFile ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
+        return facts.hasPositionInFile
+            ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
     }
 
     /// The first 200 characters.

@@ -108,9 +108,9 @@ import Testing
             )
         }
         try await pass(.zero)
-        let claimed = try await manager.stored.read().revision
+        let claimed = try await manager.repository.read().revision
         for number in 1...3 {
-            #expect(try await (manager.stored.read().revision == claimed) == (number == 1))
+            #expect(try await (manager.repository.read().revision == claimed) == (number == 1))
             #expect(!task.hasEnded)
             try await pass(.seconds(5))
         }
@@ -272,7 +272,8 @@ import Testing
                 )
             }
         }
-        // The other host's write was in this transaction and is gone with it, so the lease stands and the failure is noted.
+        // The other host's write was in this transaction and is gone with it, so the lease stands and the
+        // failure is noted.
         #expect(error?.code == .migrationFailed)
         #expect(try await place.notes() == 0)
     }

@@ -38,7 +38,7 @@ import Testing
         lost(.notRenewed(.seconds(15)), "it could not be renewed in the store for 15.0 seconds"),
         lost(.taken(by: "b, process 8, f01"), "b, process 8, f01 has taken over"),
         lost(
-            .setBack,
+            .documentIsOlder,
             "the store has an older document than the one that this host saved, as after a failover or a restored backup"
         ),
         lost(.taken(by: nil), "another host has replaced the document"),

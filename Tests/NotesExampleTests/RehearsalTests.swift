@@ -110,7 +110,7 @@ struct RehearsalTests {
         #expect(
             first.description
                 == "From 1.2.5 to 3.1, killed after the closure of 1.3, and started again: compared with one jump, "
-                + "`notes.sqlite` has in the row of note with id 1 text "
+                + "`notes.sqlite` has a different row of note with id 1: text "
                 + #"…s AAWelcome to 1.3!\nWelcome to 1.3!\n' and not …s AAWelcome to 1.3!\n'. "#
                 + "Migration 1.3 is not repeatable. Let it check what is already done, or list the files that it "
                 + "changes in protecting:."

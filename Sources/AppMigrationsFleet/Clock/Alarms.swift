@@ -16,9 +16,11 @@ package final class Alarms: Sendable {
 
     static let ofProcess = Alarms(by: FleetClock())
 
-    /// `wakeTime` is when the current timer task wakes up, or `nil` if there is none.
+    /// The alarms that are set; how many were ever set; and when the current timer task wakes up, or `nil` if
+    /// there is none.
     ///
-    /// A timer task that was replaced by an earlier one notices that when it wakes up, and ends.
+    /// If a new alarm is due before that, another timer task becomes the current one. The old one notices
+    /// that when it wakes up, and ends.
     private let pending = Guarded((alarms: [Alarm](), count: 0, wakeTime: Duration?.none))
     private let clock: FleetClock
 

@@ -16,34 +16,20 @@ struct Deadline: Sendable {
         _ limit: Duration? = nil,
         _ call: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        let waiter = Guarded<CheckedContinuation<Value, any Error>?>(nil)
-        let end: @Sendable (Result<Value, any Error>) -> Void = { result in
-            let first = waiter.withLock { waiter in
-                defer { waiter = nil }
-                return waiter
-            }
-            first?.resume(with: result)
+        let first = FirstResult<Value>()
+        let task = Task { first.end(await Result(of: call)) }
+        // The limit is computed only now, while the call is already running: dividing a `Duration` takes as
+        // long as everything else that a start does before its call.
+        let limit = limit ?? self.limit
+        let cancelAlarm = clock.alarm(limit) { first.end(.failure(Overdue(limit: limit))) }
+        defer {
+            cancelAlarm()
+            task.cancel()
         }
-        // On every exit, the alarm and the call's task are cancelled.
-        var cleanUp: @Sendable () -> Void = {}
-        defer { cleanUp() }
         return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                waiter.withLock { $0 = continuation }
-                let task = Task { end(await Result(of: call)) }
-                // The limit is computed only now, while the call is already running: dividing a `Duration`
-                // takes as long as everything else that a start does before its call.
-                let limit = limit ?? self.limit
-                let cancelAlarm = clock.alarm(limit) { end(.failure(Overdue(limit: limit))) }
-                cleanUp = {
-                    cancelAlarm()
-                    task.cancel()
-                }
-                // If the task was cancelled before `waiter` was set, `onCancel` had nothing to resume.
-                if Task.isCancelled { end(.failure(CancellationError())) }
-            }
+            try await first.value
         } onCancel: {
-            end(.failure(CancellationError()))
+            first.end(.failure(CancellationError()))
         }
     }
 }

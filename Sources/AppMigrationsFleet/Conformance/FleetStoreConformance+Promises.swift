@@ -161,7 +161,7 @@ extension FleetStoreConformance {
 
     func checkConcurrency() async throws -> String? {
         let name = "\(prefix)-crowd"
-        let made = try await crowd { number in
+        let made = try await runWriters { number in
             try await host(number).replaceDocument(named: name, ifRevision: nil, with: Array("0".utf8)).map {
                 [$0]
             } ?? []
@@ -170,7 +170,7 @@ extension FleetStoreConformance {
             return
                 "\(writers) tasks tried to create the same document at once, and \(made.count) succeeded instead of one."
         }
-        let revisions = try await crowd { number in
+        let revisions = try await runWriters { number in
             var won: [FleetRevision] = []
             // One of the tasks succeeds each time, so none of them needs so many tries. The limit ends the
             // test of a store that refuses all of them.
@@ -179,8 +179,8 @@ extension FleetStoreConformance {
                 guard let found = current, let count = Int(String(decoding: found.bytes, as: UTF8.self))
                 else {
                     throw FleetStoreFinding(
-                        .concurrency,
-                        "Host \(number % hosts.count) read \(text(current)) instead of a number."
+                        of: .concurrency,
+                        description: "Host \(number % hosts.count) read \(text(current)) instead of a number."
                     )
                 }
                 let next = Array("\(count + 1)".utf8)
@@ -205,7 +205,8 @@ extension FleetStoreConformance {
         return nil
     }
 
-    private func crowd(
+    /// Runs the body in several tasks at once, and returns all their revisions.
+    private func runWriters(
         _ body: @escaping @Sendable (_ number: Int) async throws -> [FleetRevision]
     ) async throws -> [FleetRevision] {
         try await withThrowingTaskGroup(of: [FleetRevision].self) { group in

@@ -56,13 +56,15 @@ public struct FleetStoreConformance: Sendable {
             (.revisions, checkRevisions), (.freshness, checkFreshness), (.bytes, checkBytes),
             (.names, checkNames), (.concurrency, checkConcurrency), (.errors, checkErrors),
         ]
-        for (promise, check) in checks {
+        for (kind, check) in checks {
             do {
-                if let problem = try await check() { findings.append(FleetStoreFinding(promise, problem)) }
+                if let problem = try await check() {
+                    findings.append(FleetStoreFinding(of: kind, description: problem))
+                }
             } catch let finding as FleetStoreFinding {
-                findings.append(FleetStoreFinding(promise, finding.description))
+                findings.append(FleetStoreFinding(of: kind, description: finding.description))
             } catch {
-                findings.append(FleetStoreFinding(promise, "A call threw \(error)."))
+                findings.append(FleetStoreFinding(of: kind, description: "A call threw \(error)."))
             }
         }
         return findings
@@ -81,7 +83,10 @@ public struct FleetStoreConformance: Sendable {
             with: Array(text.utf8)
         )
         guard let made else {
-            throw FleetStoreFinding(.creation, "The first document \"\(name)\" was refused.")
+            throw FleetStoreFinding(
+                of: .creation,
+                description: "The first document \"\(name)\" was refused."
+            )
         }
         return made
     }

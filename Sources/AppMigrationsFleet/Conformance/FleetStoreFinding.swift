@@ -8,7 +8,7 @@ public struct FleetStoreFinding: Error, Sendable, CustomStringConvertible {
     /// The finding in words: which calls were made, and what they returned.
     public let description: String
 
-    init(_ kind: Kind, _ description: String) {
+    init(of kind: Kind, description: String) {
         self.kind = kind
         self.description = description
     }

@@ -11,7 +11,7 @@ extension LeaseHolder {
         closing db: (any AsyncSQLConnection & Sendable)?,
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async -> (any Error)? {
-        progress.withLock { $0.db = db }
+        mutableState.withLock { $0.db = db }
         return await withoutActuallyEscaping(body, do: callInTask)
     }
 
@@ -28,9 +28,9 @@ extension LeaseHolder {
             await self.renew()
             if self.loss != nil { await self.interrupt() }
         }
-        progress.withLock { progress in
-            progress.closureTask = closureTask
-            progress.renewalTask = renewalTask
+        mutableState.withLock { mutable in
+            mutable.closureTask = closureTask
+            mutable.renewalTask = renewalTask
         }
         defer { renewalTask.cancel() }
         return await withTaskCancellationHandler {
@@ -40,12 +40,12 @@ extension LeaseHolder {
         }
     }
 
-    func cancelClosure() { progress.withLock { $0.closureTask }?.cancel() }
+    func cancelClosure() { mutableState.withLock { $0.closureTask }?.cancel() }
 
     /// Cancels the closure's task, and closes its connection, so that a hanging statement ends.
     func interrupt() async {
         cancelClosure()
-        await progress.withLock { $0.db }?.close()
+        await mutableState.withLock { $0.db }?.close()
     }
 
     /// Renews until the task is cancelled or the lease lost.
@@ -66,43 +66,47 @@ extension LeaseHolder {
                 pause = min(lease.length / 6, max(.zero, timeToLastTry))
             } catch {
                 if loss != nil { return }
-                let end = progress.withLock { $0.end } ?? lastTryStart
+                let end = mutableState.withLock { $0.lastTryEnd } ?? lastTryStart
                 pause = max(.zero, min(retryPause, .seconds(1), end - clock.uptime()))
             }
         }
     }
 }
 
-/// Keeps track of the running statements of this library, and of the running closures that have a connection.
+/// Keeps track of the running statements of this library.
+///
+/// A running closure that has a connection counts as one statement.
 extension LeaseHolder {
-    /// Begins a statement; returns its number.
+    /// Records that a statement has begun, and returns its number.
     func beginStatement() -> Int {
-        progress.withLock { progress in
-            progress.statementCount += 1
-            progress.statements[progress.statementCount] = false
-            return progress.statementCount
+        mutableState.withLock { mutable in
+            mutable.statementCount += 1
+            mutable.statements[mutable.statementCount] = false
+            return mutable.statementCount
         }
     }
 
     /// Records that the task of a statement was cancelled.
     ///
-    /// Returns false if the statement has ended.
-    func cancelStatement(_ number: Int) -> Bool {
-        progress.withLock { progress in
-            if progress.statements[number] == nil { return false }
-            progress.statements[number] = true
+    /// Returns false if the statement has ended already.
+    func recordCancellation(ofStatement number: Int) -> Bool {
+        mutableState.withLock { mutable in
+            if mutable.statements[number] == nil { return false }
+            mutable.statements[number] = true
             return true
         }
     }
 
-    func isUnderWay(_ number: Int) -> Bool { progress.withLock { $0.statements[number] != nil } }
+    func isRunning(_ number: Int) -> Bool { mutableState.withLock { $0.statements[number] != nil } }
 
-    func endStatement(_ number: Int) { progress.withLock { $0.statements[number] = nil } }
+    func endStatement(_ number: Int) { mutableState.withLock { $0.statements[number] = nil } }
 
     /// The time between two tries to renew, after a failure or while a statement's end is awaited.
     private var retryPause: Duration { lease.length / 12 }
 
-    private var isAnyStatementCancelled: Bool { progress.withLock { $0.statements.values.contains(true) } }
+    private var isAnyStatementCancelled: Bool {
+        mutableState.withLock { $0.statements.values.contains(true) }
+    }
 }
 
 /// If the lease can't be renewed for half of its length, this host gives it up. Other hosts take over only
@@ -113,16 +117,16 @@ extension LeaseHolder {
     private var lastTryLength: Duration { lease.length / 12 }
 
     /// When the last try to renew the lease begins.
-    private var lastTryStart: Duration { renewed + lease.length / 2 - lastTryLength }
+    private var lastTryStart: Duration { renewedAt + lease.length / 2 - lastTryLength }
 
     /// The time until the last try has to begin; negative if it should have begun already.
     var timeToLastTry: Duration { lastTryStart - clock.uptime() }
 
     /// Begins a try to save, and returns the time at which it has to be answered.
     ///
-    /// If it is the last try, that time is also stored.
+    /// If it is the last try, that time is also kept as `lastTryEnd`.
     ///
-    /// If the process was suspended, it could not try before. So the last try has its full time from now on.
+    /// A process that was suspended could not try earlier. So the last try has its full time from now on.
     /// This is safe, because the save succeeds only if no other host has taken over.
     ///
     /// A renewal waits for a running checkpoint. So a checkpoint that would leave no time for the last try
@@ -131,10 +135,10 @@ extension LeaseHolder {
         let now = clock.uptime()
         let needed = isCheckpoint ? lastTryLength : .zero
         if now + needed < lastTryStart { return lastTryStart }
-        let last = max(now + lastTryLength, renewed + lease.length / 2)
-        return progress.withLock { progress in
-            let end = progress.end ?? last
-            progress.end = end
+        let last = max(now + lastTryLength, renewedAt + lease.length / 2)
+        return mutableState.withLock { mutable in
+            let end = mutable.lastTryEnd ?? last
+            mutable.lastTryEnd = end
             return end
         }
     }

@@ -7,23 +7,25 @@ internal import AppMigrationsSQL
 /// Renewals and checkpoints are saved in the same way, and only one save runs at a time. After the lease was
 /// lost nothing is written.
 final class LeaseHolder: Sendable {
-    struct Progress {
+    /// The parts of a holder that change while the closure runs.
+    struct MutableState {
         var state: MigrationState
         var revision: FleetRevision
         /// When the last successful save was sent.
         ///
         /// The store received it at this time or later, so other hosts count the length of the lease from
         /// this time or later, too.
-        var renewed: Duration
+        var renewedAt: Duration
         /// When the last try to renew the lease has to be answered: if it fails, the lease is given up.
         ///
         /// `nil` until the last try has begun.
-        var end: Duration?
+        var lastTryEnd: Duration?
         /// The beat of a lease is a counter that each save raises.
         ///
         /// This is the highest beat that was sent to the store, even if its save failed.
         var beat = 0
-        var hasEnded = false
+        /// True after ``stopRenewing()``: renewals and checkpoints are no longer saved.
+        var hasStopped = false
         var loss: LeaseLoss?
         var closureTask: Task<(any Error)?, Never>?
         var renewalTask: Task<Void, Never>?
@@ -39,31 +41,41 @@ final class LeaseHolder: Sendable {
         var lastSave: AsyncStream<Never>?
     }
 
-    let stored: StoredState
+    let repository: StateRepository
     let version: AppVersion
     let lease: Lease
-    let progress: Guarded<Progress>
+    let mutableState: Guarded<MutableState>
 
-    init(stored: StoredState, version: AppVersion, lease: Lease, progress: Progress) {
-        self.stored = stored
+    /// Creates the holder of a lease that was saved with `state` as `revision`.
+    ///
+    /// `sent` is when that save was sent.
+    init(
+        of lease: Lease,
+        for version: AppVersion,
+        in repository: StateRepository,
+        savedWith state: MigrationState,
+        as revision: FleetRevision,
+        sent: Duration
+    ) {
+        self.repository = repository
         self.version = version
         self.lease = lease
-        self.progress = Guarded(progress)
+        mutableState = Guarded(MutableState(state: state, revision: revision, renewedAt: sent))
     }
 
-    var clock: FleetClock { stored.deadline.clock }
-    var renewed: Duration { progress.withLock { $0.renewed } }
-    var loss: LeaseLoss? { progress.withLock { $0.loss } }
-    var state: MigrationState { progress.withLock { $0.state } }
-    var revision: FleetRevision { progress.withLock { $0.revision } }
+    var clock: FleetClock { repository.deadline.clock }
+    var renewedAt: Duration { mutableState.withLock { $0.renewedAt } }
+    var loss: LeaseLoss? { mutableState.withLock { $0.loss } }
+    var state: MigrationState { mutableState.withLock { $0.state } }
+    var revision: FleetRevision { mutableState.withLock { $0.revision } }
 
     func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isSameLease(as: lease) } == true }
 
-    /// Records that the lease is lost, unless this host has ended it, and stops the renewals.
-    func lose(_ loss: LeaseLoss) {
-        let renewalTask = progress.withLock { progress in
-            if progress.loss == nil, !progress.hasEnded { progress.loss = loss }
-            return progress.renewalTask
+    /// Records that the lease is lost, unless ``stopRenewing()`` was called before, and stops the renewals.
+    func recordLoss(_ loss: LeaseLoss) {
+        let renewalTask = mutableState.withLock { mutable in
+            if mutable.loss == nil, !mutable.hasStopped { mutable.loss = loss }
+            return mutable.renewalTask
         }
         renewalTask?.cancel()
     }
@@ -73,13 +85,13 @@ final class LeaseHolder: Sendable {
     ///
     /// If cancelling the caller stopped a save, finished work would not be recorded, and a failure would
     /// count as a crash.
-    private func inTurn<Value: Sendable, Failure: Error>(
+    private func afterEarlierSaves<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         let (stream, continuation) = AsyncStream<Never>.makeStream()
-        let before = progress.withLock { progress in
-            defer { progress.lastSave = stream }
-            return progress.lastSave
+        let before = mutableState.withLock { mutable in
+            defer { mutable.lastSave = stream }
+            return mutable.lastSave
         }
         let task = Task {
             if let before { for await _ in before {} }
@@ -98,11 +110,11 @@ final class LeaseHolder: Sendable {
         isCheckpoint: Bool = false,
         _ change: @escaping @Sendable (MigrationState) -> MigrationState = { $0 }
     ) async throws(MigrationError) {
-        try await inTurn { [self] () async throws(MigrationError) in
+        try await afterEarlierSaves { [self] () async throws(MigrationError) in
             let end = beginTry(isCheckpoint: isCheckpoint)
             do throws(MigrationError) { try await write(change, until: end) } catch {
-                let isGivenUp = progress.withLock { $0.end }.map { clock.uptime() >= $0 } == true
-                if isGivenUp { lose(.notRenewed(lease.length / 2)) }
+                let isGivenUp = mutableState.withLock { $0.lastTryEnd }.map { clock.uptime() >= $0 } == true
+                if isGivenUp { recordLoss(.notRenewed(lease.length / 2)) }
                 throw error
             }
         }
@@ -115,30 +127,37 @@ final class LeaseHolder: Sendable {
         let consequence: Message =
             "The next attempt of migration \(version) continues from the last checkpoint."
         for _ in 1...5 {
-            let now = progress.withLock { $0 }
-            if let loss = now.loss { throw stored.location.leaseLost(loss, version: version) }
-            if now.hasEnded { throw stored.location.checkpointAfterEnd(of: version) }
+            let current = mutableState.withLock { $0 }
+            if let loss = current.loss { throw repository.location.leaseLost(loss, version: version) }
+            if current.hasStopped { throw repository.location.checkpointAfterEnd(of: version) }
             // Each try has its own beat. So if the store has received an earlier try, that try isn't treated
-            // as this one. Otherwise `renewed` would be later than the moment from which other hosts count.
-            let changed = change(now.state)
+            // as this one. Otherwise `renewedAt` would be later than the moment from which other hosts count.
+            let changed = change(current.state)
             let next = changed.renewingLease(
-                beat: max(now.beat, changed.versions.interruption?.lease?.beat ?? 0) + 1
+                beat: max(current.beat, changed.versions.interruption?.lease?.beat ?? 0) + 1
             )
-            progress.withLock { $0.beat = next.versions.interruption?.lease?.beat ?? 0 }
+            mutableState.withLock { $0.beat = next.versions.interruption?.lease?.beat ?? 0 }
             let sent = clock.uptime()
             let limit = max(.zero, end - sent)
-            switch try await stored.save(next, version, at: now.revision, within: limit, else: consequence) {
+            let outcome = try await repository.save(
+                next,
+                version: version,
+                ifRevision: current.revision,
+                within: limit,
+                else: consequence
+            )
+            switch outcome {
             case .saved(let revision):
-                return progress.withLock { progress in
-                    progress.state = next
-                    progress.revision = revision
-                    progress.renewed = sent
-                    progress.end = nil
+                return mutableState.withLock { mutable in
+                    mutable.state = next
+                    mutable.revision = revision
+                    mutable.renewedAt = sent
+                    mutable.lastTryEnd = nil
                 }
             case .refused(let found): try adoptOrLose(found)
             }
         }
-        throw stored.location.notSaved(because: nil, version: version, consequence: consequence)
+        throw repository.location.notSaved(because: nil, version: version, consequence: consequence)
     }
 
     /// Accepts the revision in the store if this holder has written it, in a save that seemed to have failed.
@@ -148,27 +167,28 @@ final class LeaseHolder: Sendable {
     /// If the document in the store is older than the last one that was saved, a standby server has taken
     /// over without the last commits, or a backup was restored. Then the work that the closure has done in
     /// that database since is gone, too. So the lease is given up, and the next attempt does the work again.
-    private func adoptOrLose(_ found: StoredState.Found) throws(MigrationError) {
+    private func adoptOrLose(_ found: StateRepository.Found) throws(MigrationError) {
         let lastBeat = state.versions.interruption?.lease?.beat ?? 0
-        let isHeld = isOfThisHolder(found.lease) && found.state?.versions.interruption?.failure == nil
-        guard let revision = found.revision, let beat = found.lease?.beat, isHeld, beat >= lastBeat else {
-            let loss = isHeld ? LeaseLoss.setBack : .taken(by: found.lease?.owner)
-            lose(loss)
-            throw stored.location.leaseLost(loss, version: version)
+        let isStillHeld = isOfThisHolder(found.lease) && found.state?.versions.interruption?.failure == nil
+        guard let revision = found.revision, let beat = found.lease?.beat, isStillHeld, beat >= lastBeat
+        else {
+            let loss = isStillHeld ? LeaseLoss.documentIsOlder : .taken(by: found.lease?.owner)
+            recordLoss(loss)
+            throw repository.location.leaseLost(loss, version: version)
         }
-        progress.withLock { progress in
-            progress.revision = revision
-            progress.state = progress.state.renewingLease(beat: beat)
+        mutableState.withLock { mutable in
+            mutable.revision = revision
+            mutable.state = mutable.state.renewingLease(beat: beat)
         }
     }
 
     /// Waits for the running saves, and then allows no more renewals and checkpoints.
     ///
     /// Returns how the lease was lost, or `nil` if this host still has it.
-    func end() async -> LeaseLoss? {
-        await inTurn { [self] in
-            progress.withLock {
-                $0.hasEnded = true
+    func stopRenewing() async -> LeaseLoss? {
+        await afterEarlierSaves { [self] in
+            mutableState.withLock {
+                $0.hasStopped = true
                 return $0.loss
             }
         }
@@ -177,7 +197,7 @@ final class LeaseHolder: Sendable {
     /// Sets the state to the one that a transaction has committed.
     ///
     /// The revision stays, because nothing is saved after that.
-    func setCommitted(_ state: MigrationState) { progress.withLock { $0.state = state } }
+    func setCommitted(_ state: MigrationState) { mutableState.withLock { $0.state = state } }
 
     /// Waits a moment, because a transaction that has locked the document may be about to end, or a store may
     /// be about to come back.
@@ -190,28 +210,35 @@ final class LeaseHolder: Sendable {
 
     /// Ends the lease: saves `next`, a state without a lease.
     ///
-    /// Call ``end()`` first. While the lease lasts, it tries again if the row is locked or the store can't be
-    /// reached.
+    /// Call ``stopRenewing()`` first. While the lease lasts, this tries again if the row is locked or the
+    /// store can't be reached.
     ///
     /// `isRecorded` returns true if the state in the store already contains `next`, even if other hosts have
     /// changed that state since.
     func release(
         _ next: MigrationState,
         else consequence: Message,
-        _ isRecorded: @escaping @Sendable (MigrationState) -> Bool
+        isRecorded: @escaping @Sendable (MigrationState) -> Bool
     ) async throws(MigrationError) {
-        try await inTurn { [self] () async throws(MigrationError) in
+        try await afterEarlierSaves { [self] () async throws(MigrationError) in
             var triesLeft = 5
-            var limit = stored.deadline.limit
-            var timeToExpiry: Duration { renewed + lease.length - clock.uptime() }
+            var limit = repository.deadline.limit
+            var timeToExpiry: Duration { renewedAt + lease.length - clock.uptime() }
             while triesLeft > 0 {
                 do throws(MigrationError) {
                     let base = revision
-                    switch try await stored.save(next, version, at: base, within: limit, else: consequence) {
-                    case .saved: return progress.withLock { $0.state = next }
+                    let outcome = try await repository.save(
+                        next,
+                        version: version,
+                        ifRevision: base,
+                        within: limit,
+                        else: consequence
+                    )
+                    switch outcome {
+                    case .saved: return mutableState.withLock { $0.state = next }
                     case .refused(let found):
                         if let state = found.state, isRecorded(state) {
-                            return progress.withLock { $0.state = state }
+                            return mutableState.withLock { $0.state = state }
                         }
                         let isLocked = found.revision == base
                         if isLocked { _ = await pauseBriefly() }
@@ -227,7 +254,7 @@ final class LeaseHolder: Sendable {
                     if limit <= .zero { throw error }
                 }
             }
-            throw stored.location.notSaved(because: nil, version: version, consequence: consequence)
+            throw repository.location.notSaved(because: nil, version: version, consequence: consequence)
         }
     }
 }

@@ -88,7 +88,7 @@ extension StateLocation {
             case .notRenewed(let time): "it could not be renewed in the store for \(time.description)"
             case .taken(.some(let owner)): "\(owner) has taken over"
             case .taken(nil): "another host has replaced the document"
-            case .setBack:
+            case .documentIsOlder:
                 "the store has an older document than the one that this host saved, as after a failover or a restored backup"
             }
         let message: Message = """

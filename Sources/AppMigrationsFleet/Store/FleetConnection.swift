@@ -13,7 +13,7 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
     private let limit: Duration
     private let connect: nonisolated(nonsending) () async throws -> Base
     /// The connection after it was opened, and whether it was closed.
-    private let made = Guarded<(base: Base?, isClosed: Bool)>((nil, false))
+    private let opened = Guarded<(base: Base?, isClosed: Bool)>((nil, false))
     private var hasBegun = false
     /// The settings before this library has changed them for the transaction, and after that.
     ///
@@ -25,9 +25,9 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
     static func serverError(from error: any Error) -> ServerError? { Base.serverError(from: error) }
 
     init(
-        _ deadline: Deadline,
+        within deadline: Deadline,
         lockTimeout: Duration = .zero,
-        _ connect: nonisolated(nonsending) @escaping () async throws -> Base
+        connect: nonisolated(nonsending) @escaping () async throws -> Base
     ) {
         self.deadline = deadline
         limit = deadline.limit + lockTimeout
@@ -36,14 +36,14 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
 
     /// Connects within the deadline.
     ///
-    /// A connection that is made after that is closed at once.
+    /// If the connection is opened after that, or after ``close()``, it is closed at once.
     nonisolated(nonsending) func open() async throws -> Base {
         let isolation = #isolation
         let opening = ClosureOfCaller { [self] in
             let base = try await connect()
-            let isClosed = made.withLock { made in
-                if !made.isClosed { made.base = base }
-                return made.isClosed
+            let isClosed = opened.withLock { opened in
+                if !opened.isClosed { opened.base = base }
+                return opened.isClosed
             }
             if isClosed { await base.close() }
         }
@@ -55,14 +55,14 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
 
     private var base: Base {
         get throws(SQLError) {
-            if let base = made.withLock({ $0.base }) { return base }
+            if let base = opened.withLock({ $0.base }) { return base }
             throw SQLError(.closed, "The connection was closed")
         }
     }
 
     nonisolated(nonsending) func query(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
         let isRollback = sql == "ROLLBACK"
-        if isRollback, made.withLock({ $0.isClosed }) { return [] }
+        if isRollback, opened.withLock({ $0.isClosed }) { return [] }
         let base = try base
         let isolation = #isolation
         let statement = ClosureOfCaller { try await base.query(sql, arguments) }
@@ -83,9 +83,9 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
     ///
     /// If that isn't answered within the deadline, this returns anyway.
     nonisolated(nonsending) func close() async {
-        let base = made.withLock { made in
-            defer { made = (nil, true) }
-            return made.base
+        let base = opened.withLock { opened in
+            defer { opened = (nil, true) }
+            return opened.base
         }
         guard let base else { return }
         let closing = ClosureOfCaller { await base.close() }
@@ -129,16 +129,16 @@ extension FleetConnection {
         settings += try await query(PostgresSettings.reading).flatMap(\.self)
     }
 
-    /// Rolls back, and closes the connection if `isLast` is true.
+    /// Rolls back the transaction, and then closes the connection if `thenClose` is true.
     ///
-    /// Returns true if a transaction was begun and its connection has failed, now or before. Then the server
-    /// rolls back by itself.
-    nonisolated(nonsending) func rollBack(isLast: Bool = true) async -> Bool {
+    /// Returns true if a transaction was begun and its connection has failed, in this call or before. Then
+    /// the server rolls back by itself.
+    nonisolated(nonsending) func rollBack(thenClose: Bool = true) async -> Bool {
         if hasBegun {
             do { try await query("ROLLBACK") } catch { await close() }
         }
-        let isGone = hasBegun && made.withLock { $0.isClosed }
-        if isLast { await close() }
-        return isGone
+        let connectionFailed = hasBegun && opened.withLock { $0.isClosed }
+        if thenClose { await close() }
+        return connectionFailed
     }
 }

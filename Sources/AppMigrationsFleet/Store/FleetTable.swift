@@ -8,17 +8,17 @@ final class FleetTable: Sendable {
     private let name: String
     /// The table's name, if it was given without a schema; otherwise `nil`.
     private let unqualifiedName: String?
-    private let select: String
+    private let selectSQL: String
     /// The SQL that finds the server's process whose open transaction has locked the row of a manager.
-    let blocker: String
+    let blockerSQL: String
 
     init(_ table: String) {
         let parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
         name = parts.map(\.quoted).joined(separator: ".")
         unqualifiedName = parts.count == 1 ? parts[0].text : nil
-        select = "SELECT revision, document FROM \(name) WHERE name = $1"
+        selectSQL = "SELECT revision, document FROM \(name) WHERE name = $1"
         // The xmax of a row is the open transaction that has locked or changed it.
-        blocker = """
+        blockerSQL = """
             SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
             WHERE name = $1 AND mode = 'ExclusiveLock' AND granted
             """
@@ -28,10 +28,10 @@ final class FleetTable: Sendable {
         named name: String,
         on db: some AsyncSQLConnection
     ) async throws -> FleetDocument? {
-        guard let rows = try await rows(of: select, [.text(name)], on: db) else { return nil }
+        guard let rows = try await rows(of: selectSQL, arguments: [.text(name)], on: db) else { return nil }
         guard let row = rows.first else {
             // Throws if the rows may be in another table.
-            _ = try await isThere(on: db)
+            _ = try await tableExists(on: db)
             return nil
         }
         guard rows.count == 1, row.count == 2, let revision = row[0].number, case .text(let text) = row[1]
@@ -43,7 +43,7 @@ final class FleetTable: Sendable {
 
     /// Replaces a document.
     ///
-    /// If another transaction has locked its row, this waits if `isWaiting` is true, and otherwise returns
+    /// If another transaction has locked its row, this waits if `waitsForLock` is true, and otherwise returns
     /// `nil`.
     ///
     /// Outside of this library's transactions locked rows are skipped, because a waiting statement could not
@@ -52,7 +52,7 @@ final class FleetTable: Sendable {
         named name: String,
         ifRevision revision: FleetRevision?,
         with document: [UInt8],
-        isWaiting: Bool = false,
+        waitsForLock: Bool = false,
         on db: some AsyncSQLConnection
     ) async throws -> FleetRevision? {
         guard let text = String(validUTF8: document), !document.contains(0) else {
@@ -67,21 +67,21 @@ final class FleetTable: Sendable {
         // The revisions of this store are numbers, so another revision can't match.
         guard let number = Int64(revision.description) else { return nil }
         let row = "name = $1 AND revision = $2"
-        let lock = "FOR UPDATE\(isWaiting ? "" : " SKIP LOCKED")"
+        let lock = "FOR UPDATE\(waitsForLock ? "" : " SKIP LOCKED")"
         let update = """
             UPDATE \(self.name) AS held SET revision = revision + $4, document = $3 WHERE \(row) \
-            AND name = (SELECT name FROM \(self.name) WHERE \(row) \(lock)) AND \(Self.lasting) AND \(Self.durable) \
-            RETURNING revision
+            AND name = (SELECT name FROM \(self.name) WHERE \(row) \(lock)) \
+            AND \(Self.isPermanentSQL) AND \(Self.durableCommitSQL) RETURNING revision
             """
         let arguments: [SQLValue] = [.text(name), .integer(number), .text(text), .integer(Self.step)]
-        guard let rows = try await rows(of: update, arguments, on: db) else { return nil }
+        guard let rows = try await rows(of: update, arguments: arguments, on: db) else { return nil }
         if let next = rows.first?.first?.number { return FleetRevision(next) }
         // Throws if the rows may be in another table.
-        _ = try await isThere(on: db)
+        _ = try await tableExists(on: db)
         return nil
     }
 
-    /// By how much a revision grows.
+    /// The number that is added to a revision.
     ///
     /// It is random, because revisions can go back: after a rollback, after a server has restarted without
     /// its last commits, or after a backup was restored.
@@ -92,17 +92,20 @@ final class FleetTable: Sendable {
 
     /// A condition that is false for a row of a temporary table.
     ///
-    /// Such a table hides the permanent table of the same name, unless a schema is given, and ends with the
-    /// session.
-    private static var lasting: String {
+    /// A temporary table hides the permanent table of the same name, unless a schema is given. It is dropped
+    /// at the end of the session.
+    private static var isPermanentSQL: String {
         "(SELECT relpersistence FROM pg_class WHERE oid = held.tableoid) <> 't'"
     }
 
-    /// A condition that always holds, and has the server write the commit before it answers.
+    /// A condition that is always true.
     ///
-    /// With synchronous_commit=off a server that crashes may lose a lease whose holder is still running. The
-    /// next holder would then get the same fence. "on" would also wait for standby servers.
-    private static var durable: String {
+    /// It makes the server write the commit to disk before it answers.
+    ///
+    /// With synchronous_commit=off, a server that crashes may lose a lease whose holder is still running. The
+    /// next holder would then get the same fence. The value is "local", because with "on" the server would
+    /// also wait for standby servers.
+    private static var durableCommitSQL: String {
         "(SELECT set_config('synchronous_commit', 'local', true) WHERE current_setting('synchronous_commit') = 'off')"
             + " IS DISTINCT FROM ''"
     }
@@ -114,14 +117,14 @@ final class FleetTable: Sendable {
     ) async throws -> FleetRevision? {
         // Check for the table first. Otherwise the row could be written to a temporary table of the same
         // name.
-        if try await !isThere(on: db) { try await create(on: db) }
+        if try await !tableExists(on: db) { try await create(on: db) }
         let sql = """
             INSERT INTO \(name) (name, revision, document) VALUES ($1, $2, $3) ON CONFLICT (name) DO NOTHING RETURNING revision
             """
         // Begin at a random revision. If somebody deletes the row, and it is created again, a stalled host
         // must not find its old revision there.
         let first = SQLValue.integer(Int64.random(in: 1...(1 << 52)))
-        let rows = try await rows(of: sql, [key, first, document], on: db)
+        let rows = try await rows(of: sql, arguments: [key, first, document], on: db)
         return rows?.first?.first?.number.map { FleetRevision($0) }
     }
 
@@ -138,13 +141,13 @@ final class FleetTable: Sendable {
                 """
             )
         } catch { failure = error }
-        if try await !isThere(on: db, after: failure), let failure { throw failure }
+        if try await !tableExists(on: db, after: failure), let failure { throw failure }
     }
 
     /// Returns the rows of a statement; `nil` if there is no table.
     private nonisolated(nonsending) func rows<Connection: AsyncSQLConnection>(
         of sql: String,
-        _ arguments: [SQLValue],
+        arguments: [SQLValue],
         on db: Connection
     ) async throws -> [[SQLValue]]? {
         do { return try await db.query(sql, arguments) } catch {
@@ -152,7 +155,7 @@ final class FleetTable: Sendable {
             // finds out whether the table exists.
             let state = (error as? SQLError)?.sqlState ?? Connection.serverError(from: error)?.sqlState
             if let state, !["42P01", "42703"].contains(state) { throw error }
-            if try await !isThere(on: db, after: error) { return nil }
+            if try await !tableExists(on: db, after: error) { return nil }
         }
         // The table exists now: another host may have created it just after the statement failed.
         return try await db.query(sql, arguments)
@@ -165,7 +168,7 @@ final class FleetTable: Sendable {
     /// Throws if the table belongs to another tool. Also throws if the search_path finds no such table, but
     /// another schema has one: that table may have the document, and creating a new table would be a first
     /// run for existing data.
-    nonisolated(nonsending) private func isThere(
+    nonisolated(nonsending) private func tableExists(
         on db: some AsyncSQLConnection,
         after cause: (any Error)? = nil
     ) async throws -> Bool {

@@ -6,7 +6,7 @@ internal import AppMigrations
 public final class InMemoryFleetStore: FleetStore {
     // The keys are bytes, because two Swift strings are equal if they are two Unicode spellings of the same
     // name.
-    private let contents = Guarded((documents: [[UInt8]: FleetDocument](), revisions: UInt64(0)))
+    private let contents = Guarded((documents: [[UInt8]: FleetDocument](), lastRevision: UInt64(0)))
 
     /// Creates a store without documents.
     public init() {}
@@ -23,8 +23,8 @@ public final class InMemoryFleetStore: FleetStore {
         let name = Array(name.utf8)
         return contents.withLock { contents in
             guard contents.documents[name]?.revision == revision else { return nil }
-            contents.revisions += 1
-            let next = FleetRevision(contents.revisions)
+            contents.lastRevision += 1
+            let next = FleetRevision(contents.lastRevision)
             contents.documents[name] = FleetDocument(bytes: document, revision: next)
             return next
         }

@@ -48,7 +48,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
     }
 
     public func document(named name: String) async throws -> FleetDocument? {
-        try await lending { try await self.table.document(named: name, on: $0) }
+        try await withConnection { try await self.table.document(named: name, on: $0) }
     }
 
     public func replaceDocument(
@@ -56,7 +56,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
         ifRevision revision: FleetRevision?,
         with document: [UInt8]
     ) async throws -> FleetRevision? {
-        try await lending {
+        try await withConnection {
             try await self.table.replaceDocument(named: name, ifRevision: revision, with: document, on: $0)
         }
     }
@@ -65,7 +65,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
     ///
     /// Calls don't wait for each other, because one may hang. If the kept connection fails, its server may
     /// have restarted since the last call. So the call is tried once more, on a new connection.
-    private func lending<Value>(
+    private func withConnection<Value>(
         _ body: (any AsyncSQLConnection & Sendable) async throws -> Value
     ) async throws -> Value {
         var reused = kept.withLock { kept in
@@ -105,7 +105,7 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
 extension PostgresFleetStore: PostgresStore {
     /// Runs a query on the store's connection.
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]] {
-        try await lending { try await $0.query(sql, arguments) }
+        try await withConnection { try await $0.query(sql, arguments) }
     }
 
     func serverError(from error: any Error) -> ServerError? { Connection.serverError(from: error) }

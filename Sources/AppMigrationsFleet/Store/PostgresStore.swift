@@ -6,8 +6,9 @@ internal import AppMigrationsSQL
 protocol PostgresStore: FleetStore {
     var table: FleetTable { get }
 
+    /// Runs a query on the store's connection.
     func ask(_ sql: String, _ arguments: [SQLValue]) async throws -> [[SQLValue]]
 
-    /// Returns the server's message, if the error is one of the client library that the store uses.
+    /// Returns the server's message, if the error comes from the client library that the store uses.
     func serverError(from error: any Error) -> ServerError?
 }

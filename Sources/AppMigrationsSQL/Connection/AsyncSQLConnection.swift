@@ -1,10 +1,10 @@
 /// A database connection whose statements are asynchronous.
 ///
-/// The guide <doc:AsynchronousConnections> leads to a type of some seventy lines that conforms and holds a
-/// `PostgresConnection` of PostgresNIO. The sections on this page show SQLiteNIO's connection and a queue of
-/// GRDB.
+/// The guide <doc:AsynchronousConnections> says where to find a conforming type of some seventy lines, which
+/// wraps a `PostgresConnection` of PostgresNIO. The sections on this page show SQLiteNIO's connection and a
+/// queue of GRDB.
 ///
-/// The method throws every error of its library: an error must never be returned as an empty result.
+/// ``query(_:_:)`` must throw every error of its library, and never return an empty result instead.
 ///
 /// A client may reconnect while the connection is idle, but **never inside a transaction**. The earlier
 /// statements of the transaction would be lost, and a statement that the client repeats on the new connection
@@ -35,9 +35,9 @@ public protocol AsyncSQLConnection {
 
     /// Closes the connection.
     ///
-    /// The library calls it for a connection that a closure of the app opened for it. It may call it after an
-    /// error, more than once, and while a statement waits for its answer: then this method must end that
-    /// statement. By default it does nothing.
+    /// AppMigrations calls this method for each connection that a closure of the app has opened and returned
+    /// to it. The call may come after an error, more than once, and while a statement waits for its answer.
+    /// In the last case, this method must end that statement. By default it does nothing.
     ///
     /// A fleet also closes a connection that the app passed to a migrator, in two cases: if a closure's
     /// statement on it can't be answered any more, or if the closure is still running half a lease after its
@@ -58,10 +58,11 @@ extension AsyncSQLConnection {
 
     /// Runs one statement in a task that isn't cancelled with the caller's task, on the caller's actor.
     ///
-    /// Many libraries refuse statements in a cancelled task. The connection would stay in its transaction,
-    /// and the app's next writes would become part of it.
+    /// Many libraries refuse statements in a cancelled task. Without the new task, a ROLLBACK would then be
+    /// refused: the connection would stay in its transaction, and the app's next writes would become part of
+    /// that transaction.
     @discardableResult
-    package nonisolated(nonsending) func undo(
+    package nonisolated(nonsending) func queryIgnoringCancellation(
         _ sql: String,
         _ arguments: [SQLValue] = []
     ) async throws -> [[SQLValue]] {

@@ -4,7 +4,7 @@
 /// PostgreSQL, implement the two methods and `dialect`. This page has the lines for GRDB's `Database`, and
 /// `Tests/Packages/PostgresInterop` of this package has a connection of libpq.
 ///
-/// Both methods throw every error of their library: an error must never be returned as an empty result.
+/// Both methods must throw every error of their library. An error must never be returned as an empty result.
 public protocol SQLConnection {
     /// Runs one statement and returns its rows, each with the values of its columns in order.
     @discardableResult

@@ -6,11 +6,11 @@ public struct SQLDialect: Sendable, Hashable {
     private let name: String
 
     /// Creates the session that writes statements in this dialect.
-    package let session: @Sendable (SQLConversation) -> any SQLSession
+    package let makeSession: @Sendable (SQLConversation) -> any SQLSession
 
-    package init(_ name: String, session: @escaping @Sendable (SQLConversation) -> any SQLSession) {
+    package init(_ name: String, makeSession: @escaping @Sendable (SQLConversation) -> any SQLSession) {
         self.name = name
-        self.session = session
+        self.makeSession = makeSession
     }
 
     public static func == (left: SQLDialect, right: SQLDialect) -> Bool { left.name == right.name }

@@ -6,9 +6,9 @@ package struct SQLLockWait {
     package let ledger: String?
 
     /// Called if the lock isn't free; `nil` if nobody is to be informed.
-    package let beforeWaiting: SQLRules?
+    package let beforeWaiting: SQLOperation?
 
-    package init(_ limit: Duration, ledger: String? = nil, beforeWaiting: SQLRules? = nil) {
+    package init(_ limit: Duration, ledger: String? = nil, beforeWaiting: SQLOperation? = nil) {
         self.limit = limit
         self.ledger = ledger
         self.beforeWaiting = beforeWaiting

@@ -11,8 +11,8 @@ package struct SQLScript {
         var bytes = [UInt8]()
         bytes.reserveCapacity(text.utf8.count + 1)
         bytes += text.utf8
-        let isMarked = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
-        if isMarked { bytes = Array(bytes[3...]) }
+        let hasByteOrderMark = bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+        if hasByteOrderMark { bytes = Array(bytes[3...]) }
         bytes.append(0)
         self.bytes = bytes
     }

@@ -37,7 +37,7 @@ package protocol SQLSession {
     var tables: String { get }
 
     /// True if a transaction can go on after a statement has failed.
-    var goesOnAfterErrors: Bool { get }
+    var canContinueAfterErrors: Bool { get }
 
     /// Calls `body` with each value of a statement that has one column.
     func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError)
@@ -53,8 +53,9 @@ package protocol SQLSession {
 
     /// Runs `body`, and finds out whether it wrote to `table`.
     ///
-    /// - Returns: True if the connection can tell that `body` did not write to `table`.
-    func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool
+    /// - Returns: True if the connection can tell that `body` did not write to `table`. False if it wrote, or
+    ///   if the connection can't tell.
+    func isKnownUnwritten(_ table: String, after body: SQLOperation) throws(SQLError) -> Bool
 
     /// Throws if the database would accept a script but not do what its author meant.
     func check(_ script: String) throws(SQLError)
@@ -65,19 +66,20 @@ package protocol SQLSession {
     func run(script: String, sharesTransaction: Bool) throws(SQLError)
 
     /// Throws if a script can't run outside of a transaction, or can't safely run twice.
-    func checkAlone(_ script: String) throws(SQLError)
+    func checkCanRunOutsideTransaction(_ script: String) throws(SQLError)
 
     /// Runs a script outside of a transaction, and then calls `record` in a transaction.
     ///
     /// Does nothing if `isApplied` returns true.
     ///
-    /// The running statements have `name` in a comment, by which other hosts see that the script is running.
-    func runAlone(
+    /// Each of its statements contains `name` in a comment. From that comment, other hosts see that the
+    /// script is running.
+    func runOutsideTransaction(
         _ script: String,
         as name: String,
         _ lock: SQLLockWait,
         isApplied: () throws(SQLError) -> Bool,
-        record: SQLRules
+        record: SQLOperation
     ) throws(SQLError)
 
     /// Begins the transaction of a migration, and takes the migrator's lock.
@@ -99,31 +101,32 @@ package protocol SQLSession {
     func rollBack() throws(SQLError)
 
     /// Runs `body` with the migrator's wait for locks (`time`) instead of the wait that the connection has.
-    func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError)
+    func withLockTimeout(_ time: Duration, _ body: SQLOperation) throws(SQLError)
 
     /// Runs `body`, which begins a transaction, with foreign keys off.
     ///
     /// `body` passes each migration to the function `checking`, which runs it. If foreign keys were on
     /// before, `checking` then throws if the migration added a foreign key violation.
-    func withoutForeignKeys(_ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void)
+    func withoutForeignKeys(_ body: (_ checking: @escaping ForeignKeyChecking) throws(SQLError) -> Void)
         throws(SQLError)
 
     /// Runs `body`, which begins a transaction, and sets how durable its commits are.
     ///
-    /// If `durably` is true, each commit survives a power failure. If it is false, a commit may be lost in a
-    /// power failure until a durable commit follows.
-    func lasting(durably: Bool, _ body: SQLRules) throws(SQLError)
+    /// If `isDurable` is true, each commit survives a power failure. If it is false, a power failure may undo
+    /// a commit, unless a durable commit has followed it.
+    func withCommits(durable isDurable: Bool, _ body: SQLOperation) throws(SQLError)
 }
 
-/// A function that runs rules, and then throws if they added a foreign key violation.
+/// A function that runs an operation, and then throws if the operation added a foreign key violation.
 ///
 /// The number is the current data version (``SQLSession/dataVersion()``), or `nil` if the caller doesn't know
-/// it. Returns a sentence for each table that still has violations from before.
-package typealias SQLChecking = (Int64?, SQLRules) throws(SQLError) -> [String]
+/// it. The function returns a sentence for each table that still has violations from before.
+package typealias ForeignKeyChecking =
+    (_ dataVersion: Int64?, SQLOperation) throws(SQLError) -> [String]
 
-/// Runs rules without checking foreign keys.
-package func unchecked(_: Int64?, _ rules: SQLRules) throws(SQLError) -> [String] {
-    try rules()
+/// Runs an operation without checking foreign keys.
+package func unchecked(_: Int64?, _ operation: SQLOperation) throws(SQLError) -> [String] {
+    try operation()
     return []
 }
 
@@ -139,7 +142,7 @@ extension SQLSession {
 
     package func dataVersion() throws(SQLError) -> Int64? { nil }
 
-    package func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool {
+    package func isKnownUnwritten(_ table: String, after body: SQLOperation) throws(SQLError) -> Bool {
         try body()
         return false
     }
@@ -147,7 +150,11 @@ extension SQLSession {
     /// Runs `body` in a migration's transaction.
     ///
     /// Commits at the end, and rolls back after an error.
-    package func transaction(_ lock: SQLLockWait, durably: Bool = false, _ body: SQLRules) throws(SQLError) {
+    package func transaction(
+        _ lock: SQLLockWait,
+        durably: Bool = false,
+        _ body: SQLOperation
+    ) throws(SQLError) {
         try begin(lock, durably: durably)
         do throws(SQLError) {
             try body()
@@ -157,14 +164,14 @@ extension SQLSession {
 
     /// Rolls back now, and returns `error`, to which a failure of the rollback is added.
     package func rollingBack(after error: SQLError) -> SQLError {
-        db.undoing("the rollback", after: error) { () throws(SQLError) in try rollBack() }
+        db.runCleanup("the rollback", after: error) { () throws(SQLError) in try rollBack() }
     }
 
     /// Runs a statement that waits for the lock of the migrator.
     ///
     /// The errors of another library have codes of their own, and messages in any language. But the statement
     /// does nothing except wait for the lock. So if it failed after the whole wait, it couldn't get the lock.
-    package func lock(limit: Duration, with statement: SQLRules) throws(SQLError) {
+    package func lock(limit: Duration, with statement: SQLOperation) throws(SQLError) {
         let began = Platform.uptime
         do throws(SQLError) { try statement() } catch {
             let hasWaited = Platform.uptime - began >= max(limit, .milliseconds(1))
@@ -176,7 +183,7 @@ extension SQLSession {
     ///
     /// A savepoint that is set before `body` shows that: if it is gone afterwards, the transaction has ended.
     /// If `body` throws, the savepoint remains, and the caller can roll back to it.
-    package func behindSavepoint(_ body: SQLRules) throws(SQLError) {
+    package func guardingTransaction(_ body: SQLOperation) throws(SQLError) {
         try db.query("SAVEPOINT app_migrations_guard")
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {

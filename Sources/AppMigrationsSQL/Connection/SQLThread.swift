@@ -1,26 +1,26 @@
 internal import AppMigrationsSystem
 
-/// A thread that runs synchronous database code (``SQLRules``) for a task whose connection is asynchronous.
+/// A thread that runs an ``SQLOperation`` for a task whose connection is asynchronous.
 ///
-/// When the rules need a statement, the thread passes the request to the task and waits. The task awaits the
-/// connection, and then passes the answer back.
+/// When the operation needs a statement, the thread passes the request to the task and waits. The task awaits
+/// the connection, and then passes the answer back.
 ///
 /// At any time, either the thread waits for the task or the task for the thread. So data that both use needs
-/// no other lock. The thread isn't one of Swift's pool. If it were, the tasks that the rules wait for might
-/// not get a thread.
+/// no other lock. The thread isn't one of Swift's pool. If it were, the task that the operation waits for
+/// might not get a thread.
 final class SQLThread: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let answered = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    private var rules = {}
+    private var operation = {}
 
     private enum Mailbox {
         case empty
         case request(SQLRequest)
-        /// The rules have returned.
+        /// The operation has returned.
         case ended
     }
 
-    /// The request of the rules that the task has not taken yet.
+    /// The request of the operation that the task has not taken yet.
     private var mailbox = Mailbox.empty
     private var task: UnsafeContinuation<Void, Never>?
     private var answer: Result<SQLRows, any Error>?
@@ -41,16 +41,16 @@ final class SQLThread: @unchecked Sendable {
         mutex.deallocate()
     }
 
-    /// Runs rules on a new thread.
-    func begin(_ rules: @escaping () -> Void) throws(SQLError) {
-        self.rules = rules
+    /// Runs an operation on a new thread.
+    func begin(_ operation: @escaping () -> Void) throws(SQLError) {
+        self.operation = operation
         // Whether `pthread_t` is a pointer depends on the C library.
         #if canImport(Darwin) || canImport(Musl)
         var thread: pthread_t?
         #else
         var thread = pthread_t()
         #endif
-        let own = Unmanaged.passRetained(self)
+        let retained = Unmanaged.passRetained(self)
         let result = pthread_create(
             &thread,
             nil,
@@ -59,16 +59,16 @@ final class SQLThread: @unchecked Sendable {
                 // The C libraries differ in whether this pointer is optional in Swift.
                 let argument: UnsafeMutableRawPointer? = argument
                 guard let argument else { return nil }
-                let own = Unmanaged<SQLThread>.fromOpaque(argument).takeRetainedValue()
-                own.rules()
-                own.rules = {}
-                own.put(.ended)
+                let thread = Unmanaged<SQLThread>.fromOpaque(argument).takeRetainedValue()
+                thread.operation()
+                thread.operation = {}
+                thread.put(.ended)
                 return nil
             },
-            own.toOpaque()
+            retained.toOpaque()
         )
         if result == 0 { return }
-        own.release()
+        retained.release()
         throw SQLError(
             .statementFailed,
             "A thread could not be created (pthread_create returned \(result)). No statement was run"
@@ -81,9 +81,9 @@ final class SQLThread: @unchecked Sendable {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
         while true {
-            if let given = answer {
+            if let result = answer {
                 answer = nil
-                return try given.get()
+                return try result.get()
             }
             pthread_cond_wait(answered, mutex)
         }
@@ -98,14 +98,14 @@ final class SQLThread: @unchecked Sendable {
         waiting?.resume()
     }
 
-    /// The next request of the rules; `nil` when they have ended.
+    /// The next request of the operation; `nil` when it has returned.
     nonisolated(nonsending) func next() async -> SQLRequest? {
         await withUnsafeContinuation { continuation in
             pthread_mutex_lock(mutex)
-            let isThere = if case .empty = mailbox { false } else { true }
-            if !isThere { task = continuation }
+            let isEmpty = if case .empty = mailbox { true } else { false }
+            if isEmpty { task = continuation }
             pthread_mutex_unlock(mutex)
-            if isThere { continuation.resume() }
+            if !isEmpty { continuation.resume() }
         }
         defer { mailbox = .empty }
         return if case .request(let request) = mailbox { request } else { nil }

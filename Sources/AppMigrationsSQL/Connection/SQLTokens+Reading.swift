@@ -62,8 +62,8 @@ extension SQLTokens {
     private mutating func readWord() -> Kind {
         let first = bytes[offset]
         offset += 1
-        guard Self.isOfWord(first), !isPostgres || !Self.isDigit(first) else { return .other }
-        while Self.isOfWord(ahead(0)) { offset += 1 }
+        guard Self.isWordByte(first), !isPostgres || !Self.isDigit(first) else { return .other }
+        while Self.isWordByte(ahead(0)) { offset += 1 }
         return Self.isDigit(first) ? .other : .word
     }
 
@@ -96,7 +96,7 @@ extension SQLTokens {
                 offset += 1
             }
         }
-        unended = start..<start + 2
+        unterminated = start..<start + 2
     }
 
     private mutating func readQuoted(_ kind: Kind, until close: UInt8) -> Kind {
@@ -113,7 +113,7 @@ extension SQLTokens {
             }
         }
         offset = count
-        unended = start..<start + 1
+        unterminated = start..<start + 1
         return .other
     }
 
@@ -121,7 +121,7 @@ extension SQLTokens {
     private mutating func readDollarQuoted() -> Kind {
         let start = offset
         offset += 1
-        if !Self.isDigit(ahead(0)) { while Self.isOfName(ahead(0)) { offset += 1 } }
+        if !Self.isDigit(ahead(0)) { while Self.isNameByte(ahead(0)) { offset += 1 } }
         guard ahead(0) == UInt8(ascii: "$") else {
             offset = start + 1
             return .other
@@ -136,7 +136,7 @@ extension SQLTokens {
             offset += 1
         }
         offset = count
-        unended = opening
+        unterminated = opening
         return .other
     }
 }

@@ -28,8 +28,8 @@ package struct SQLTokens: Sendable {
     /// The number of bytes of the text.
     package let count: Int
     package private(set) var tokens: [Token] = []
-    /// The opening bytes of a text, a name or a comment that has no end.
-    package internal(set) var unended: Range<Int>?
+    /// The opening bytes of a text, a name or a comment that has no end; `nil` if there is none.
+    package internal(set) var unterminated: Range<Int>?
     /// True to read the text by the rules of PostgreSQL, false by those of SQLite.
     let isPostgres: Bool
     /// The offset of the next token, while they are read.
@@ -76,7 +76,7 @@ package struct SQLTokens: Sendable {
 
     package func text(in range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// True if a token is a keyword, in upper or lower case.
+    /// True if a token is the given keyword, in upper or lower case.
     ///
     /// A token in quotes is never a keyword.
     package func isWord(_ index: Int, _ keyword: StaticString) -> Bool {
@@ -86,6 +86,7 @@ package struct SQLTokens: Sendable {
         }
     }
 
+    /// True if a token is the given sign, for example a comma.
     package func isSign(_ index: Int, _ sign: Unicode.Scalar) -> Bool {
         guard index < tokens.count, tokens[index].kind == .other, tokens[index].range.count == 1 else {
             return false
@@ -116,9 +117,9 @@ package struct SQLTokens: Sendable {
         }
     }
 
-    package static func isOfWord(_ byte: UInt8) -> Bool { isOfName(byte) || byte == UInt8(ascii: "$") }
+    package static func isWordByte(_ byte: UInt8) -> Bool { isNameByte(byte) || byte == UInt8(ascii: "$") }
 
-    static func isOfName(_ byte: UInt8) -> Bool {
+    static func isNameByte(_ byte: UInt8) -> Bool {
         isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(SQLName.folded(byte))
             || byte == UInt8(ascii: "_") || byte >= 0x80
     }

@@ -22,8 +22,8 @@ package class LedgerTable {
     private lazy var insertion = {
         let existing = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
         let names = existing.map { ownColumns[$0] }.joined(separator: ", ")
-        let places = existing.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
-        return (columns: existing, sql: "INSERT INTO \(table) (\(names)) VALUES (\(places))")
+        let placeholders = existing.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
+        return (columns: existing, sql: "INSERT INTO \(table) (\(names)) VALUES (\(placeholders))")
     }()
 
     init(_ session: any SQLSession, named name: String, columns: [String], requiredCount: Int) {
@@ -41,7 +41,7 @@ package class LedgerTable {
 
     /// Reads the columns, and throws if another tool created the table.
     ///
-    /// The version numbers of the tool would be taken as the app's applied migrations.
+    /// Otherwise the tool's version numbers would count as applied migrations of the app.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
         columns = []

@@ -11,9 +11,8 @@ final class SQLLedger: LedgerTable {
     /// The connection's data version when ``versions`` was read; `nil` if they must be read again, because
     /// this connection may have written to the ledger.
     ///
-    /// A data version changes when another connection commits (``SQLSession/dataVersion()``).
-    ///
-    /// The rows that this run inserts don't change it, so ``versions`` may lack them.
+    /// A data version changes when another connection commits (``SQLSession/dataVersion()``). It doesn't
+    /// change when this connection inserts a row, so ``versions`` may lack the rows of this run.
     var dataVersionOfVersions: Int64?
 
     /// The versions whose SQL was edited after it was applied; empty until the ledger is compared.
@@ -38,13 +37,12 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// Reads the versions without reading the columns first.
+    /// Reads the versions, usually without reading the columns first.
     ///
-    /// If the ledger doesn't exist, there are none.
-    ///
-    /// If nothing is pending, a start needs no other statement for that.
+    /// So a start reads the versions with a single statement. If the ledger doesn't exist, ``versions`` is
+    /// empty.
     func readVersionsQuickly() throws(SQLError) {
-        if session.goesOnAfterErrors {
+        if session.canContinueAfterErrors {
             // The error may only mean that the ledger is missing. It is ignored, because `read()` finds that
             // out, or fails with the same error. `busy` is thrown at once, because `read()` would wait a
             // second time.
@@ -82,7 +80,7 @@ final class SQLLedger: LedgerTable {
     ///
     /// If nothing is pending, a start only asks for one version, and doesn't read the columns first.
     func checksum(of version: Int64) throws(SQLError) -> String? {
-        if session.goesOnAfterErrors, !exists {
+        if session.canContinueAfterErrors, !exists {
             // The ledger may have no column for checksums. `read()` finds that out, or fails with the same
             // error.
             do throws(SQLError) { return try selectChecksum(of: version) } catch {}
@@ -100,7 +98,7 @@ final class SQLLedger: LedgerTable {
 
     /// True if a version was applied.
     ///
-    /// Without `dataVersion`, this asks the database. With it, this looks into ``versions``, which are read
+    /// If `dataVersion` is `nil`, this asks the database. Otherwise it looks into ``versions``, which are read
     /// again only if the ledger may have been written since they were read.
     func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
         let sql = "SELECT 1 FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
@@ -118,7 +116,7 @@ final class SQLLedger: LedgerTable {
     /// Creates the ledger if it is missing.
     ///
     /// Call it with the lock held.
-    func make() throws(SQLError) {
+    func createIfMissing() throws(SQLError) {
         if exists { return }
         try read()
         if exists { return }
@@ -171,11 +169,9 @@ final class SQLLedger: LedgerTable {
 
     /// Throws if another migrator wrote the ledger.
     ///
-    /// That is so if no checksum in it is one of this app's, and the database has none of the tables that the
-    /// app's migrations create.
-    ///
-    /// If a migration of this app was only edited after its release, its tables exist, or another row has the
-    /// right checksum.
+    /// It is another migrator's if all its checksums differ from those of this app, and the database has none
+    /// of the tables that the app's migrations create. If a migration of this app was only edited after its
+    /// release, this doesn't throw: the app's tables exist, or another row has the right checksum.
     func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
         try compare(with: steps)
         guard let version = changed.first, !hasOwnRow else { return }
@@ -205,10 +201,10 @@ final class SQLLedger: LedgerTable {
             let isTable =
                 tokens.isWord(index, "TABLE") && (isDropped || follows("CREATE") || follows("VIRTUAL"))
             guard isTable || tokens.isWord(index, "TO") && follows("RENAME") else { continue }
-            var place = index + 1
-            if tokens.isWord(place, "IF") { place += tokens.isWord(place + 1, "NOT") ? 3 : 2 }
-            if tokens.isSign(place + 1, ".") { place += 2 }
-            guard let name = tokens.name(place) else { continue }
+            var nameIndex = index + 1
+            if tokens.isWord(nameIndex, "IF") { nameIndex += tokens.isWord(nameIndex + 1, "NOT") ? 3 : 2 }
+            if tokens.isSign(nameIndex + 1, ".") { nameIndex += 2 }
+            guard let name = tokens.name(nameIndex) else { continue }
             tables.removeAll { $0 == name }
             if !isDropped { tables.append(name) }
         }

@@ -47,7 +47,7 @@ public struct SQLMigration<Connection>: Sendable {
     ///     it so that it can run twice. In a file, write `-- app-migrations: no transaction` as the first
     ///     line instead.
     public init(version: Int64, name: String? = nil, sql: String, inTransaction: Bool = true) {
-        step = SQLStep(version: version, name: name, script: sql, isAlone: !inTransaction)
+        step = SQLStep(version: version, name: name, script: sql, runsOutsideTransaction: !inTransaction)
         closure = nil
     }
 

@@ -28,7 +28,7 @@ public struct SQLMigrationProgress: Sendable {
         return progress
     }
 
-    /// The caller's decision how `migrate` goes on.
+    /// The answer of the progress closure, which decides whether `migrate` continues.
     ///
     /// After a migration has run, the answers mean what they say below. While a closure reports its progress,
     /// the migration isn't complete, so `stop` acts like `rollBack`: the report throws, and the migration is

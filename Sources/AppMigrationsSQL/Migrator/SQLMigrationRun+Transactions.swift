@@ -10,11 +10,11 @@ extension SQLMigrationRun {
         }
     }
 
-    /// Runs migrations in one transaction, or a single migration outside of any.
+    /// Runs migrations in one transaction, or a single migration outside of any transaction.
     ///
-    /// Only the last transaction is durable, which makes the earlier ones durable as well. When `migrate` has
-    /// returned, its caller may record that elsewhere, for example in a state file. If this record survives a
-    /// power failure, the migrations must survive it as well.
+    /// When `migrate` has returned, its caller may record that elsewhere, for example in a state file. If
+    /// that record survives a power failure, the migrations must survive it as well. So the last transaction
+    /// is durable, which makes the earlier ones durable too.
     private func run(_ group: ArraySlice<Pending>, isLast: Bool) throws(SQLError) {
         let appliedBefore = report.applied
         let appliedByOthersBefore = appliedByOthers
@@ -33,13 +33,13 @@ extension SQLMigrationRun {
             isCommitted = true
         }
         do throws(SQLError) {
-            if let next = group.first, next.isAlone {
+            if let next = group.first, next.runsOutsideTransaction {
                 hasBegun = true
-                try runAlone(next)
+                try runOutsideTransaction(next)
             } else if insideTransaction {
                 try session.db.inSavepoint(performGroup)
             } else if isLast {
-                try session.lasting(durably: true, performGroupInTransaction)
+                try session.withCommits(durable: true, performGroupInTransaction)
             } else {
                 try performGroupInTransaction()
             }
@@ -48,7 +48,7 @@ extension SQLMigrationRun {
                 report.applied = appliedBefore
                 appliedByOthers = appliedByOthersBefore
             }
-            throw failure(error, of: group.count == 1 ? group.first : nil, blamesFile: hasBegun)
+            throw failure(error, of: group.count == 1 ? group.first : nil, namingFile: hasBegun)
         }
     }
 
@@ -61,8 +61,8 @@ extension SQLMigrationRun {
             if try skipIfApplied(next, at: dataVersion) { return }
             report.dangling = try checking(dataVersion) { () throws(SQLError) in
                 guard let script = next.script else {
-                    return try session.behindSavepoint { () throws(SQLError) in
-                        try callBack(.closure(next.place, progress(of: next, fraction: 0)))
+                    return try session.guardingTransaction { () throws(SQLError) in
+                        try callBack(.closure(index: next.index, progress(of: next, fraction: 0)))
                     }
                 }
                 try watchingLedger { () throws(SQLError) in
@@ -76,8 +76,8 @@ extension SQLMigrationRun {
     /// Runs a statement outside of a transaction, and then records it.
     ///
     /// If the process ends between the two, the next start runs the statement again.
-    private func runAlone(_ next: Pending) throws(SQLError) {
-        try session.runAlone(
+    private func runOutsideTransaction(_ next: Pending) throws(SQLError) {
+        try session.runOutsideTransaction(
             next.script ?? "",
             as: "\(steps.ledger) \(next.step.version)",
             lockWait,
@@ -88,16 +88,16 @@ extension SQLMigrationRun {
         }
     }
 
-    /// Counts a migration that another process has run since the ledger was read, and returns whether it has.
+    /// Returns true if another process has run a migration since this call read the ledger, and counts it.
     ///
-    /// Call it with the lock held. It creates the ledger if that is missing.
+    /// Call it with the lock held. If the ledger is missing, it is created.
     ///
-    /// Throws if the ledger turns out to be another migrator's, or if that process applied a newer version
-    /// and migrations out of order are refused.
+    /// Throws if the ledger turns out to be another migrator's. Also throws if another process has applied a
+    /// newer version, and this migrator refuses migrations out of order.
     private func skipIfApplied(_ next: Pending, at dataVersion: Int64?) throws(SQLError) -> Bool {
-        try ledger.make()
+        try ledger.createIfMissing()
         guard try ledger.hasApplied(next.step.version, at: dataVersion) else {
-            // Another release may have applied a later version since this call read the ledger.
+            // Another release may have applied a newer version since this call read the ledger.
             if steps.refusesOutOfOrder {
                 try ledger.readVersions()
                 try refuseIfOutOfOrder(next.step, newest: ledger.versions.last)

@@ -7,12 +7,12 @@ final class SQLMigrationRun {
     /// runs.
     struct Pending {
         /// The index among all migrations.
-        let place: Int
+        let index: Int
         let step: SQLStep
         /// The SQL; `nil` for a closure.
         let script: String?
         /// True if the script runs outside of a transaction.
-        let isAlone: Bool
+        let runsOutsideTransaction: Bool
 
         var checksum: String? { script.map(SQLChecksum.of) }
     }
@@ -20,7 +20,7 @@ final class SQLMigrationRun {
     /// What the caller's code should do when the run calls it.
     enum Callback {
         /// Run the closure of the migration at an index.
-        case closure(_ place: Int, SQLMigrationProgress)
+        case closure(index: Int, SQLMigrationProgress)
         /// Call the progress closure after a migration has run.
         case progress(SQLMigrationProgress)
         /// Call the closure `waiting`, because another process has the lock.
@@ -38,9 +38,9 @@ final class SQLMigrationRun {
     var report = SQLMigrationReport()
     private(set) var pending = [Pending]()
     let ledger: SQLLedger
-    /// Runs a migration, and then checks foreign keys if they were on.
-    var checking: SQLChecking = unchecked
-    /// The number of pending migrations that another process ran.
+    /// Runs a migration, and then checks foreign keys if they were on when the run began.
+    var checking: ForeignKeyChecking = unchecked
+    /// The number of pending migrations that other processes have run during this call.
     var appliedByOthers = 0
 
     init(of steps: SQLSteps, in session: any SQLSession, to target: Int64?, insideTransaction: Bool) {
@@ -62,9 +62,9 @@ final class SQLMigrationRun {
     /// Compares the ledger with the migrations, and runs what is pending.
     func run() throws(SQLError) {
         if let target { try steps.checkTarget(target) }
-        try session.waiting(steps.lockTimeout) { () throws(SQLError) in
+        try session.withLockTimeout(steps.lockTimeout) { () throws(SQLError) in
             do throws(SQLError) {
-                try session.waiting(.zero) { () throws(SQLError) in try ledger.readVersionsQuickly() }
+                try session.withLockTimeout(.zero) { () throws(SQLError) in try ledger.readVersionsQuickly() }
             } catch {
                 if error.code != .busy { throw error }
                 // With a rollback journal, a writer can also block readers. So the first read doesn't wait.
@@ -80,16 +80,16 @@ final class SQLMigrationRun {
     private func runPending() throws(SQLError) {
         let status = SQLMigrationStatus(of: ledger, with: steps.all)
         report.unknown = status.unknown
-        let places = status.places.filter { steps.all[$0].version <= target ?? .max }
-        if places.isEmpty {
+        let indexes = status.pendingIndexes.filter { steps.all[$0].version <= target ?? .max }
+        if indexes.isEmpty {
             if try steps.isNewestEdited(status, in: ledger) { try checkChanges() }
             return
         }
         try checkChanges()
         if steps.refusesOutOfOrder {
-            for place in places { try refuseIfOutOfOrder(steps.all[place], newest: status.currentVersion) }
+            for index in indexes { try refuseIfOutOfOrder(steps.all[index], newest: status.currentVersion) }
         }
-        try prepare(places)
+        try prepare(indexes)
         do throws(SQLError) { try start() } catch {
             throw error.code == .statementFailed && status.applied.isEmpty
                 ? addingAdviceOnEmptyLedger(to: error) : error
@@ -114,7 +114,7 @@ final class SQLMigrationRun {
     func refuseIfOutOfOrder(_ step: SQLStep, newest: Int64?) throws(SQLError) {
         guard let newest, step.version < newest else { return }
         let message = "It has not been applied, but the newer version \(newest) has"
-        throw step.located(SQLError(.outOfOrder, message), blamesFile: false)
+        throw step.located(SQLError(.outOfOrder, message), namingFile: false)
     }
 
     /// Adds advice to the error of the first migration if the ledger is empty and the database has tables.
@@ -138,24 +138,32 @@ final class SQLMigrationRun {
         }
     }
 
-    private func prepare(_ places: [Int]) throws(SQLError) {
-        for place in places {
-            let step = steps.all[place]
+    /// Reads and checks the SQL of the pending migrations, before the first of them runs.
+    private func prepare(_ indexes: [Int]) throws(SQLError) {
+        for index in indexes {
+            let step = steps.all[index]
             let script = try step.text()
-            var isAlone = false
+            var runsOutsideTransaction = false
             do throws(SQLError) {
                 if let script {
                     try session.check(script)
-                    isAlone = try step.runsAlone(script)
-                    if isAlone { try checkAlone(script) }
+                    runsOutsideTransaction = try step.mustRunOutsideTransaction(script)
+                    if runsOutsideTransaction { try checkCanRunOutsideTransaction(script) }
                 }
             } catch { throw step.located(error) }
-            pending.append(Pending(place: place, step: step, script: script, isAlone: isAlone))
+            pending.append(
+                Pending(
+                    index: index,
+                    step: step,
+                    script: script,
+                    runsOutsideTransaction: runsOutsideTransaction
+                )
+            )
         }
     }
 
-    private func checkAlone(_ script: String) throws(SQLError) {
-        try session.checkAlone(script)
+    private func checkCanRunOutsideTransaction(_ script: String) throws(SQLError) {
+        try session.checkCanRunOutsideTransaction(script)
         if !steps.isOneTransaction, !insideTransaction { return }
         throw SQLError(
             .refusedStatement,
@@ -172,7 +180,7 @@ final class SQLMigrationRun {
         }
         try session.withoutForeignKeys { checking throws(SQLError) in
             self.checking = checking
-            try session.lasting(durably: false) { () throws(SQLError) in
+            try session.withCommits(durable: false) { () throws(SQLError) in
                 try ledger.read()
                 try runAll()
             }
@@ -185,12 +193,12 @@ final class SQLMigrationRun {
         try watchingLedger(session.db.call)
     }
 
-    /// Runs `body`.
+    /// Runs `body`, which may write to the ledger.
     ///
-    /// Afterwards the ledger counts as changed, unless the connection can tell that `body` didn't write to
-    /// it.
-    func watchingLedger(_ body: SQLRules) throws(SQLError) {
-        let isUnwritten = try session.leavesUnwritten(steps.ledger, while: body)
+    /// Afterwards the ledger's versions are read again before they are used, unless the connection can tell
+    /// that `body` didn't write to the ledger.
+    func watchingLedger(_ body: SQLOperation) throws(SQLError) {
+        let isUnwritten = try session.isKnownUnwritten(steps.ledger, after: body)
         if !isUnwritten { ledger.dataVersionOfVersions = nil }
     }
 
@@ -223,8 +231,8 @@ final class SQLMigrationRun {
 
     /// Returns an error with the migration that failed, the versions that stay applied, and the versions that
     /// were edited.
-    func failure(_ error: SQLError, of next: Pending?, blamesFile: Bool = true) -> SQLError {
-        let located = error.version == nil ? next?.step.located(error, blamesFile: blamesFile) : nil
+    func failure(_ error: SQLError, of next: Pending?, namingFile: Bool = true) -> SQLError {
+        let located = error.version == nil ? next?.step.located(error, namingFile: namingFile) : nil
         return (located ?? error).with {
             $0.applied = report.applied
             $0.changed = report.changed

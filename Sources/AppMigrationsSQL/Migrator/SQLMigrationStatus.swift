@@ -20,7 +20,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// Migrations without a name are left out.
     public var pendingNames: [Int64: String] {
         var names: [Int64: String] = [:]
-        for place in places { names[steps.all[place].version] = steps.all[place].name }
+        for index in pendingIndexes { names[steps.all[index].version] = steps.all[index].name }
         return names
     }
 
@@ -40,7 +40,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     public let changed: [Int64]
 
     /// The indexes of the pending migrations in ``steps``.
-    let places: [Int]
+    let pendingIndexes: [Int]
 
     /// The migrations of the app.
     ///
@@ -60,27 +60,28 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// Both lists are in the order of their versions.
     init(of ledger: SQLLedger, with steps: [SQLStep]) {
         let versions = ledger.versions
-        var places = [Int]()
+        var pendingIndexes = [Int]()
         var unknown = [Int64]()
-        var index = 0
-        for place in steps.indices {
-            let version = steps[place].version
-            while index < versions.count, versions[index] < version {
-                unknown.append(versions[index])
-                index += 1
+        // The index of the next version of the ledger.
+        var next = 0
+        for index in steps.indices {
+            let version = steps[index].version
+            while next < versions.count, versions[next] < version {
+                unknown.append(versions[next])
+                next += 1
             }
-            if index == versions.count || versions[index] > version { places.append(place) }
-            while index < versions.count, versions[index] == version { index += 1 }
+            if next == versions.count || versions[next] > version { pendingIndexes.append(index) }
+            while next < versions.count, versions[next] == version { next += 1 }
         }
         hasMigrationsTable = ledger.exists
         originVersion = versions.first
         currentVersion = versions.last
         applied = versions
-        pending = places.map { steps[$0].version }
-        self.unknown = unknown + versions[index...]
+        pending = pendingIndexes.map { steps[$0].version }
+        self.unknown = unknown + versions[next...]
         outOfOrder = pending.filter { $0 < versions.last ?? 0 }
         changed = ledger.changed
-        self.places = places
+        self.pendingIndexes = pendingIndexes
         self.steps = ComparableSteps(all: steps)
     }
 }

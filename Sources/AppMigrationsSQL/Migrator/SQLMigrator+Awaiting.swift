@@ -44,16 +44,16 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     ) async throws(SQLError) -> SQLMigrationReport {
         let run = SQLMigrationRun(
             of: steps,
-            in: Connection.dialect.session(SQLConversation(nil)),
+            in: Connection.dialect.makeSession(SQLConversation(nil)),
             to: target,
             insideTransaction: insideTransaction
         )
         try await run.session.db.run(awaiting: db) {
             switch run.callback {
-            case .closure(let place, let step):
-                if case .awaited(let closure) = migrations[place].closure {
+            case .closure(let index, let started):
+                if case .awaited(let closure) = migrations[index].closure {
                     try await closure(db) { fraction throws(SQLError) in
-                        try run.continueOrThrow(progress(step.with(fraction: fraction)))
+                        try run.continueOrThrow(progress(started.with(fraction: fraction)))
                     }
                 }
             case .progress(let done): run.answer = progress(done)
@@ -72,7 +72,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
-        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
+        let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(nil)), named: steps.ledger)
         var status = SQLMigrationStatus(of: ledger, with: steps.all)
         try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
             status = try steps.status(of: ledger)
@@ -97,7 +97,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         in db: Connection,
         correcting: Bool = false
     ) async throws(SQLError) -> [Int64] {
-        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(nil)), named: steps.ledger)
+        let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(nil)), named: steps.ledger)
         var recorded = [Int64]()
         try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
             recorded = try steps.markApplied(upTo: version, in: ledger, correcting: correcting)

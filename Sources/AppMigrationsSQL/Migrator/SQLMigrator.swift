@@ -142,16 +142,16 @@ extension SQLMigrator where Connection: SQLConnection {
     ) throws(SQLError) -> SQLMigrationReport {
         let run = SQLMigrationRun(
             of: steps,
-            in: Connection.dialect.session(SQLConversation(db)),
+            in: Connection.dialect.makeSession(SQLConversation(db)),
             to: target,
             insideTransaction: insideTransaction
         )
         try run.session.db.run {
             switch run.callback {
-            case .closure(let place, let step):
-                if case .direct(let closure) = migrations[place].closure {
+            case .closure(let index, let started):
+                if case .direct(let closure) = migrations[index].closure {
                     try closure(db) { fraction throws(SQLError) in
-                        try run.continueOrThrow(progress(step.with(fraction: fraction)))
+                        try run.continueOrThrow(progress(started.with(fraction: fraction)))
                     }
                 }
             case .progress(let done): run.answer = progress(done)
@@ -169,7 +169,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
     /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
-        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
+        let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(db)), named: steps.ledger)
         return try steps.status(of: ledger)
     }
 
@@ -196,7 +196,7 @@ extension SQLMigrator where Connection: SQLConnection {
         in db: Connection,
         correcting: Bool = false
     ) throws(SQLError) -> [Int64] {
-        let ledger = SQLLedger(Connection.dialect.session(SQLConversation(db)), named: steps.ledger)
+        let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(db)), named: steps.ledger)
         return try steps.markApplied(upTo: version, in: ledger, correcting: correcting)
     }
 }

@@ -14,43 +14,51 @@ final class SQLStep: Sendable {
     /// True if its statement runs outside of a transaction.
     ///
     /// The script's first line can ask for this as well.
-    let isAlone: Bool
+    let runsOutsideTransaction: Bool
 
-    init(version: Int64, name: String?, script: String? = nil, file: String? = nil, isAlone: Bool = false) {
+    init(
+        version: Int64,
+        name: String?,
+        script: String? = nil,
+        file: String? = nil,
+        runsOutsideTransaction: Bool = false
+    ) {
         self.version = version
         self.name = name
         self.script = script
         self.file = file
-        self.isAlone = isAlone
+        self.runsOutsideTransaction = runsOutsideTransaction
     }
 
     /// The file, or the version with the name, for the message of an error.
     var label: String { file ?? name.map { "\(version) (\($0))" } ?? "\(version)" }
 
-    /// Returns an error with the version and the name of this migration, and with its file, unless the error
-    /// is about the database.
-    func located(_ error: SQLError, blamesFile: Bool = true) -> SQLError {
+    /// Returns an error with the version and the name of this migration.
+    ///
+    /// If `namingFile` is true, it also gets the path of the migration's file, unless the error is about the
+    /// database.
+    func located(_ error: SQLError, namingFile: Bool = true) -> SQLError {
         error.with {
             $0.version = version
             $0.migrationName = name
-            guard let file, blamesFile, !$0.code.isOfDatabase else { return }
+            guard let file, namingFile, !$0.code.isOfDatabase else { return }
             $0.path = file
-            $0.hasPlaceInFile = true
+            $0.hasPositionInFile = true
         }
     }
 
     /// True if a script must run outside of a transaction: the migration was created with `inTransaction:
     /// false`, or the script's first line asks for it.
-    func runsAlone(_ script: String) throws(SQLError) -> Bool {
+    func mustRunOutsideTransaction(_ script: String) throws(SQLError) -> Bool {
         let line = SQLScript(script).bytes.dropLast().prefix { $0 != UInt8(ascii: "\n") }
         // Few scripts begin with a comment, and reading tokens takes longer than everything else that is done
         // with a script before it runs.
         guard let start = line.firstIndex(where: { !SQLScript.isBlank($0) }), line[start] == UInt8(ascii: "-")
-        else { return isAlone }
+        else { return runsOutsideTransaction }
         let words = SQLTokens(String(decoding: line[start...].dropFirst(2), as: UTF8.self))
         guard words.isWord(0, "APP"), words.isSign(1, "-"), words.isWord(2, "MIGRATIONS"),
             words.isSign(3, ":")
-        else { return isAlone }
+        else { return runsOutsideTransaction }
         let request = words.tokens.indices.dropFirst(4).map(words.text).joined(separator: " ")
         if request.lowercased() == "no transaction" { return true }
         throw SQLError(

@@ -30,7 +30,9 @@ struct SQLSteps: Sendable {
 
     /// Compares a ledger with the migrations.
     func status(of ledger: SQLLedger) throws(SQLError) -> SQLMigrationStatus {
-        try ledger.session.waiting(lockTimeout) { () throws(SQLError) in try ledger.compare(with: all) }
+        try ledger.session.withLockTimeout(lockTimeout) { () throws(SQLError) in
+            try ledger.compare(with: all)
+        }
         return SQLMigrationStatus(of: ledger, with: all)
     }
 
@@ -43,7 +45,7 @@ struct SQLSteps: Sendable {
         correcting: Bool
     ) throws(SQLError) -> [Int64] {
         var recorded = [Int64]()
-        try ledger.session.waiting(lockTimeout) { () throws(SQLError) in
+        try ledger.session.withLockTimeout(lockTimeout) { () throws(SQLError) in
             try ledger.read()
             if ledger.exists && !correcting || version == 0 { return }
             try checkTarget(version)
@@ -52,7 +54,7 @@ struct SQLSteps: Sendable {
                 try ledger.read()
                 // Another process may have created the ledger before this one got the lock.
                 if ledger.exists && !correcting { return }
-                try ledger.make()
+                try ledger.createIfMissing()
                 for step in all.prefix(while: { $0.version <= version }) {
                     if try ledger.hasApplied(step.version) { continue }
                     try ledger.record(step.version, name: step.name, checksum: try step.checksum())

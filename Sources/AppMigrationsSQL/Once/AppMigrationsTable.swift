@@ -2,7 +2,7 @@ package import AppMigrations
 
 /// The table that records which versions each manager has run in a database.
 ///
-/// For a version that runs in batches, it also records how far the batches have come.
+/// For a version that runs in batches, it also records the cursor that the batches have reached.
 ///
 /// It is named `app_migrations`, unless the caller chose another name.
 ///
@@ -58,8 +58,8 @@ package final class AppMigrationsTable: LedgerTable {
         let expected = row(of: version)
         let sql = "SELECT cursor, manager, version FROM \(table)\(session.withoutIndex) WHERE \(rowCondition)"
         let rows = try session.db.query(sql, expected)
-        // The rows are compared again in Swift, because the database may find too many. In a column of
-        // numbers, 1.10 equals 1.1. With some collations, the name of one manager equals another's.
+        // The rows are compared again in Swift, because the database may find other rows as well. In a column
+        // of numbers, 1.10 equals 1.1. With some collations, the name of one manager equals another's.
         guard rows.count < 2, rows.allSatisfy({ Array($0.dropFirst()) == expected }) else {
             throw unreadable(
                 "The table \(name) has rows that look like version \(version), and are not: \(rows)"
@@ -142,7 +142,7 @@ package final class AppMigrationsTable: LedgerTable {
             case .new: break
             }
             _ = try checking(nil) { () throws(SQLError) in
-                try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
+                try session.guardingTransaction { () throws(SQLError) in try session.db.call() }
             }
             try add(version)
             hasRun = true
@@ -152,9 +152,9 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Runs `body` in a durable transaction with the write lock, and foreign keys off.
     private func inTransactionWithoutForeignKeys(
-        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+        _ body: (_ checking: @escaping ForeignKeyChecking) throws(SQLError) -> Void
     ) throws(SQLError) {
-        try session.waiting(lockTimeout) { () throws(SQLError) in
+        try session.withLockTimeout(lockTimeout) { () throws(SQLError) in
             try session.withoutForeignKeys { checking throws(SQLError) in
                 try transaction(durably: true) { () throws(SQLError) in try body(checking) }
             }
@@ -163,10 +163,10 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Runs `body` in a transaction with the write lock.
     ///
-    /// Throws if the caller has begun a transaction. If the caller rolled that back, the record in the state
-    /// file would remain.
-    func transaction(durably: Bool, _ body: SQLRules) throws(SQLError) {
-        try session.lasting(durably: durably) { () throws(SQLError) in
+    /// Throws if the caller has begun a transaction. Otherwise the caller could roll it back after the state
+    /// file has recorded the version.
+    func transaction(durably: Bool, _ body: SQLOperation) throws(SQLError) {
+        try session.withCommits(durable: durably) { () throws(SQLError) in
             try session.transaction(SQLLockWait(lockTimeout, ledger: name), durably: durably, body)
         }
     }
@@ -176,7 +176,7 @@ package final class AppMigrationsTable: LedgerTable {
     /// A power failure may undo the commit of a batch, depending on the connection's settings. It can't undo
     /// this commit, nor any commit before it.
     func synchronize(_ version: AppVersion) throws(SQLError) {
-        try session.waiting(lockTimeout) { () throws(SQLError) in
+        try session.withLockTimeout(lockTimeout) { () throws(SQLError) in
             try transaction(durably: true) { () throws(SQLError) in
                 // Another process may have reset the database after the last batch.
                 if try !hasRow(of: version, at: nil) { throw notKept("\(version)") }
@@ -195,7 +195,7 @@ package final class AppMigrationsTable: LedgerTable {
         after version: AppVersion,
         lockTimeout: Duration
     ) async throws(SQLError) {
-        let session = Connection.dialect.session(SQLConversation(nil))
+        let session = Connection.dialect.makeSession(SQLConversation(nil))
         let table = Self(session, named: ledger, of: manager, lockTimeout: lockTimeout)
         try await session.db.run(awaiting: db) { () throws(SQLError) in
             try table.removeInTransaction(after: version)
@@ -204,7 +204,7 @@ package final class AppMigrationsTable: LedgerTable {
 
     /// Removes the rows of this manager above a version, in a transaction, if the table exists.
     func removeInTransaction(after version: AppVersion) throws(SQLError) {
-        try session.waiting(lockTimeout) { () throws(SQLError) in try read() }
+        try session.withLockTimeout(lockTimeout) { () throws(SQLError) in try read() }
         if exists { try inTransactionWithoutForeignKeys { _ throws(SQLError) in try remove(after: version) } }
     }
 }

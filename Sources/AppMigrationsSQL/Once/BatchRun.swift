@@ -39,7 +39,7 @@ package final class BatchRun {
     /// How many times a batch is tried again after a deadlock or a serialization failure.
     private static var repetitions: Int { 3 }
 
-    init(_ table: AppMigrationsTable, _ version: AppVersion) {
+    init(of version: AppVersion, in table: AppMigrationsTable) {
         self.table = table
         self.version = version
         request = .batch(MigrationBatch(cursor: nil, version: version))
@@ -62,9 +62,9 @@ package final class BatchRun {
         telling tell: nonisolated(nonsending) (Place) async throws -> Void,
         _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws -> Bool {
-        let session = Connection.dialect.session(SQLConversation(nil))
+        let session = Connection.dialect.makeSession(SQLConversation(nil))
         let table = AppMigrationsTable(session, named: ledger, of: manager, lockTimeout: lockTimeout)
-        let run = BatchRun(table, version)
+        let run = BatchRun(of: version, in: table)
         try await session.db.run(closing: db) {
             switch run.request {
             case .batch(let next): run.outcome = try await batch(next)
@@ -79,7 +79,7 @@ package final class BatchRun {
     /// Runs batches until the last one.
     func run(from checkpoint: String?) throws(SQLError) {
         var cursor: String?
-        try table.session.waiting(table.lockTimeout) { () throws(SQLError) in
+        try table.session.withLockTimeout(table.lockTimeout) { () throws(SQLError) in
             try table.read()
             if table.columns.contains("cursor") { cursor = try table.state(of: version).cursor }
         }
@@ -114,13 +114,13 @@ package final class BatchRun {
     private func runBatch() throws(SQLError) {
         let session = table.session
         outcome = nil
-        try session.waiting(table.lockTimeout) { () throws(SQLError) in
+        try session.withLockTimeout(table.lockTimeout) { () throws(SQLError) in
             try table.transaction(durably: false) { () throws(SQLError) in
                 if !hasRun { try table.createOrUpgrade() }
                 let state = try table.state(of: version)
                 if state == .done { return }
                 request = .batch(MigrationBatch(cursor: state.cursor, version: version))
-                try session.behindSavepoint { () throws(SQLError) in try session.db.call() }
+                try session.guardingTransaction { () throws(SQLError) in try session.db.call() }
                 guard let outcome else { return }
                 try outcome.check(after: state, of: version)
                 if state == .new {

@@ -84,10 +84,10 @@ extension MigrationManager {
             let db = try db()
             let table = table(
                 named: ledger,
-                in: Connection.dialect.session(SQLConversation(db)),
+                in: Connection.dialect.makeSession(SQLConversation(db)),
                 lockTimeout: lockTimeout
             )
-            let run = BatchRun(table, context.version)
+            let run = BatchRun(of: context.version, in: table)
             defer { ran = run.hasRun }
             do throws(SQLError) {
                 try table.session.db.run {

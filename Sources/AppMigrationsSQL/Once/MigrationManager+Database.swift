@@ -68,7 +68,7 @@ extension MigrationManager {
             let db = try db()
             let table = table(
                 named: ledger,
-                in: Connection.dialect.session(SQLConversation(db)),
+                in: Connection.dialect.makeSession(SQLConversation(db)),
                 lockTimeout: lockTimeout
             )
             do throws(SQLError) {
@@ -114,7 +114,7 @@ extension MigrationManager {
             let db = try await SQLError.telling(Connection.self, db)
             let table = table(
                 named: ledger,
-                in: Connection.dialect.session(SQLConversation(nil)),
+                in: Connection.dialect.makeSession(SQLConversation(nil)),
                 lockTimeout: lockTimeout
             )
             try await table.session.db.run(closing: db) {
@@ -148,7 +148,7 @@ extension MigrationManager {
     ) throws {
         let table = table(
             named: ledger,
-            in: Connection.dialect.session(SQLConversation(db)),
+            in: Connection.dialect.makeSession(SQLConversation(db)),
             lockTimeout: lockTimeout
         )
         try table.removeInTransaction(after: versionToReset(to: version))

@@ -55,17 +55,18 @@ final class PostgresSession: SQLSession {
     func columns(of table: String) throws(SQLError) -> SQLRows {
         let parts = Self.parts(of: table)
         let name = SQLValue.text(parts[parts.count - 1].text)
-        let isBare = parts.count == 1
-        let schemas = isBare ? "current_schemas(false)" : "ARRAY[\(SQLValue.text(parts[0].text))::name]"
+        let isUnqualified = parts.count == 1
+        let schemas =
+            isUnqualified ? "current_schemas(false)" : "ARRAY[\(SQLValue.text(parts[0].text))::name]"
         let rows = try db.query(
             """
             SELECT attname::text, format_type(atttypid, atttypmod), format('%I.%I', nspname, \(name)),
-            CASE WHEN place IS NULL THEN nspname::text END FROM pg_attribute JOIN (
-                SELECT pg_class.oid AS relation, nspname, place FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
-                LEFT JOIN unnest(\(schemas)) WITH ORDINALITY AS path(schema, place) ON schema = nspname
-                WHERE relname = \(name) AND (place IS NOT NULL OR \(isBare) AND relkind IN ('r', 'p') AND relpersistence <> 't' AND EXISTS (
+            CASE WHEN search_order IS NULL THEN nspname::text END FROM pg_attribute JOIN (
+                SELECT pg_class.oid AS relation, nspname, search_order FROM pg_class JOIN pg_namespace ON relnamespace = pg_namespace.oid
+                LEFT JOIN unnest(\(schemas)) WITH ORDINALITY AS path(schema, search_order) ON schema = nspname
+                WHERE relname = \(name) AND (search_order IS NOT NULL OR \(isUnqualified) AND relkind IN ('r', 'p') AND relpersistence <> 't' AND EXISTS (
                     SELECT FROM pg_attribute WHERE attrelid = pg_class.oid AND attname IN ('checksum', 'manager')
-                )) ORDER BY place, nspname LIMIT 1
+                )) ORDER BY search_order, nspname LIMIT 1
             ) AS found ON attrelid = relation WHERE attnum > 0 AND NOT attisdropped ORDER BY attnum
             """
         )
@@ -91,7 +92,7 @@ final class PostgresSession: SQLSession {
     // In all schemas, because a script may name one that isn't on the search path.
     var tables: String { "SELECT relname::text FROM pg_class" }
 
-    var goesOnAfterErrors: Bool { false }
+    var canContinueAfterErrors: Bool { false }
 
     func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
         for row in try db.query(sql) { for value in row { try body(value) } }
@@ -104,8 +105,9 @@ final class PostgresSession: SQLSession {
 
     /// Runs a script, and tries it again if a table stays locked.
     ///
-    /// Before a new try, this rolls back to the savepoint before the script. That releases the locks that the
-    /// script already has, so that others can use these tables during the pause.
+    /// A statement that locks a table waits for only a short time in each try. Before a new try, this rolls
+    /// back to the savepoint before the script. That releases the locks that the script already has, so that
+    /// others can use these tables during the pause.
     ///
     /// If other migrations run in the same transaction, there is only one try, because their locks would be
     /// held during each pause.
@@ -113,13 +115,14 @@ final class PostgresSession: SQLSession {
         let statements = try PostgresStatements(script).statements
         // A script that sets its own timeout keeps it. A transaction of the caller has the caller's timeout.
         guard let lock, !sharesTransaction, !script.contains("lock_timeout") else {
-            return try behindSavepoint { () throws(SQLError) in try run(statements) { _ in } }
+            return try guardingTransaction { () throws(SQLError) in try run(statements) { _ in } }
         }
         var tries = TableLockTries(within: lock.limit)
         while true {
+            // True while `lock_timeout` is the short wait of a try.
             var isWaitShort = false
             do throws(SQLError) {
-                return try behindSavepoint { () throws(SQLError) in
+                return try guardingTransaction { () throws(SQLError) in
                     try run(statements) { next throws(SQLError) in
                         if next.locksTables == isWaitShort { return }
                         isWaitShort = next.locksTables
@@ -144,7 +147,7 @@ final class PostgresSession: SQLSession {
         for next in statements {
             try before(next)
             do throws(SQLError) { try db.query(next.text) } catch {
-                throw error.addingAdviceOnTransactions.located(inStatement: next.text, at: next.place)
+                throw error.addingAdviceOnTransactions.located(inStatement: next.text, at: next.position)
             }
         }
     }
@@ -178,16 +181,16 @@ final class PostgresSession: SQLSession {
     }
 
     /// ``begin(_:durably:)`` sets the wait for locks of each transaction.
-    func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) { try body() }
+    func withLockTimeout(_ time: Duration, _ body: SQLOperation) throws(SQLError) { try body() }
 
     func withoutForeignKeys(
-        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+        _ body: (_ checking: @escaping ForeignKeyChecking) throws(SQLError) -> Void
     ) throws(SQLError) { try body(unchecked) }
 
     /// A transaction sets its own durability.
     ///
     /// A durable commit also writes all commits before it, because all share one log.
-    func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) { try body() }
+    func withCommits(durable isDurable: Bool, _ body: SQLOperation) throws(SQLError) { try body() }
 }
 
 extension SQLError {

@@ -38,7 +38,7 @@ package struct PostgresStatements {
         try self.script.refuseZeroBytes(for: "PostgreSQL")
         tokens = SQLTokens(self.script, isPostgres: true)
         for index in tokens.tokens.indices { try process(tokenAt: index) }
-        if let opening = tokens.unended { throw unended(opening) }
+        if let opening = tokens.unterminated { throw unterminated(opening) }
         endStatement(at: tokens.tokens.count)
     }
 
@@ -103,7 +103,7 @@ package struct PostgresStatements {
         script.error(.invalidScript, message, at: tokens.tokens[index].range.lowerBound)
     }
 
-    private func unended(_ opening: Range<Int>) -> SQLError {
+    private func unterminated(_ opening: Range<Int>) -> SQLError {
         let text = tokens.text(in: opening)
         let message =
             switch text {
@@ -126,7 +126,7 @@ package struct PostgresStatements {
             throw SQLError(
                 .refusedStatement,
                 "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
-            ).located(at: statement.place)
+            ).located(at: statement.position)
         }
     }
 
@@ -144,7 +144,7 @@ package struct PostgresStatements {
         }
 
         /// The line and the column in the script, both from 1; a column is a Unicode scalar.
-        package var place: (line: Int, column: Int) {
+        package var position: (line: Int, column: Int) {
             script.position(at: offset(ofToken: tokenRange.lowerBound))
         }
 

@@ -121,7 +121,7 @@ extension ShadowTables {
             let schema = "app_migrations_scratch"
             let conversation = SQLConversation(db)
             try conversation.query("ATTACH ':memory:' AS \(schema)")
-            try conversation.undoing("detaching the scratch database") { () throws(SQLError) in
+            try conversation.withCleanup("detaching the scratch database") { () throws(SQLError) in
                 try conversation.query("DETACH \(schema)")
             } _: { () throws(SQLError) in
                 found = try ShadowTables(among: objects, of: db, scratchSchema: schema) { db }
@@ -154,9 +154,9 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
         let copies = try copyTables(namedIn: virtualTable)
         var before = try namesInScratch()
         var failure = try message(ofFailing: statement)
-        // A copied table may have the name of one of the module's own tables, for example if a column is
-        // named like that. Then the copy can be in the module's way, so the statement is run again without
-        // such copies.
+        // Any argument that is the name of a table has that table copied, even if the argument is only a
+        // column's name. So a copy may have the name of a table that the module is about to create. Then the
+        // statement fails, and is run again without such copies.
         let ownNames = copies.filter { $0.hasShadowName(of: virtualTable.name) }
         if failure != nil, !ownNames.isEmpty {
             for table in ownNames { try scratch.rows("DROP TABLE \(schema).\(table.quoted)") }
@@ -235,10 +235,11 @@ extension SchemaObject {
     fileprivate func statement(in schema: String) -> String? {
         guard let sql else { return nil }
         let tokens = SQLTokens(sql)
-        let place = isVirtual ? 3 : 2
-        guard tokens.name(place) == name else { return nil }
+        let nameIndex = isVirtual ? 3 : 2
+        guard tokens.name(nameIndex) == name else { return nil }
         let head = isVirtual ? "CREATE VIRTUAL TABLE" : "CREATE TABLE"
-        return "\(head) \(schema).\(tokens.text(in: tokens.tokens[place].range.lowerBound..<tokens.count))"
+        let start = tokens.tokens[nameIndex].range.lowerBound
+        return "\(head) \(schema).\(tokens.text(in: start..<tokens.count))"
     }
 
     /// The names and strings among the arguments of a virtual table's module.

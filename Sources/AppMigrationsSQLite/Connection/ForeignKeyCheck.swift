@@ -27,7 +27,7 @@ final class ForeignKeyCheck {
     /// `knownDataVersion` is the current `PRAGMA data_version`, or `nil` to read it here.
     ///
     /// - Returns: A sentence for each table that still has violations from before.
-    func runChecked(dataVersion knownDataVersion: Int64?, _ body: SQLRules) throws(SQLError) -> [String] {
+    func runChecked(dataVersion knownDataVersion: Int64?, _ body: SQLOperation) throws(SQLError) -> [String] {
         let current =
             if let knownDataVersion { knownDataVersion } else { try session.number(of: "data_version") }
         if current != dataVersion { try checkAll() }

@@ -20,7 +20,8 @@ extension SQLError.Code {
     public static var notInTransaction: Self {
         Self(
             "notInTransaction",
-            adviceAfterUnrun: "Begin a transaction first, or remove the argument insideTransaction:."
+            advice: "Begin a transaction first, or remove the argument insideTransaction:.",
+            saysNoMigrationWasRun: true
         )
     }
 }

@@ -174,8 +174,8 @@ extension SQLiteConnection {
             // the script, and gets no position.
             if error.code.isOfDatabase { throw error }
             let offset = Int(app_migrations_error_offset(handle))
-            let place = offset < 0 ? script.startOfStatement(from: start) : start + offset
-            throw error.located(at: script.position(at: min(place, script.count)))
+            let position = offset < 0 ? script.startOfStatement(from: start) : start + offset
+            throw error.located(at: script.position(at: min(position, script.count)))
         }
         return (pointer.map { Statement($0, of: self) }, end)
     }

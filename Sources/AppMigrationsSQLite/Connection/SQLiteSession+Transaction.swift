@@ -11,9 +11,9 @@ extension SQLiteSession {
     // fails at once, without calling the busy handler (https://sqlite.org/lang_transaction.html, "Read
     // transactions versus write transactions").
     //
-    // `undo` runs the statement even if the task is cancelled. A cancelled BEGIN may have begun a
-    // transaction, and nothing distinguishes that from a transaction of the caller.
-    private func beginWriting() throws(SQLError) { try db.undo("BEGIN IMMEDIATE") }
+    // The statement runs even if the task is cancelled. A cancelled BEGIN may have begun a transaction, and
+    // nothing distinguishes that from a transaction of the caller.
+    private func beginWriting() throws(SQLError) { try db.queryIgnoringCancellation("BEGIN IMMEDIATE") }
 
     /// Commits.
     ///
@@ -35,13 +35,13 @@ extension SQLiteSession {
     /// library may report a busy database with an error that isn't recognized as one. So the statement is
     /// tried again after any error, if `mayTryAgain` returns true.
     private func run(
-        _ statement: SQLRules,
+        _ statement: SQLOperation,
         waitingAs lock: SQLLockWait,
         mayTryAgain: () throws(SQLError) -> Bool
     ) throws(SQLError) {
         if let beforeWaiting = lock.beforeWaiting {
             var failure: SQLError?
-            try waiting(.zero) { () throws(SQLError) in
+            try withLockTimeout(.zero) { () throws(SQLError) in
                 do throws(SQLError) { try statement() } catch { failure = error }
             }
             guard let failure else { return }
@@ -74,11 +74,11 @@ extension SQLiteSession {
         if let ownConnection { return try ownConnection.isInTransaction }
         // Both statements run even if the task is cancelled. Otherwise the connection could stay in the
         // BEGIN's transaction.
-        do throws(SQLError) { try db.undo("BEGIN") } catch {
+        do throws(SQLError) { try db.queryIgnoringCancellation("BEGIN") } catch {
             try db.query("SELECT 1")
             return true
         }
-        try db.undo("ROLLBACK")
+        try db.queryIgnoringCancellation("ROLLBACK")
         return false
     }
 
@@ -95,7 +95,7 @@ extension SQLiteSession {
     /// Afterwards, the connection waits for locks as long as it did before the call.
     ///
     /// The database's path is added to the errors of `body`.
-    package func waiting(_ time: Duration, _ body: SQLRules) throws(SQLError) {
+    package func withLockTimeout(_ time: Duration, _ body: SQLOperation) throws(SQLError) {
         do throws(SQLError) {
             if let ownConnection, !ownConnection.isBorrowed {
                 try ownConnection.adoptBusyTimeout()
@@ -106,7 +106,7 @@ extension SQLiteSession {
             let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
             let before = try number(of: "busy_timeout")
             if before == milliseconds { return try body() }
-            try db.undoing("setting the former wait for locks again") { () throws(SQLError) in
+            try db.withCleanup("setting the former wait for locks again") { () throws(SQLError) in
                 try set("busy_timeout", to: before)
             } _: { () throws(SQLError) in
                 // The pragma may have taken effect even if it throws. So it runs in this closure, after which
@@ -121,10 +121,10 @@ extension SQLiteSession {
         let script = SQLScript(script)
         try script.refuseBothDirections()
         try script.check()
-        if db.isAwaited { _ = try script.separateStatements() }
+        if db.isAsynchronous { _ = try script.separateStatements() }
     }
 
-    package func checkAlone(_ script: String) throws(SQLError) {
+    package func checkCanRunOutsideTransaction(_ script: String) throws(SQLError) {
         throw SQLError(
             .refusedStatement,
             "On SQLite, every migration runs in a transaction. Run VACUUM and other statements that can't be in a"
@@ -132,18 +132,18 @@ extension SQLiteSession {
         )
     }
 
-    package func runAlone(
+    package func runOutsideTransaction(
         _ script: String,
         as name: String,
         _ lock: SQLLockWait,
         isApplied: () throws(SQLError) -> Bool,
-        record: SQLRules
-    ) throws(SQLError) { try checkAlone(script) }
+        record: SQLOperation
+    ) throws(SQLError) { try checkCanRunOutsideTransaction(script) }
 
     package func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         guard let ownConnection, !ownConnection.isBorrowed else {
-            return try behindSavepoint { () throws(SQLError) in
-                try db.isAwaited ? runEach(of: script) : db.execute(script: script)
+            return try guardingTransaction { () throws(SQLError) in
+                try db.isAsynchronous ? runEach(of: script) : db.execute(script: script)
             }
         }
         // No savepoint is used here, because SQLite would copy every page that the script changes. A
@@ -160,7 +160,7 @@ extension SQLiteSession {
             do throws(SQLError) {
                 if let table = next.droppedTable { try checkDropping(table) }
                 try db.query(next.text)
-            } catch { throw error.located(inStatement: next.text, at: next.place) }
+            } catch { throw error.located(inStatement: next.text, at: next.position) }
         }
     }
 

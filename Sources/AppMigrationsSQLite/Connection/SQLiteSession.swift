@@ -29,7 +29,7 @@ package struct SQLiteSession: SQLSession {
 
     package var tables: String { "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view')" }
 
-    package var goesOnAfterErrors: Bool { true }
+    package var canContinueAfterErrors: Bool { true }
 
     package func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
         guard let statement = try ownConnection?.prepare(sql) else {
@@ -73,15 +73,15 @@ package struct SQLiteSession: SQLSession {
 
     /// Runs `body` with or without durable commits.
     ///
-    /// If `durably` is true, each commit is on the disk when it returns. Otherwise a power failure may undo a
-    /// commit, until a later durable commit has returned.
+    /// If `isDurable` is true, each commit is on the disk when it returns. Otherwise a power failure may undo
+    /// a commit, until a later durable commit has returned.
     ///
     /// For commits that aren't durable, synchronous=OFF is raised to NORMAL in WAL mode. With OFF, a
     /// checkpoint may copy the log into the database without a sync, and the next commit may then overwrite
     /// the log from its start. A later durable commit syncs only the log, so the earlier commits could still
     /// be lost.
-    package func lasting(durably: Bool, _ body: SQLRules) throws(SQLError) {
-        if durably { return try raising(Self.durability[...], during: body) }
+    package func withCommits(durable isDurable: Bool, _ body: SQLOperation) throws(SQLError) {
+        if isDurable { return try raising(Self.durability[...], during: body) }
         if try number(of: "synchronous") != 0 { return try body() }
         let isWAL = try db.query("PRAGMA main.journal_mode") == [["wal"]]
         try raising(isWAL ? [("synchronous", 1)] : [], during: body)
@@ -90,12 +90,12 @@ package struct SQLiteSession: SQLSession {
     /// Raises each pragma to its minimum, runs `body`, and restores the pragmas in reverse order.
     ///
     /// Each call handles the first pragma, and calls itself for the rest.
-    private func raising(_ minimums: ArraySlice<Minimum>, during body: SQLRules) throws(SQLError) {
+    private func raising(_ minimums: ArraySlice<Minimum>, during body: SQLOperation) throws(SQLError) {
         guard let minimum = minimums.first else { return try body() }
         let before = try number(of: minimum.pragma)
         if before >= minimum.value { return try raising(minimums.dropFirst(), during: body) }
         try setOutsideTransaction(minimum.pragma, to: minimum.value)
-        try db.undoing("setting the pragmas back") { () throws(SQLError) in
+        try db.withCleanup("setting the pragmas back") { () throws(SQLError) in
             try setOutsideTransaction(minimum.pragma, to: before)
         } _: { () throws(SQLError) in
             try raising(minimums.dropFirst(), during: body)
@@ -119,10 +119,10 @@ package struct SQLiteSession: SQLSession {
     /// If `body` calls `checking` several times, each call compares with the violations that the previous
     /// call found.
     package func withoutForeignKeys(
-        _ body: (_ checking: @escaping SQLChecking) throws(SQLError) -> Void
+        _ body: (_ checking: @escaping ForeignKeyChecking) throws(SQLError) -> Void
     ) throws(SQLError) {
         guard try hasForeignKeys() else { return try body(unchecked) }
-        try db.undoing("turning the foreign keys on again") { () throws(SQLError) in
+        try db.withCleanup("turning the foreign keys on again") { () throws(SQLError) in
             // The C function is used if possible, because a statement could be interrupted.
             if let ownConnection { ownConnection.turnForeignKeysOn() } else { try setForeignKeys(true) }
         } _: { () throws(SQLError) in
@@ -149,7 +149,7 @@ package struct SQLiteSession: SQLSession {
 
     /// Runs `body`, and returns a watch with the tables that it may have written; `nil` if the connection
     /// can't report them.
-    func runWatchingWrites(_ body: SQLRules) throws(SQLError) -> StatementWatch? {
+    func runWatchingWrites(_ body: SQLOperation) throws(SQLError) -> StatementWatch? {
         guard let ownConnection, reportsWrites else {
             try body()
             return nil
@@ -161,7 +161,7 @@ package struct SQLiteSession: SQLSession {
 
     /// Runs `body`, and returns true if it certainly didn't write to the table; false if it did, or if that
     /// is unknown.
-    package func leavesUnwritten(_ table: String, while body: SQLRules) throws(SQLError) -> Bool {
+    package func isKnownUnwritten(_ table: String, after body: SQLOperation) throws(SQLError) -> Bool {
         guard let watch = try runWatchingWrites(body) else { return false }
         return !watch.altersTables && !watch.writtenTables.contains(SQLName(table))
     }

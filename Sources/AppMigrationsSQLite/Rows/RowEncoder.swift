@@ -155,9 +155,9 @@ final class RowEncoder: Encoder {
             throw failure("the type encodes two values for this column", at: column.text)
         }
         let list = columns.map(\.quoted).joined(separator: ", ")
-        let places = repeatElement("?", count: columns.count).joined(separator: ", ")
+        let placeholders = repeatElement("?", count: columns.count).joined(separator: ", ")
         // "OR ABORT" overrides the ON CONFLICT clauses of the table, which could skip this row or delete
         // others (https://sqlite.org/lang_conflict.html).
-        return "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(places))"
+        return "INSERT OR ABORT INTO \(SQLName(table).quoted) (\(list)) VALUES (\(placeholders))"
     }
 }

@@ -15,7 +15,7 @@ extension SQLScript {
         while let (kind, range) = tokens.next() {
             if kind == nil { try refuseHiddenLineEnd(inGap: range) }
         }
-        if let opening = tokens.unended, opening.count == 2 {
+        if let opening = tokens.unterminated, opening.count == 2 {
             throw error(
                 .invalidScript,
                 "The comment has no closing */. SQLite would skip the rest of the script",
@@ -68,7 +68,7 @@ extension SQLScript {
     /// One statement of a script, for a connection that runs one at a time.
     struct Statement {
         let text: String
-        let place: (line: Int, column: Int)
+        let position: (line: Int, column: Int)
         let droppedTable: String?
     }
 
@@ -103,7 +103,7 @@ extension SQLScript {
             refusals.check(SQLTokens(text))
             if let refusal = refusals.refusal { throw error(.refusedStatement, refusal, at: first) }
             statements.append(
-                Statement(text: text, place: position(at: first), droppedTable: refusals.droppedTable)
+                Statement(text: text, position: position(at: first), droppedTable: refusals.droppedTable)
             )
             start = nil
         }

@@ -113,7 +113,7 @@ public struct SQLiteComparison: Sendable {
         case (let old?, let new?) where old[0].utf8.elementsEqual(new[0].utf8):
             let changes = SQLiteContents.changes(from: old, to: new, columns: columns).joined(separator: ", ")
             return
-                "has in the row of \(table) with \(columns[0]) \(SQLiteContents.excerpt(old[0])) \(changes)"
+                "has a different row of \(table) with \(columns[0]) \(SQLiteContents.excerpt(old[0])): \(changes)"
         case (let old?, let new?):
             let new = SQLiteContents.description(of: new, columns: columns)
             let old = SQLiteContents.description(of: old, columns: columns)

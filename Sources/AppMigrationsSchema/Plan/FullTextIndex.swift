@@ -6,8 +6,8 @@ internal import AppMigrationsSQLite
 /// creates it empty, and the index's command `rebuild` fills it. An index with rows of its own needs no
 /// filling, and for a contentless index there is nothing to fill it from.
 enum FullTextIndex {
-    /// The statement that fills an index anew ("The 'rebuild' Command").
-    static func filling(_ index: SQLName) -> String {
+    /// The statement that fills an index again from its tables ("The 'rebuild' Command").
+    static func rebuildCommand(for index: SQLName) -> String {
         "INSERT INTO main.\(index.quoted)(\(index.quoted)) VALUES ('rebuild')"
     }
 
@@ -22,8 +22,8 @@ enum FullTextIndex {
         schema: SchemaSnapshot
     ) throws(SQLError) -> [SQLName] {
         var failure: SQLError?
-        let reads = try db.takingBack { () throws(SQLError) in
-            try db.reads { () throws(SQLError) in failure = try db.failure(of: filling(index)) }
+        let reads = try db.inRolledBackSavepoint { () throws(SQLError) in
+            try db.reads { () throws(SQLError) in failure = try db.failure(of: rebuildCommand(for: index)) }
         }
         if failure != nil { return [] }
         var tables = [SQLName]()

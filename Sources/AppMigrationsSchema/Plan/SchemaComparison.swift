@@ -44,7 +44,7 @@ struct SchemaComparison {
             guard let wanted = target[.table, name] else {
                 droppedTables.append(object.name)
                 if !renames.droppedNames.contains(object.name), !hints.allowsDrop(of: object.name) {
-                    questions.append(try question(aboutMissing: object.name, from.db))
+                    questions.append(try question(aboutMissing: object.name, in: from.db))
                 }
                 continue
             }
@@ -55,22 +55,27 @@ struct SchemaComparison {
             }
             if renamed == nil, form.areSame(object, wanted) { continue }
             if oldStatement.kind == .virtualTable || newStatement.kind == .virtualTable {
-                try replace(object, ofKind: oldStatement.kind, from.db)
+                try replace(object, ofKind: oldStatement.kind, in: from.db)
                 continue
             }
             var change = try TableChange(
-                from: (object, TableShape(of: oldStatement, in: "main", from.db)),
-                to: (wanted, TableShape(of: newStatement, in: "main", to.db)),
+                from: (object, TableShape(of: oldStatement, in: "main", on: from.db)),
+                to: (wanted, TableShape(of: newStatement, in: "main", on: to.db)),
                 hints: hints
             )
-            let reads = try applyHints(to: &change, on: from.db)
-            try change.askAboutUnusedColumns(reads: reads, hints: hints) { column throws(SQLError) in
-                let sql = "SELECT count(\(column.quoted)) FROM main.\(object.name.quoted)"
-                return try from.db.number(sql)
-            }
+            try complete(&change, on: from.db)
             tables.append(change)
             questions += change.questions
             missingColumns.formUnion(change.missingColumns)
+        }
+    }
+
+    /// Applies the value hints to a change, and asks about the old columns that it doesn't use.
+    private func complete(_ change: inout TableChange, on db: some SQLConnection) throws(SQLError) {
+        let reads = try applyHints(to: &change, on: db)
+        let table = change.old.name
+        try change.askAboutUnusedColumns(reads: reads, hints: hints) { column throws(SQLError) in
+            try db.number("SELECT count(\(column.quoted)) FROM main.\(table.quoted)")
         }
     }
 
@@ -84,20 +89,21 @@ struct SchemaComparison {
             asked.sorted { $0.old.text < $1.old.text },
             from: { start[.table, $0] != nil },
             to: { target[.table, $0] != nil },
-            mayGo: hints.allowsDrop
+            mayDrop: hints.allowsDrop
         ) { old, new, reason in
             contradiction("The hints rename the table \(old) to \(new), \(reason)")
         }
     }
 
-    /// Applies the value hints to a change, and returns what their expressions read, with the new names of
-    /// tables.
+    /// Applies the value hints to a change.
+    ///
+    /// - Returns: The columns that their expressions read, and the tables by their new names.
     private func applyHints(
         to change: inout TableChange,
         on db: some SQLConnection
     ) throws(SQLError) -> ExpressionReads {
         var reads = ExpressionReads()
-        if change.answers.isEmpty { return reads }
+        if change.valueHints.isEmpty { return reads }
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let probe = try ExpressionProbe(
             of: change.old,
@@ -107,56 +113,66 @@ struct SchemaComparison {
             renaming: renamedTables,
             preparing: preparation
         )
-        let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
-        /// True if the hint returns NULL for a row without a value in `column`.
-        func returnsNull(
-            _ answer: TableChange.ValueHint,
-            without column: SQLName?,
-            reading reads: ExpressionReads
-        ) throws(SQLError) -> Bool {
-            // A row without a value for its INTEGER PRIMARY KEY gets a number from SQLite.
-            if answer.questionAboutNulls == nil || keys.contains(answer.column) { return false }
-            return try probe.isNull(answer.expression, without: column, reading: reads, on: db)
-        }
-        for var answer in change.answers {
-            if answer.isOwnName {
-                reads.formUnion(change.keep(answer))
-                continue
-            }
-            let source = change.source(of: answer.column)?.name
-            // The expression for a new column can read that column only if it was written for a later
-            // release.
-            var mayBeNull = source != nil
-            var found = try probe.answer(about: answer.expression, on: db)
-            if case .complaint = found, let named = change.usingTargetNames(answer),
-                case .reads(let more) = try probe.answer(about: named.expression, on: db)
-            {
-                // No question was asked about the column, so the hint is for a later release. Skip it: the
-                // column gets its default.
-                if answer.questions.isEmpty { continue }
-                answer = named
-                mayBeNull = true
-                found = .reads(more)
-            }
-            switch found {
-            case .reads(let more):
-                let isNull = mayBeNull ? try returnsNull(answer, without: source, reading: more) : false
-                reads.formUnion(change.use(answer, reading: more, isNull: isNull))
-            case .complaint(let complaint):
-                let error = Self.contradiction(
-                    "The value for the column \(answer.column) of the table \(change.new.name) \(complaint)"
-                )
-                guard let advice = error.registrationAdvice else { throw error }
-                throw error.with { $0.message += ", or register what the expression needs. \(advice)" }
+        for hint in change.valueHints {
+            if hint.isOwnName {
+                reads.formUnion(change.keep(hint))
+            } else {
+                reads.formUnion(try apply(hint, to: &change, probe: probe, on: db))
             }
         }
         return reads
     }
 
+    /// Analyzes the expression of a value hint, and applies the hint to a change.
+    private func apply(
+        _ hint: TableChange.ValueHint,
+        to change: inout TableChange,
+        probe: ExpressionProbe,
+        on db: some SQLConnection
+    ) throws(SQLError) -> ExpressionReads {
+        let source = change.source(of: hint.column)?.name
+        let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
+        /// True if the plan asks about NULL, and the expression returns NULL for a row without a value in the
+        /// column.
+        func returnsNull(
+            _ expression: String,
+            reading reads: ExpressionReads
+        ) throws(SQLError) -> Bool {
+            // A row without a value for its INTEGER PRIMARY KEY gets a number from SQLite.
+            if hint.questionAboutNulls == nil || keys.contains(hint.column) { return false }
+            return try probe.isNull(expression, without: source, reading: reads, on: db)
+        }
+        switch try probe.analyze(hint.expression, on: db) {
+        case .reads(let reads):
+            // This expression can't read the column itself if the column is new.
+            let isNull = source == nil ? false : try returnsNull(hint.expression, reading: reads)
+            return change.use(hint, reading: reads, isNull: isNull)
+        case .complaint(let complaint):
+            guard let named = change.usingTargetNames(hint),
+                case .reads(let reads) = try probe.analyze(named.expression, on: db)
+            else { throw Self.valueError(for: hint.column, of: change.new.name, complaint) }
+            // The hint was written for a later release. If no question was asked about the column, skip the
+            // hint: the column gets its default.
+            if hint.questions.isEmpty { return ExpressionReads() }
+            let isNull = try returnsNull(named.expression, reading: reads)
+            return change.use(named, reading: reads, isNull: isNull)
+        }
+    }
+
+    private static func valueError(
+        for column: SQLName,
+        of table: SQLName,
+        _ complaint: String
+    ) -> SQLError {
+        let error = contradiction("The value for the column \(column) of the table \(table) \(complaint)")
+        guard let advice = error.registrationAdvice else { return error }
+        return error.with { $0.message += ", or register what the expression needs. \(advice)" }
+    }
+
     /// Refuses to rename a table or a column that a full-text index is filled from.
     ///
     /// The `content` option of the index names it, and SQLite doesn't change that option in a rename.
-    func refuseRenamesBreakingFullTextIndexes(_ db: some SQLConnection) throws(SQLError) {
+    func refuseRenamesBreakingFullTextIndexes(in db: some SQLConnection) throws(SQLError) {
         let objects = try SchemaObject.all(of: db)
         if !objects.contains(where: \.isVirtual) { return }
         for change in tables {
@@ -190,16 +206,16 @@ struct SchemaComparison {
     /// Its first candidates are new tables with the same columns.
     private func question(
         aboutMissing table: SQLName,
-        _ db: some SQLConnection
+        in db: some SQLConnection
     ) throws(SQLError) -> SchemaPlan.Question {
         func columns(of table: SQLName, on db: some SQLConnection) throws(SQLError) -> Set<SQLName> {
             let sql = "SELECT name FROM pragma_table_info(\(SQLValue.text(table.text)))"
             return Set(try db.texts(sql).map { SQLName($0) })
         }
-        var mine = Set<SQLName>()
+        var oldColumns = Set<SQLName>()
         var rowCount: Int64?
         do throws(SQLError) {
-            mine = try columns(of: table, on: db)
+            oldColumns = try columns(of: table, on: db)
             rowCount = try db.number("SELECT count(*) FROM main.\(table.quoted)")
         } catch {
             // A virtual table may be damaged, or need a module that this connection lacks. It can still be
@@ -211,12 +227,16 @@ struct SchemaComparison {
         var possibleOriginals = [SQLName]()
         let taken = Set(renamedTables.map(\.new))
         for object in target.objects where object.kind == .table && !taken.contains(object.name) {
-            let theirs = try columns(of: object.name, on: targetDatabase)
-            let isCopy = table.text.hasPrefix("\(object.name.text)_") && !theirs.isDisjoint(with: mine)
-            switch (isNew: start[.table, object.name] == nil, isAlike: isCopy || theirs == mine) {
-            case (true, true): similarNewTables.append(object.name)
-            case (true, false): otherNewTables.append(object.name)
-            case (false, let isAlike): if isAlike { possibleOriginals.append(object.name) }
+            let newColumns = try columns(of: object.name, on: targetDatabase)
+            let hasNameOfCopy = table.text.hasPrefix("\(object.name.text)_")
+            let isCopy = hasNameOfCopy && !newColumns.isDisjoint(with: oldColumns)
+            let isSimilar = isCopy || newColumns == oldColumns
+            if start[.table, object.name] != nil {
+                if isSimilar { possibleOriginals.append(object.name) }
+            } else if isSimilar {
+                similarNewTables.append(object.name)
+            } else {
+                otherNewTables.append(object.name)
             }
         }
         var question = SchemaPlan.Question(
@@ -227,18 +247,19 @@ struct SchemaComparison {
         if let object = start[.table, table], object.isVirtual {
             question.contentTables = try contentTables(of: object).map(\.text)
         }
-        // The rows of an index are those of its content table.
+        // An index with a content table has no rows of its own, so none would be lost.
         if question.contentTables.isEmpty { question.rowCount = rowCount }
-        question.alike = possibleOriginals.map(\.text)
+        question.similarTables = possibleOriginals.map(\.text)
         return question
     }
 
-    /// Plans to drop a table and create it again, and asks first, because the rows that it stores itself are
-    /// lost.
+    /// Plans to drop a table and create it again, because the old or the new one is a virtual table.
+    ///
+    /// The rows that the table stores itself are lost, so a question is asked unless the hints allow it.
     private mutating func replace(
         _ table: SchemaObject,
         ofKind kind: CreateStatement.Kind,
-        _ db: some SQLConnection
+        in db: some SQLConnection
     ) throws(SQLError) {
         droppedTables.append(table.name)
         if hints.allowsDrop(of: table.name) { return }
@@ -249,24 +270,24 @@ struct SchemaComparison {
         // The rows of a virtual table aren't counted, because this connection may lack its module.
         if kind == .virtualTable {
             question.contentTables = try contentTables(of: table).map(\.text)
-            question.fillingTables = try fillingTables(of: table.name).map(\.text)
+            question.newContentTables = try newContentTables(of: table.name).map(\.text)
         } else {
             question.rowCount = try db.number("SELECT count(*) FROM main.\(table.name.quoted)")
         }
         questions.append(question)
     }
 
-    /// The tables from which an index of the database is filled; empty for a table with rows of its own.
+    /// The tables from which a virtual table of the database is filled; empty if it has rows of its own.
     private func contentTables(of table: SchemaObject) throws(SQLError) -> [SQLName] {
         var copy = try SchemaCopy(preparing: preparation)
         try copy.make([.table, .view], of: start.objects)
         return try FullTextIndex.contentTables(of: table.name, in: copy.db, schema: start)
     }
 
-    /// The tables from which an index that the target makes has to be filled.
-    func fillingTables(of index: SQLName) throws(SQLError) -> [SQLName] {
-        guard let table = target[.table, index], table.isVirtual else { return [] }
-        return try FullTextIndex.contentTables(of: index, in: targetDatabase, schema: target)
+    /// The tables from which a virtual table of the target has to be filled; empty if it has rows of its own.
+    func newContentTables(of name: SQLName) throws(SQLError) -> [SQLName] {
+        guard let table = target[.table, name], table.isVirtual else { return [] }
+        return try FullTextIndex.contentTables(of: name, in: targetDatabase, schema: target)
     }
 
     /// The error for hints that contradict the target, or one another.

@@ -5,7 +5,7 @@ internal import CAppMigrationsSQLite
 ///
 /// Statements with different meanings never get the same form, but statements with the same meaning may get
 /// different ones. Names keep their case, because the names of result columns show it. The case of keywords
-/// is ignored, and so is that of other words of a table or an index, such as types.
+/// is ignored, and in tables and indexes also the case of other words, such as types.
 struct SchemaForm {
     /// The names of objects and columns, as they are written.
     private let names: Set<ArraySlice<UInt8>>
@@ -43,7 +43,7 @@ struct SchemaForm {
         form.reserveCapacity(tokens.count + tokens.tokens.count)
         for (index, token) in tokens.tokens.enumerated() {
             let text = tokens.bytes[token.range]
-            // After DEFAULT, a word is a string literal, so its case matters.
+            // A word after DEFAULT may be a string literal, so its case matters.
             let isDefault = index > 0 && tokens.isWord(index - 1, "DEFAULT")
             switch token.kind {
             case _ where isDefault: form += text
@@ -92,6 +92,11 @@ struct SchemaForm {
         return index > body ? index > body + 1 && tokens.isWord(index - 1, "AS") : index > 3
     }
 
+    /// Adds a word or a name to a form.
+    ///
+    /// A keyword is added in lowercase. A name keeps its case, and so does every other word of a view or a
+    /// trigger. A quoted name that is also a keyword gets a backtick. Any other word of a table or an index
+    /// is added in lowercase, with a "~".
     private func add(
         _ word: ArraySlice<UInt8>,
         isQuoted: Bool,
@@ -103,7 +108,8 @@ struct SchemaForm {
         let isKeyword = SQLName.isKeyword(form[start...])
         if isKeyword, !isQuoted {
             guard keywords.contains(form[start...]) else { return }
-            // A name is the same word. This may be the keyword or the name, so it keeps its case.
+            // A table or a column has this keyword as its name. The word here may be either, so it keeps its
+            // case.
             form.removeSubrange(start...)
             form += word
             return
@@ -146,7 +152,7 @@ extension SQLName {
     /// The name as a person writes it in SQL: in quotes only if it needs them.
     var quotedIfNeeded: String {
         let isPlain = key.first.map { !(UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
-        let isWord = key.allSatisfy(SQLTokens.isOfWord) && !key.contains(UInt8(ascii: "$"))
+        let isWord = key.allSatisfy(SQLTokens.isWordByte) && !key.contains(UInt8(ascii: "$"))
         return isPlain && isWord && !Self.isKeyword(key[...]) ? text : inBackticks
     }
 }

@@ -57,19 +57,21 @@ extension SchemaPlan {
 
         /// Similar tables that both schemas have.
         ///
-        /// The table may be a copy that an app's code has left, such as `note_bak` of `note`.
-        var alike = [String]()
+        /// The table of the question may be a copy of one of them that an app's code has left, such as
+        /// `note_bak` of `note`.
+        var similarTables = [String]()
 
         /// The tables that hold the rows of a full-text index; empty if the index stores rows of its own.
         var contentTables = [String]()
 
-        /// The tables from which the plan fills the full-text index after creating it again.
-        var fillingTables = [String]()
+        /// The tables from which the plan fills the full-text index after it has created it again.
+        var newContentTables = [String]()
 
         /// An example of an expression that answers the question, with the old names of columns.
         private var example: String?
 
-        /// True if the example is just the column's own name, which is enough if no row is NULL there.
+        /// True if the example is just the column's own name, which answers the question if no row is NULL
+        /// there.
         var keepsValues = false
 
         /// The expression of a hint that doesn't answer the question.
@@ -122,9 +124,9 @@ extension SchemaPlan.Question {
             let renameHints = candidates.map { "renamedTables: [\(tableText): \(Self.literal($0))]" }
             let count = rowCount.map { $0 == 1 ? ", which has 1 row" : ", which has \($0) rows" } ?? ""
             let copy =
-                alike.isEmpty
+                similarTables.isEmpty
                 ? ""
-                : " It may be a leftover copy of \(alike.joined(separator: " and ")), with rows that exist nowhere else"
+                : " It may be a leftover copy of \(Self.list(similarTables)), with rows that exist nowhere else"
                     + " for some users. Compare the tables in a migration first."
             let rows =
                 contentTables.isEmpty
@@ -138,15 +140,15 @@ extension SchemaPlan.Question {
             return
                 "The target's table \(table) has no column \(column)\(rowCountPhrase). \(choice(ifRenamed: renameHints, ifDropped: drop))"
         case .replacedTable:
-            let filling =
-                fillingTables.isEmpty ? "" : " The plan fills the new one from \(Self.list(fillingTables))."
+            let sources = Self.list(newContentTables)
+            let filling = sources.isEmpty ? "" : " The plan fills the new one from \(sources)."
             if contentTables.isEmpty {
                 return
                     "The virtual table \(table) can be changed only by dropping and creating it again, which loses its"
                     + " rows.\(filling)"
                     + " If that is acceptable: \(drop)."
             }
-            let loss = fillingTables.isEmpty ? " The new one is empty." : filling
+            let loss = newContentTables.isEmpty ? " The new one is empty." : filling
             return
                 "The virtual table \(table) can be changed only by dropping and creating it again. It is an index of"
                 + " \(Self.list(contentTables)), and holds no rows.\(loss) If that is acceptable: \(drop)."
@@ -193,7 +195,8 @@ extension SchemaPlan.Question {
     }
 
     private func choice(ifRenamed renamed: [String], ifDropped drop: String) -> String {
-        let lost = "To drop it with its content: \(drop)."
-        return renamed.isEmpty ? lost : "If it was renamed: \(renamed.joined(separator: " or ")). \(lost)"
+        let dropping = "To drop it with its content: \(drop)."
+        if renamed.isEmpty { return dropping }
+        return "If it was renamed: \(renamed.joined(separator: " or ")). \(dropping)"
     }
 }

@@ -38,8 +38,8 @@ public struct SchemaPlan: Sendable {
     ///   - targetSQL: Statements that create the whole schema in an empty database.
     ///   - hints: The answers to questions. An answer that this database doesn't need is ignored.
     ///   - prepare: Called with the `sqlite3 *` of each private connection that the plan opens, before a
-    ///     schema is read or created there. ``apply(_:progress:)`` opens some, too. It must not keep the
-    ///     pointer. `db` is your own connection, and is not passed to it.
+    ///     schema is read or created there. ``apply(_:progress:)`` opens some, too. The closure must not keep
+    ///     the pointer. It isn't called for `db`, which is your own connection.
     /// - Throws: `SQLError`: SQLite's error for the target, with line and column;
     ///   `SQLError.Code.refusedSchemaChange` for hints that contradict the target, and for an error of
     ///   `prepare`.
@@ -79,7 +79,7 @@ public struct SchemaPlan: Sendable {
         questions = comparison.questions
         missingColumns = comparison.missingColumns
         if questions.isEmpty {
-            var planner = try SchemaPlanner(comparison, db)
+            var planner = try SchemaPlanner(comparison, on: db)
             steps = try planner.allSteps()
         } else {
             steps = []

@@ -6,24 +6,27 @@ struct SchemaPlanner {
     private let scratch: ScratchSchema
     private var steps = [SchemaPlan.Step]()
     /// The schema after the renames that are planned so far.
-    private var now: SchemaSnapshot
+    private var renamedSchema: SchemaSnapshot
+    /// Compares the objects of `renamedSchema` with those of the target.
+    private var form: SchemaForm
 
     private var target: SchemaSnapshot { comparison.target }
 
-    init(_ comparison: SchemaComparison, _ db: some SQLConnection) throws(SQLError) {
-        try comparison.refuseRenamesBreakingFullTextIndexes(db)
+    init(_ comparison: SchemaComparison, on db: some SQLConnection) throws(SQLError) {
+        try comparison.refuseRenamesBreakingFullTextIndexes(in: db)
         self.comparison = comparison
-        now = comparison.start
+        renamedSchema = comparison.start
+        form = SchemaForm(comparison.start, comparison.target)
         scratch = try ScratchSchema(
             of: comparison.start,
-            filling: comparison.tables.map(\.old),
+            insertingRowInto: comparison.tables.map(\.old),
             preparing: comparison.preparation
         )
     }
 
     /// All steps with their SQL, ordered so that the prerequisites of each step exist when it runs.
     mutating func allSteps() throws(SQLError) -> [SchemaPlan.Step] {
-        var steps = try stepsInOrder()
+        try planSteps()
         // The SQL of a rebuild is known only after a dry run. Without a rebuild, no dry run is needed.
         if !steps.contains(where: \.isRebuild) {
             for index in steps.indices { steps[index].sql = StepScript.sql(withoutRebuild: steps[index]) }
@@ -36,59 +39,98 @@ struct SchemaPlanner {
         return steps
     }
 
-    private mutating func stepsInOrder() throws(SQLError) -> [SchemaPlan.Step] {
+    private mutating func planSteps() throws(SQLError) {
         let changes = try changesInOrder()
         try renameTables()
-        let renamed = try renameColumns()
-        let form = SchemaForm(now, target)
-        let isStale = stale(comparedBy: form)
+        let renamedColumns = try renameColumns()
+        form = SchemaForm(renamedSchema, target)
+        // The expressions of the rebuilds read tables and views as they were before the plan. So these are
+        // dropped, and created again, only after the rebuilds.
+        dropStaleObjects()
+        try replaceTables()
+        for change in changes {
+            try addSteps(changing: change, renamed: renamedColumns[change.new.name] ?? [])
+        }
+        try dropAndCreateRemainingTables()
+        try createObjects()
+    }
+
+    /// Drops the stale triggers, views and indexes that no expression reads.
+    private mutating func dropStaleObjects() {
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
-            for object in now.objects where object.kind == kind && isStale(object) {
+            for object in renamedSchema.objects where object.kind == kind && isStale(object) {
                 if isDroppedWithTable(object) || isReadByExpression(object) { continue }
                 addStep(dropping: object)
             }
         }
-        // A table that an expression reads is dropped after the rebuilds.
-        let replaced = comparison.droppedTables.filter { target[.table, $0] != nil && !isRead($0) }
-        for table in replaced { addStep("drop the table \(table)", sql: "DROP TABLE main.\(table.quoted)") }
-        let missing = target.objects.filter { object in
-            object.kind == .table
-                && (now[.table, object.name] == nil || comparison.droppedTables.contains(object.name))
+    }
+
+    /// Drops the tables that have to be replaced, and creates the new tables, except those that an expression
+    /// reads.
+    private mutating func replaceTables() throws(SQLError) {
+        for table in comparison.droppedTables where isReplacedBeforeRebuilds(table) {
+            addStep(droppingTable: table)
         }
-        let missingTables = missing.filter { !$0.isVirtual }
-        for table in missingTables where !isRead(table.name) { try addStep(creating: table) }
-        for change in changes {
-            try addSteps(changing: change, renamed: renamed[change.new.name] ?? [], comparedBy: form)
+        for table in tablesToCreate where !table.isVirtual && !isRead(table.name) {
+            try addStep(creating: table)
         }
-        // These views are dropped after the rebuilds, whose expressions may read them.
-        for view in now.objects where view.kind == .view && isStale(view) && isReadByExpression(view) {
+    }
+
+    /// Drops the views and tables that were kept until the rebuilds, and creates the tables that replace
+    /// them.
+    private mutating func dropAndCreateRemainingTables() throws(SQLError) {
+        for view in renamedSchema.objects where isReadByExpression(view) && isStale(view) {
             addStep(dropping: view)
         }
-        for table in comparison.droppedTables where !replaced.contains(table) {
-            addStep("drop the table \(table)", sql: "DROP TABLE main.\(table.quoted)")
+        for table in comparison.droppedTables where !isReplacedBeforeRebuilds(table) {
+            addStep(droppingTable: table)
         }
-        for table in missingTables where isRead(table.name) { try addStep(creating: table) }
-        let missingIndexes = target.objects.filter { $0.kind == .index && isMissing($0, or: isStale) }
-        for index in missingIndexes where !isOnShadowTable(index) { try addStep(creating: index) }
-        for view in target.objects where view.kind == .view && isMissing(view, or: isStale) {
+        for table in tablesToCreate where !table.isVirtual && isRead(table.name) {
+            try addStep(creating: table)
+        }
+    }
+
+    /// Creates the indexes, views, virtual tables and triggers that are missing.
+    private mutating func createObjects() throws(SQLError) {
+        let indexes = target.objects.filter { $0.kind == .index && isMissing($0) }
+        for index in indexes where !isOnShadowTable(index) { try addStep(creating: index) }
+        for view in target.objects where view.kind == .view && isMissing(view) {
             try addStep(creating: view)
         }
         // A full-text index takes its columns and its words from tables and views, which are complete now.
-        for table in missing where table.isVirtual { try addStep(creating: table) }
-        for index in missingIndexes where isOnShadowTable(index) { try addStep(creating: index) }
-        for table in missing where table.isVirtual {
-            if try comparison.fillingTables(of: table.name).isEmpty { continue }
-            addStep("fill the full-text index \(table.name)", sql: FullTextIndex.filling(table.name))
+        let virtualTables = tablesToCreate.filter(\.isVirtual)
+        for table in virtualTables { try addStep(creating: table) }
+        for index in indexes where isOnShadowTable(index) { try addStep(creating: index) }
+        for table in virtualTables {
+            if try comparison.newContentTables(of: table.name).isEmpty { continue }
+            addStep(
+                "fill the full-text index \(table.name)",
+                sql: FullTextIndex.rebuildCommand(for: table.name)
+            )
         }
-        for trigger in target.objects where trigger.kind == .trigger && isMissing(trigger, or: isStale) {
+        for trigger in target.objects where trigger.kind == .trigger && isMissing(trigger) {
             try addStep(creating: trigger)
         }
-        return steps
     }
 
-    /// True if an object of the target has to be created: it doesn't exist, or an earlier step drops it.
-    private func isMissing(_ object: SchemaObject, or isStale: (SchemaObject) -> Bool) -> Bool {
-        now[object.kind, object.name].map(isStale) ?? true
+    /// The tables of the target that don't exist after the renames, or that an earlier step drops.
+    private var tablesToCreate: [SchemaObject] {
+        target.objects.filter { object in
+            object.kind == .table
+                && (renamedSchema[.table, object.name] == nil
+                    || comparison.droppedTables.contains(object.name))
+        }
+    }
+
+    /// True if a table to drop has to make room for a new one of the same name, and no expression reads it.
+    private func isReplacedBeforeRebuilds(_ table: SQLName) -> Bool {
+        target[.table, table] != nil && !isRead(table)
+    }
+
+    /// True if an index, a view or a trigger of the target has to be created: it doesn't exist, or an earlier
+    /// step drops it.
+    private func isMissing(_ object: SchemaObject) -> Bool {
+        renamedSchema[object.kind, object.name].map(isStale) ?? true
     }
 
     /// True for an index on a table that the module of a virtual table creates.
@@ -97,21 +139,21 @@ struct SchemaPlanner {
     /// The table changes, ordered so that a table is changed after the expressions of other tables have read
     /// it.
     private func changesInOrder() throws(SQLError) -> [TableChange] {
-        var left = comparison.tables
+        var remaining = comparison.tables
         var changes = [TableChange]()
-        while !left.isEmpty {
-            let next = left.firstIndex { change in
-                !left.contains { $0.new.name != change.new.name && $0.reads.mayRead(change.new.name) }
+        while !remaining.isEmpty {
+            let next = remaining.firstIndex { change in
+                !remaining.contains { $0.new.name != change.new.name && $0.reads.mayRead(change.new.name) }
             }
             guard let next else {
+                let names = remaining.map(\.new.name.text).joined(separator: ", ")
                 throw SQLError(
                     .refusedSchemaChange,
-                    "The expressions in values for the tables \(left.map(\.new.name.text).joined(separator: ", ")) read each"
-                        + " other's tables, so none of these can be changed first. Nothing was changed."
-                        + " Set some of the values in a migration"
+                    "The expressions in values for the tables \(names) read each other's tables, so none of these can be"
+                        + " changed first. Nothing was changed. Set some of the values in a migration"
                 )
             }
-            changes.append(left.remove(at: next))
+            changes.append(remaining.remove(at: next))
         }
         return changes
     }
@@ -122,12 +164,10 @@ struct SchemaPlanner {
     /// True if the object's table is dropped, either directly or as a shadow table of a dropped virtual
     /// table.
     private func isDroppedWithTable(_ object: SchemaObject) -> Bool {
-        comparison.droppedTables.contains(now.shadowTables.owner(of: object.table) ?? object.table)
+        comparison.droppedTables.contains(renamedSchema.shadowTables.owner(of: object.table) ?? object.table)
     }
 
-    /// True for a view that an expression reads.
-    ///
-    /// It is dropped after the rebuilds.
+    /// True for a view that an expression reads, and that is therefore dropped after the rebuilds.
     private func isReadByExpression(_ view: SchemaObject) -> Bool { view.kind == .view && isRead(view.name) }
 
     private mutating func renameTables() throws(SQLError) {
@@ -136,7 +176,7 @@ struct SchemaPlanner {
             let words = "rename the table \(old) to \(new)"
             let updatesReferences = try scratch.rename(old, to: new)
             steps.append(.init(words, updatesReferences ? .renaming(sql) : .renamingAlone(sql)))
-            now = try scratch.snapshot(orIfNotCopied: now)
+            renamedSchema = try scratch.snapshot(orIfNotCopied: renamedSchema)
         }
     }
 
@@ -144,7 +184,7 @@ struct SchemaPlanner {
     ///
     /// - Returns: The old names of these columns, by the table's name in the target.
     private mutating func renameColumns() throws(SQLError) -> [SQLName: Set<SQLName>] {
-        var done = [SQLName: Set<SQLName>]()
+        var renamed = [SQLName: Set<SQLName>]()
         // Expressions use the old names of columns. So the columns of a table keep them until the rebuild if
         // an expression for this table or for another one reads the table.
         for change in comparison.tables where change.values.isEmpty && !isRead(change.new.name) {
@@ -155,47 +195,42 @@ struct SchemaPlanner {
                 steps.append(
                     .init("rename the column \(old) of the table \(table) to \(new)", .renaming(sql))
                 )
-                done[table, default: []].insert(old)
-                now = try scratch.snapshot(orIfNotCopied: now)
+                renamed[table, default: []].insert(old)
+                renamedSchema = try scratch.snapshot(orIfNotCopied: renamedSchema)
             }
         }
-        return done
+        return renamed
     }
 
-    /// Returns a closure that is true for an index, a view or a trigger that has to be dropped.
+    /// True if an index, a view or a trigger has to be dropped.
     ///
-    /// An object is dropped if the target lacks it or defines it differently, or if its table or view is
-    /// dropped.
-    private func stale(comparedBy form: SchemaForm) -> (SchemaObject) -> Bool {
-        let now = now
-        let target = target
-        let isDroppedWithTable = isDroppedWithTable
-        func differs(_ object: SchemaObject) -> Bool {
-            target[object.kind, object.name].map { !form.areSame($0, object) } ?? true
-        }
-        return { object in
-            if differs(object) || isDroppedWithTable(object) { return true }
-            // Dropping a view also drops its triggers.
-            return object.kind == .trigger && now[.view, object.table].map(differs) == true
-        }
+    /// It is dropped if the target lacks it or defines it differently, or if its table or view is dropped.
+    private func isStale(_ object: SchemaObject) -> Bool {
+        if differs(object) || isDroppedWithTable(object) { return true }
+        // Dropping a view also drops its triggers.
+        return object.kind == .trigger && renamedSchema[.view, object.table].map(differs) == true
+    }
+
+    /// True if the target lacks an object or defines it differently.
+    private func differs(_ object: SchemaObject) -> Bool {
+        target[object.kind, object.name].map { !form.areSame($0, object) } ?? true
     }
 
     /// Adds the steps that add columns to a table, or the step that rebuilds it.
     private mutating func addSteps(
         changing change: TableChange,
-        renamed: Set<SQLName>,
-        comparedBy form: SchemaForm
+        renamed: Set<SQLName>
     ) throws(SQLError) {
         let name = change.new.name
         guard let wanted = target[.table, name] else { return }
-        if change.values.isEmpty, let mine = now[.table, name] {
-            if form.areSame(mine, wanted) { return }
-            if let added = try scratch.adding(change, as: wanted, comparedBy: form) {
+        if change.values.isEmpty, let table = renamedSchema[.table, name] {
+            if form.areSame(table, wanted) { return }
+            if let added = try scratch.stepsAddingColumns(of: change, to: wanted, comparedBy: form) {
                 steps += added
                 return
             }
         }
-        steps.append(.init("rebuild the table \(name)", .rebuild(change.rebuild(done: renamed))))
+        steps.append(.init("rebuild the table \(name)", .rebuild(change.rebuild(afterRenaming: renamed))))
     }
 
     private mutating func addStep(creating object: SchemaObject) throws(SQLError) {
@@ -207,6 +242,10 @@ struct SchemaPlanner {
             "drop the \(object.kind) \(object.name)",
             sql: "DROP \(object.kind) main.\(object.name.quoted)"
         )
+    }
+
+    private mutating func addStep(droppingTable table: SQLName) {
+        addStep("drop the table \(table)", sql: "DROP TABLE main.\(table.quoted)")
     }
 
     private mutating func addStep(_ description: String, sql: String) {

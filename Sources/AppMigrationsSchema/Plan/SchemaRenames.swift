@@ -13,11 +13,20 @@ struct SchemaRenames {
     /// The old names whose chain leads to a name that the hints allow to drop.
     private(set) var droppedNames = Set<SQLName>()
 
+    /// Finds the renames that a database still needs.
+    ///
+    /// - Parameters:
+    ///   - hints: The renames that the hints ask for.
+    ///   - exists: True for a name that the database has.
+    ///   - isWanted: True for a name that the target has.
+    ///   - mayDrop: True for a name that the hints allow to drop.
+    ///   - contradiction: Makes the error for a rename that can't be done, with the reason.
+    /// - Throws: The error of `contradiction`.
     init(
         _ hints: [Rename],
         from exists: (SQLName) -> Bool,
         to isWanted: (SQLName) -> Bool,
-        mayGo: (SQLName) -> Bool,
+        mayDrop: (SQLName) -> Bool,
         contradiction: (_ old: SQLName, _ new: SQLName, _ reason: String) -> SQLError
     ) throws(SQLError) {
         var moves = [Rename]()
@@ -27,9 +36,9 @@ struct SchemaRenames {
             if let new = names.last(where: isWanted) {
                 moves.append((old, new))
             } else if exists(last) || isWanted(old) && hints.contains(where: { $0 == (last, old) }) {
-                // It was already renamed, or renamed and renamed back.
+                // The table or column was already renamed, or it was renamed and renamed back.
                 continue
-            } else if names.contains(where: mayGo) {
+            } else if names.contains(where: mayDrop) {
                 droppedNames.insert(old)
             } else {
                 throw contradiction(old, last, "which the target does not have")

@@ -6,12 +6,14 @@ internal import AppMigrationsSQLite
 struct SchemaSnapshot {
     let objects: [SchemaObject]
     let shadowTables: ShadowTables
-    private var places = [SchemaObject.Kind: [SQLName: Int]]()
+    private var positions = [SchemaObject.Kind: [SQLName: Int]]()
 
     private init(_ objects: [SchemaObject], shadowTables: ShadowTables) {
         self.objects = objects
         self.shadowTables = shadowTables
-        for (place, object) in objects.enumerated() { places[object.kind, default: [:]][object.name] = place }
+        for (position, object) in objects.enumerated() {
+            positions[object.kind, default: [:]][object.name] = position
+        }
     }
 
     init(
@@ -28,9 +30,10 @@ struct SchemaSnapshot {
 
     /// This snapshot without the tables in which a migrator keeps its records, unless the target creates
     /// them.
-    func withoutLedgers(unlessIn target: SchemaSnapshot, ledger: String = "schema_migrations")
-        -> SchemaSnapshot
-    {
+    func withoutLedgers(
+        unlessIn target: SchemaSnapshot,
+        ledger: String = "schema_migrations"
+    ) -> SchemaSnapshot {
         let ledgers = [SQLName(ledger), SQLName("app_migrations")].filter {
             target[.table, $0] == nil && self[.table, $0] != nil
         }
@@ -43,7 +46,7 @@ struct SchemaSnapshot {
 
     /// This snapshot without tables that may be shadow tables, unless the target creates them.
     ///
-    /// After their virtual table is dropped, they look like ordinary tables.
+    /// After its virtual table is dropped, such a table looks like an ordinary table.
     func leavingOut(_ tables: [ShadowTables.Assumed], unlessIn target: SchemaSnapshot) -> SchemaSnapshot {
         let names = Set(tables.map(\.table).filter { target[.table, $0] == nil })
         if names.isEmpty { return self }
@@ -54,7 +57,7 @@ struct SchemaSnapshot {
     }
 
     subscript(kind: SchemaObject.Kind, name: SQLName) -> SchemaObject? {
-        places[kind]?[name].map { objects[$0] }
+        positions[kind]?[name].map { objects[$0] }
     }
 
     /// True if both have the same objects with byte-identical `CREATE` statements, in any order.
@@ -67,7 +70,7 @@ struct SchemaSnapshot {
     ///
     /// Their order and the formatting of their statements don't matter.
     func differences(from target: SchemaSnapshot) -> [SchemaDifference] {
-        // Lazy, because most statements are byte-identical and need no normalized form.
+        // Lazy, because most statements are byte-identical, and then no form is needed.
         lazy var form = SchemaForm(self, target)
         var differences = [SchemaDifference]()
         for object in target.objects {
@@ -79,22 +82,6 @@ struct SchemaSnapshot {
             differences.append(.different(mine, wanted: object))
         }
         return differences + objects.filter { target[$0.kind, $0.name] == nil }.map { .unexpected($0) }
-    }
-}
-
-/// A difference from the target: an object that is missing, that the target doesn't have, or that isn't the
-/// same.
-enum SchemaDifference {
-    case missing(SchemaObject)
-    case unexpected(SchemaObject)
-    case different(SchemaObject, wanted: SchemaObject)
-
-    /// The kind and the name of the object, such as `table notes`.
-    var name: String {
-        switch self {
-        case .missing(let object), .unexpected(let object), .different(let object, wanted: _):
-            "\(object.kind) \(object.name)"
-        }
     }
 }
 

@@ -1,33 +1,35 @@
 internal import AppMigrationsSQLite
 
-/// A copy of a schema in memory, to find out what `ALTER TABLE` can do.
+/// A copy of a schema in memory, to find out which changes `ALTER TABLE` can make.
 ///
-/// Each table that changes gets one row, because SQLite adds some columns only to a table without rows
-/// ("ALTER TABLE ADD COLUMN"). These are refused here, too. If the schema can't be copied, because it needs a
-/// function or a module of the app, no statement is accepted here. Then the tables are rebuilt.
+/// Each table that changes gets one row. SQLite adds some columns only to a table without rows ("ALTER TABLE
+/// ADD COLUMN"), and would accept them here but refuse them in the app's table. If the schema can't be
+/// copied, because it needs a function or a module of the app, no statement is accepted here. Then the tables
+/// are rebuilt.
 struct ScratchSchema {
     private var copy: SchemaCopy
     private let preparation: ConnectionPreparation
-    /// The tables into which no row could be inserted.
-    private var unfilled = Set<SQLName>()
+    /// The changing tables into which no row could be inserted.
+    private var tablesWithoutRow = Set<SQLName>()
 
     init(
         of schema: SchemaSnapshot,
-        filling tables: [TableShape],
+        insertingRowInto tables: [TableShape],
         preparing preparation: ConnectionPreparation
     ) throws(SQLError) {
         self.preparation = preparation
         copy = try SchemaCopy(preparing: preparation)
-        // The row has arbitrary values, which needn't satisfy a CHECK.
+        // The rows have arbitrary values, which may not satisfy a CHECK.
         try copy.db.query("PRAGMA ignore_check_constraints = ON")
         try copy.make([.table, .view], of: schema.objects)
-        for table in tables where try copy.failure(of: Self.filling(table)) != nil {
-            unfilled.insert(table.name)
+        for table in tables where try copy.failure(of: Self.insertStatement(for: table)) != nil {
+            tablesWithoutRow.insert(table.name)
         }
         try copy.make([.index, .trigger], of: schema.objects)
     }
 
-    private static func filling(_ table: TableShape) -> String {
+    /// A statement that inserts one row with arbitrary values.
+    private static func insertStatement(for table: TableShape) -> String {
         let columns = table.columns.filter { !$0.isGenerated }
         let values = columns.map { column in
             // Each of these values is valid JSON, because an index may read it as JSON.
@@ -53,7 +55,11 @@ struct ScratchSchema {
     func rename(_ table: SQLName, to new: SQLName) throws(SQLError) -> Bool {
         do throws(SQLError) {
             if let obstacle = copy.obstacle { throw obstacle }
-            return try copy.rename(table, to: new).get()
+            switch try copy.rename(table, to: new) {
+            case .renamedWithReferences: return true
+            case .renamedAlone: return false
+            case .refused(let error): throw error
+            }
         } catch {
             let advice = error.registrationAdvice.map { "\($0), or rename the table" } ?? "Rename it"
             throw SQLError(
@@ -63,12 +69,12 @@ struct ScratchSchema {
         }
     }
 
-    /// The schema of the copy now; `former` if the schema couldn't be copied.
+    /// The present schema of the copy; `former` if the schema couldn't be copied.
     func snapshot(orIfNotCopied former: SchemaSnapshot) throws(SQLError) -> SchemaSnapshot {
         copy.obstacle == nil ? try SchemaSnapshot(of: copy.db, preparing: preparation) : former
     }
 
-    /// True if the existing row's value in a new column is one that an UPDATE would convert or refuse.
+    /// True if an UPDATE would convert or refuse the value that the existing row has in a new column.
     ///
     /// ALTER TABLE gives existing rows the default without converting it to the column's type.
     private func hasUnconverted(_ columns: [SQLName], of table: SQLName) throws(SQLError) -> Bool {
@@ -77,20 +83,20 @@ struct ScratchSchema {
         let selection = "SELECT \(names.joined(separator: ", ")) FROM main.\(table.quoted)"
         let settings = names.map { "\($0) = \($0)" }.joined(separator: ", ")
         let before = try copy.db.query(selection)
-        return try copy.db.takingBack { () throws(SQLError) -> Bool in
+        return try copy.db.inRolledBackSavepoint { () throws(SQLError) -> Bool in
             if try copy.failure(of: "UPDATE main.\(table.quoted) SET \(settings)") != nil { return true }
             return try copy.db.query(selection) != before
         }
     }
 
     /// The steps that add the new columns of a table; `nil` if the table would then differ from the target.
-    func adding(
-        _ change: TableChange,
-        as wanted: SchemaObject,
+    func stepsAddingColumns(
+        of change: TableChange,
+        to wanted: SchemaObject,
         comparedBy form: SchemaForm
     ) throws(SQLError) -> [SchemaPlan.Step]? {
         let added = change.addedColumns
-        if copy.obstacle != nil || unfilled.contains(change.old.name) || added.isEmpty { return nil }
+        if copy.obstacle != nil || tablesWithoutRow.contains(change.old.name) || added.isEmpty { return nil }
         let statement = try wanted.statement()
         var steps = [SchemaPlan.Step]()
         try copy.db.query("SAVEPOINT app_migrations_adding")

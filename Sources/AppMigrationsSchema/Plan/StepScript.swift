@@ -19,7 +19,7 @@ struct StepScript {
         script(of: step.action.statements ?? [])
     }
 
-    /// The SQL of a step, which is run in the copy.
+    /// Runs a step in the copy, and returns its SQL.
     mutating func sql(
         of step: SchemaPlan.Step,
         preparing preparation: ConnectionPreparation
@@ -47,7 +47,9 @@ struct StepScript {
         }
         let work = try TableCopy(for: rebuild, on: db, preparing: preparation)
         let stash = SchemaObject.unusedName(among: try SchemaObject.all(of: db))
-        let isMovedAside = try db.takingBack { () throws(SQLError) in try work.moveAside(to: stash, on: db) }
+        let isMovedAside = try db.inRolledBackSavepoint { () throws(SQLError) in
+            try work.moveAside(to: stash, on: db)
+        }
         let statements = try work.statements(stash: stash, isMovedAside: isMovedAside)
         try work.run(db)
         return Self.script(of: statements)

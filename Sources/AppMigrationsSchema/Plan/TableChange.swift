@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
-/// How a table that exists in both schemas changes, and where each column of the new table gets its values
-/// from.
+/// The differences between the two shapes of a table that exists in both schemas, and the source of each new
+/// column's values.
 struct TableChange {
     let old: TableShape
     let new: TableShape
@@ -10,29 +10,29 @@ struct TableChange {
     /// The columns to rename.
     private(set) var renamed = [SchemaRenames.Rename]()
     /// The old columns whose rename hints lead to a name that the hints allow to drop.
-    private var renamedAway = Set<SQLName>()
+    private var droppedByRename = Set<SQLName>()
     /// The value hints for new and changed columns.
     ///
-    /// What their expressions read isn't known yet.
-    private(set) var answers = [ValueHint]()
+    /// Their expressions haven't been analyzed yet.
+    private(set) var valueHints = [ValueHint]()
     /// The expressions that are used for columns of the new table.
     private(set) var values = [(column: SQLName, expression: String)]()
-    /// What these expressions read.
+    /// The columns and tables that these expressions read.
     private(set) var reads = ExpressionReads()
     private(set) var questions = [SchemaPlan.Question]()
 
     /// The hint for a column, and the questions that it has to answer.
     struct ValueHint {
         let column: SQLName
-        /// The hint as it is written.
-        let hint: String
-        /// The hint's expression, in names that the database has.
+        /// The hint as the app wrote it.
+        let text: String
+        /// The hint's expression, with names that exist in the database.
         var expression: String
         let questions: [SchemaPlan.Question]
 
         /// True if the hint is just the column's own name.
         ///
-        /// That means to keep the values, and to fail if a row can't keep its value.
+        /// Such a hint keeps the values. The plan fails if a row can't keep its value.
         var isOwnName = false
 
         /// The question, if there is one, that only an expression without NULL results can answer.
@@ -59,14 +59,14 @@ struct TableChange {
             hints.columnRenames(of: new.name),
             from: { from.shape[$0] != nil },
             to: { to.shape[$0] != nil },
-            mayGo: { hints.allowsDrop(of: $0, in: to.shape.name) }
+            mayDrop: { hints.allowsDrop(of: $0, in: to.shape.name) }
         ) { before, after, reason in
             SchemaComparison.contradiction(
                 "The hints rename the column \(before) of the table \(to.shape.name) to \(after), \(reason)"
             )
         }
         renamed = renames.pending
-        renamedAway = renames.droppedNames
+        droppedByRename = renames.droppedNames
         for column in new.columns where !column.isGenerated {
             if hints.allowsDrop(of: column.name, in: new.name) {
                 throw SchemaComparison.contradiction(
@@ -79,7 +79,8 @@ struct TableChange {
 
     /// Asks about the old columns that neither the new table nor an expression uses.
     ///
-    /// `countValues` returns the number of rows with a value in a column.
+    /// `reads` are the columns and tables that the expressions for this table read. `countValues` returns the
+    /// number of rows with a value in a column.
     mutating func askAboutUnusedColumns(
         reads: ExpressionReads,
         hints: SchemaPlan.Hints,
@@ -101,16 +102,16 @@ struct TableChange {
 
     /// Keeps the values of a column whose hint is just the column's own name.
     ///
-    /// - Returns: What is read: the old column if its values are converted, and nothing otherwise.
-    mutating func keep(_ answer: ValueHint) -> ExpressionReads {
-        guard let source = source(of: answer.column),
-            answer.questions.contains(where: { $0.kind == .convertedValues })
+    /// - Returns: The old column if its values are converted; nothing is read otherwise.
+    mutating func keep(_ hint: ValueHint) -> ExpressionReads {
+        guard let source = source(of: hint.column),
+            hint.questions.contains(where: { $0.kind == .convertedValues })
         else { return ExpressionReads() }
-        values.append((answer.column, source.name.inBackticks))
+        values.append((hint.column, source.name.inBackticks))
         return ExpressionReads(columns: [source.name])
     }
 
-    /// Decides whether a value hint answers its questions, and uses it or asks again.
+    /// Uses a value hint if it answers its questions, and asks again otherwise.
     ///
     /// The hint may come from an earlier release that added the column, and users may have changed the values
     /// since. So an expression that doesn't read the column is used only for rows in which the column is
@@ -118,51 +119,51 @@ struct TableChange {
     /// if the column is NULL, so it can't answer a question about `NOT NULL`.
     ///
     /// - Parameters:
-    ///   - answer: The hint and its questions.
-    ///   - reads: What the hint's expression reads.
+    ///   - hint: The hint and its questions.
+    ///   - reads: The columns and tables that the hint's expression reads.
     ///   - isNull: True if the expression is NULL for a row in which the column is NULL.
-    /// - Returns: The columns and tables that are read.
-    mutating func use(_ answer: ValueHint, reading reads: ExpressionReads, isNull: Bool) -> ExpressionReads {
-        if isNull, let question = answer.questionAboutNulls, let column = new[answer.column] {
-            let tokens = SQLTokens(answer.hint)
+    /// - Returns: The columns and tables that the plan's own expression reads.
+    mutating func use(_ hint: ValueHint, reading reads: ExpressionReads, isNull: Bool) -> ExpressionReads {
+        if isNull, let question = hint.questionAboutNulls, let column = new[hint.column] {
+            let tokens = SQLTokens(hint.text)
             // Cut off a comment at the end, which would comment out the rest of the example.
             let end = tokens.tokens.last?.range.upperBound ?? 0
-            let example = new.filling(column, from: tokens.text(in: 0..<end))
-            questions.append(question.refusing(answer.hint, example: example))
+            let example = new.nonNullExpression(for: column, from: tokens.text(in: 0..<end))
+            questions.append(question.refusing(hint.text, example: example))
             return reads
         }
-        guard let source = source(of: answer.column), !reads.columns.contains(source.name) else {
-            values.append((answer.column, answer.expression))
+        guard let source = source(of: hint.column), !reads.columns.contains(source.name) else {
+            values.append((hint.column, hint.expression))
             return reads
         }
-        if let converted = answer.questions.first(where: { $0.kind == .convertedValues }) {
-            questions.append(converted.refusing(answer.hint))
+        if let converted = hint.questions.first(where: { $0.kind == .convertedValues }) {
+            questions.append(converted.refusing(hint.text))
             return ExpressionReads()
         }
         // The line end closes a comment that the expression may end with.
-        values.append((answer.column, "coalesce(\(source.name.inBackticks), (\(answer.expression)\n))"))
+        values.append((hint.column, "coalesce(\(source.name.inBackticks), (\(hint.expression)\n))"))
         var kept = reads
         kept.columns.insert(source.name)
         return kept
     }
 
-    /// The same hint, for an expression that uses names that only the target has.
+    /// Makes the names that only the target has available to a hint's expression.
     ///
-    /// An expression that was written for a later release uses such names. A subquery provides the new names
-    /// of renamed columns, and NULL for the column itself if it is new.
+    /// An expression that was written for a later release uses such names. It is put into a query whose
+    /// subquery provides the new names of renamed columns, and NULL for the column itself if it is new.
     ///
-    /// - Returns: The hint; `nil` if the target has no such names.
-    func usingTargetNames(_ answer: ValueHint) -> ValueHint? {
+    /// - Returns: The changed hint; `nil` if the target has no such names.
+    func usingTargetNames(_ hint: ValueHint) -> ValueHint? {
         var names = renamed.filter { old[$0.new] == nil }.map {
             "\(new.name.quoted).\($0.old.quoted) AS \($0.new.quoted)"
         }
-        if old[answer.column] == nil, source(of: answer.column) == nil {
-            names.append("NULL AS \(answer.column.quoted)")
+        if old[hint.column] == nil, source(of: hint.column) == nil {
+            names.append("NULL AS \(hint.column.quoted)")
         }
         if names.isEmpty { return nil }
         let row = "(SELECT \(names.joined(separator: ", "))) AS \(new.name.quoted)"
-        var named = answer
-        named.expression = "(SELECT \(answer.expression)\n FROM \(row))"
+        var named = hint
+        named.expression = "(SELECT \(hint.expression)\n FROM \(row))"
         return named
     }
 
@@ -181,14 +182,15 @@ struct TableChange {
             if isFilled { kinds.append(.emptyValues) }
             if new.canChange(source, of: old, into: column) { kinds.append(.convertedValues) }
             if kinds.isEmpty { return }
-            // A database of an older release may not have this column, so its rows have no value there. The
-            // example has to answer for both.
+            // The hint is also used for databases of older releases. If they lack this column, their rows
+            // have no value there, so the example has to provide one.
             let isNeeded = isFilled || column.isNotNull && !column.hasDefault
-            let filling = isNeeded ? new.filling(column, from: source.name.quotedIfNeeded) : nil
-            keepsValues = filling == nil && !isKey
+            let name = source.name.quotedIfNeeded
+            let nonNull = isNeeded ? new.nonNullExpression(for: column, from: name) : nil
+            keepsValues = nonNull == nil && !isKey
             // SQLite gives a number to a row without a value for its INTEGER PRIMARY KEY, so no example is
             // needed.
-            example = filling ?? (isKey && isFilled ? nil : source.name.quotedIfNeeded)
+            example = nonNull ?? (isKey && isFilled ? nil : name)
         } else if column.isNotNull, !column.hasDefault, !isKey {
             kinds.append(.missingValue)
         }
@@ -198,9 +200,9 @@ struct TableChange {
             return question
         }
         if let value = hints.value(of: column.name, in: new.name) {
-            var answer = ValueHint(column: column.name, hint: value, expression: value, questions: asked)
-            answer.isOwnName = !isKey && isOwnName(value, of: column.name)
-            answers.append(answer)
+            var hint = ValueHint(column: column.name, text: value, expression: value, questions: asked)
+            hint.isOwnName = !isKey && isOwnName(value, of: column.name)
+            valueHints.append(hint)
         } else {
             questions += asked
         }
@@ -212,10 +214,10 @@ struct TableChange {
     private func isOwnName(_ expression: String, of column: SQLName) -> Bool {
         guard let source = source(of: column)?.name else { return false }
         let tokens = SQLTokens(expression)
-        let place = tokens.tokens.count - 1
-        let isQualified = place == 2 && tokens.name(0) == new.name && tokens.isSign(1, ".")
-        guard place == 0 || isQualified, tokens.tokens[place].kind != .text,
-            let name = tokens.name(place)
+        let last = tokens.tokens.count - 1
+        let isQualified = last == 2 && tokens.name(0) == new.name && tokens.isSign(1, ".")
+        guard last == 0 || isQualified, tokens.tokens[last].kind != .text,
+            let name = tokens.name(last)
         else { return false }
         return name == source || name == column && old[column] == nil
     }
@@ -226,7 +228,7 @@ struct TableChange {
         hints: SchemaPlan.Hints
     ) -> SchemaPlan.Question? {
         let name = column.name
-        if renamed.contains(where: { $0.old == name }) || renamedAway.contains(name) { return nil }
+        if renamed.contains(where: { $0.old == name }) || droppedByRename.contains(name) { return nil }
         if hints.allowsDrop(of: name, in: new.name) { return nil }
         if let other = new[name] {
             return other.isGenerated ? .init(.generatedColumn, table: new.name, column: name) : nil
@@ -235,10 +237,10 @@ struct TableChange {
         return .init(.droppedColumn, table: new.name, column: name, candidates: candidates.map(\.name))
     }
 
-    /// The rebuild that makes the change, after some columns have been renamed by ALTER TABLE.
+    /// The rebuild that makes the change, after earlier steps have renamed some columns with ALTER TABLE.
     ///
-    /// `done` contains their old names.
-    func rebuild(done: Set<SQLName>) -> TableRebuild {
+    /// `done` contains the old names of these columns.
+    func rebuild(afterRenaming done: Set<SQLName>) -> TableRebuild {
         var expressions = [String: String]()
         for (before, after) in renamed where !done.contains(before) {
             expressions[after.text] = before.inBackticks

@@ -6,7 +6,7 @@ enum AutoincrementCounter {
     /// The statements that raise the counter of `table` to that of `other`, if the latter is higher.
     ///
     /// Otherwise a new row could get the number of a row that was deleted from the other table.
-    static func raising(of table: SQLName, toThatOf other: SQLName) -> [String] {
+    static func statements(raising table: SQLName, toCounterOf other: SQLName) -> [String] {
         let isTable = "name = \(SQLValue.text(table.text)) COLLATE NOCASE"
         let isOther = "name = \(SQLValue.text(other.text)) COLLATE NOCASE"
         // SQLite finds a counter only by the name as it is in the schema, in the same case.

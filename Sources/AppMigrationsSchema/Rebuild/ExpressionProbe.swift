@@ -1,30 +1,7 @@
 internal import AppMigrationsSQLite
 
-/// What SQLite reads to evaluate an expression for the rows of a table.
-struct ExpressionReads {
-    /// The columns of the row itself.
-    var columns = Set<SQLName>()
-    /// The tables and views that a subquery reads.
-    ///
-    /// The row's own table can be one of them.
-    var tables = Set<SQLName>()
-    /// False if the expression could not be analyzed, because it calls a function that isn't registered here.
-    ///
-    /// It may then read any table.
-    var isComplete = true
-
-    var readsOnlyOwnRow: Bool { tables.isEmpty && isComplete }
-
-    func mayRead(_ table: SQLName) -> Bool { !isComplete || tables.contains(table) }
-
-    mutating func formUnion(_ other: ExpressionReads) {
-        columns.formUnion(other.columns)
-        tables.formUnion(other.tables)
-        isComplete = isComplete && other.isComplete
-    }
-}
-
-/// Asks SQLite what expressions and virtual tables read, in a copy of the schema in memory.
+/// Asks SQLite which columns and tables an expression or a virtual table reads, in a copy of the schema in
+/// memory.
 ///
 /// The row of an expression comes from a stand-in table with an unused name. So a read of the row can be told
 /// apart from a subquery's read of the same table.
@@ -37,10 +14,12 @@ struct ExpressionProbe {
     private let table: TableShape
     /// The name that the table has when the expressions are evaluated.
     private let name: SQLName
+    /// The name of the stand-in table.
     private let row: String
     private let virtualTables: [SQLName]
 
-    enum Answer {
+    /// The result of analyzing an expression.
+    enum Analysis {
         case reads(ExpressionReads)
         /// The expression doesn't compile, or SQLite would treat one of its double-quoted names as a string
         /// literal.
@@ -75,19 +54,22 @@ struct ExpressionProbe {
 
     private var db: SQLiteConnection { copy.db }
 
-    /// What an expression reads for the rows of the table, which exists on the connection `source`.
+    /// Finds out which columns and tables an expression reads for the rows of the table, which exists on the
+    /// connection `source`.
     ///
     /// The expression is tried in the copy, with its double-quoted names in backticks so that SQLite can't
-    /// treat them as string literals. If it doesn't compile there, the reason is a mistake in it, or a
-    /// function that only `source` has. Then a connection of another library is asked.
-    func answer(about expression: String, on source: some SQLConnection) throws(SQLError) -> Answer {
+    /// treat them as string literals. If it doesn't compile there, it has a mistake, or it uses a function
+    /// that only `source` has. To find out which, it is tried on `source` if another library opened that
+    /// connection.
+    func analyze(_ expression: String, on source: some SQLConnection) throws(SQLError) -> Analysis {
         let names = SQLTokens(expression).inBackticks
-        if let reads = try reads(names) { return .reads(reads) }
+        if let reads = try reads(of: names) { return .reads(reads) }
         let isOwn = (source as? SQLiteConnection)?.isBorrowed == false
-        let compilesHere = try reads(expression) != nil
-        // Ask the copy if this library opened `source`, because `preparing:` has to register everything that
-        // such a connection needs. Also ask the copy if the expression compiles there with its double quotes:
-        // then its only mistake is a name that SQLite would treat as a string literal.
+        let compilesHere = try reads(of: expression) != nil
+        // The error comes from the copy if this library opened `source`, because `preparing:` has to register
+        // everything that such a connection needs. It also comes from the copy if the expression compiles
+        // there with its double quotes: then its only mistake is a name that SQLite would treat as a string
+        // literal.
         let usesCopy = isOwn || compilesHere
         let connection: any SQLConnection = usesCopy ? db : source
         let table = usesCopy ? row : self.table.name.quoted
@@ -96,19 +78,22 @@ struct ExpressionProbe {
             return .reads(ExpressionReads(columns: columns, isComplete: false))
         }
         guard let failure = try connection.complaint(about: select(expression, from: table)) else {
-            let words = "has a double-quoted name that SQLite would treat as a string literal"
-            return .complaint("\(words): \(complaint)")
+            let problem = "has a double-quoted name that SQLite would treat as a string literal"
+            return .complaint("\(problem): \(complaint)")
         }
         return .complaint("does not compile: \(failure)")
     }
 
     /// The columns that an expression reads, if it compiles only on the app's connection.
     ///
-    /// Each column is left out in turn: if the expression doesn't compile then, it reads that column. The
-    /// result is empty if the expression doesn't compile with a subquery instead of the table.
-    private func columns(of expression: String, in table: String, on db: some SQLConnection)
-        throws(SQLError) -> Set<SQLName>
-    {
+    /// The expression is tried with a subquery instead of the table, from which each column is left out in
+    /// turn. If the expression doesn't compile without a column, it reads that column. The result is empty if
+    /// the expression doesn't compile even with a subquery that has all columns.
+    private func columns(
+        of expression: String,
+        in table: String,
+        on db: some SQLConnection
+    ) throws(SQLError) -> Set<SQLName> {
         let all = self.table.columns.map(\.name)
         func compiles(without column: SQLName?) throws(SQLError) -> Bool {
             let rowID = self.table.isWithoutRowID ? "NULL AS rowid" : "rowid AS rowid"
@@ -149,8 +134,8 @@ struct ExpressionProbe {
         "SELECT (\(expression)\n) FROM main.\(table) AS \(name.quoted)"
     }
 
-    /// What an expression reads; `nil` if it doesn't compile in the copy.
-    private func reads(_ expression: String) throws(SQLError) -> ExpressionReads? {
+    /// The columns and tables that an expression reads; `nil` if it doesn't compile in the copy.
+    private func reads(of expression: String) throws(SQLError) -> ExpressionReads? {
         var reads = ExpressionReads()
         let all: [(table: SQLName, column: SQLName)]
         do throws(SQLError) {
@@ -166,13 +151,14 @@ struct ExpressionProbe {
         return reads
     }
 
-    /// The first virtual table that reads one of these columns of the table, with the column.
+    /// The first virtual table that reads one of these columns of the table, and that column.
     ///
     /// A full-text index with the option `content` reads another table. SQLite compiles its query only when
     /// the rows of the index are read, so a query for one row is run.
-    func virtualTable(readingAnyOf columns: Set<SQLName>, except others: [SQLName] = []) throws(SQLError) -> (
-        name: SQLName, column: SQLName
-    )? {
+    func virtualTable(
+        readingAnyOf columns: Set<SQLName>,
+        except others: [SQLName] = []
+    ) throws(SQLError) -> (name: SQLName, column: SQLName)? {
         for virtual in virtualTables where !others.contains(virtual) {
             // The query may fail, because the table needs something that only the app's connection has.
             let all = try db.reads { () throws(SQLError) in

@@ -85,7 +85,7 @@ public struct InterruptedTableCopy: Sendable {
         let hasTable = try isTable(table, in: db)
         guard try isTable(backup, in: db) else {
             if !hasTable { return .none }
-            return try isBackupNamed(in: db) ? .namesOnly : .none
+            return try hasReferencesToBackup(in: db) ? .namesOnly : .none
         }
         if !hasTable { return .backupOnly }
         return try isSubset(in: db) ? .subset : .diverged
@@ -152,7 +152,7 @@ extension InterruptedTableCopy {
         var statements = try drop(
             "type IN ('view', 'trigger') AND (\(isNamed))",
             from: db,
-            keptAs: setAsideName
+            setAsideName: setAsideName
         )
         if state.hasBoth {
             let setAside = keepsTable ? backup : table
@@ -160,26 +160,28 @@ extension InterruptedTableCopy {
             let indexes = try drop(
                 "type = 'index' AND tbl_name = \(literal(setAsideName.text)) COLLATE NOCASE",
                 from: db,
-                keptAs: setAsideName
+                setAsideName: setAsideName
             )
-            // The recipe's rename made the table's indexes those of the backup. So if the table is chosen,
-            // they are created again on it. If the backup is chosen, it still has them, and the indexes that
-            // the recipe has created on the other table are left out.
+            // When the recipe renamed the table, its indexes became indexes of the backup. If the table is
+            // chosen, they are created again on it. If the backup is chosen, it still has them. Then the
+            // dropped indexes are those that the recipe had created on the table, and are left out.
             if keepsTable { statements = indexes + statements }
         }
         if state == .backupOnly || state.hasBoth && !keepsTable {
             try db.rows("ALTER TABLE main.\(backup.quoted) RENAME TO \(table.quoted)")
         }
-        try renameReferences(in: db, keptAs: setAsideName)
+        try renameReferences(in: db, setAsideName: setAsideName)
         for statement in statements { try db.rows(statement) }
-        try raiseCounter(in: db, keptAs: setAsideName)
+        try raiseCounter(in: db, setAsideName: setAsideName)
     }
 
-    /// Drops objects, and returns the statements that create them again with the table's name.
+    /// Drops the objects of `sqlite_master` that satisfy a condition.
+    ///
+    /// - Returns: The statements that create them again with the table's name.
     private func drop(
         _ condition: String,
         from db: some SQLConnection,
-        keptAs setAsideName: SQLName
+        setAsideName: SQLName
     ) throws(SQLError) -> [String] {
         let found = try db.rows(
             """
@@ -201,7 +203,7 @@ extension InterruptedTableCopy {
     ///
     /// The recipe's rename has changed their texts. SQLite can't change a foreign key, so these tables are
     /// rebuilt.
-    private func renameReferences(in db: some SQLConnection, keptAs setAsideName: SQLName) throws(SQLError) {
+    private func renameReferences(in db: some SQLConnection, setAsideName: SQLName) throws(SQLError) {
         let tables = try db.rows(
             """
             SELECT name, sql FROM main.sqlite_master
@@ -211,7 +213,7 @@ extension InterruptedTableCopy {
         for row in tables {
             let name = SQLName(try row.text(0))
             let sql = try row.text(1)
-            // If the table that is set aside refers to itself, it refers to its new name.
+            // A foreign key of the table that is set aside may refer to that table itself.
             let new =
                 name == setAsideName
                 ? renaming([backup], to: setAsideName, in: sql)
@@ -222,9 +224,9 @@ extension InterruptedTableCopy {
 
     /// Raises the counter of `AUTOINCREMENT` to the higher one of both tables, so that no number is used
     /// twice.
-    private func raiseCounter(in db: some SQLConnection, keptAs setAsideName: SQLName) throws(SQLError) {
+    private func raiseCounter(in db: some SQLConnection, setAsideName: SQLName) throws(SQLError) {
         if try !isTable(SQLName("sqlite_sequence"), in: db) { return }
-        for statement in AutoincrementCounter.raising(of: table, toThatOf: setAsideName) {
+        for statement in AutoincrementCounter.statements(raising: table, toCounterOf: setAsideName) {
             try db.rows(statement)
         }
     }
@@ -244,16 +246,18 @@ extension InterruptedTableCopy {
         var oldNames = Set<SQLName>()
         for row in old { oldNames.insert(SQLName(try row.text(0))) }
         var shared: [String] = []
+        // The conditions for a value in a new column that isn't the column's default.
         var changes = ["0"]
         for column in columns {
             let name = SQLName(try column.text(0))
+            // A column's own collation can treat "a" and "A" as equal.
+            let exact = "\(name.quoted) COLLATE BINARY"
             if oldNames.contains(name) {
-                // A column's own collation can treat "a" and "A" as equal.
-                shared.append("\(name.quoted) COLLATE BINARY")
+                shared.append(exact)
             } else {
                 var value = "NULL"
-                if case .text(let expression) = column[1] { value = expression }
-                changes.append("\(name.quoted) IS NOT (\(value)\n)")
+                if case .text(let text) = column[1] { value = expression(ofDefault: text) }
+                changes.append("\(exact) IS NOT (\(value)\n)")
             }
         }
         let table = "main.\(table.quoted)"
@@ -267,6 +271,19 @@ extension InterruptedTableCopy {
             LIMIT 1
             """
         return try db.rows(sql).isEmpty
+    }
+
+    /// A column's default as an expression for a query.
+    ///
+    /// SQLite treats a default that is one name, such as `DEFAULT red`, as a string. In a query, the name
+    /// would be that of a column.
+    private func expression(ofDefault text: String) -> String {
+        let tokens = SQLTokens(text)
+        let values: [StaticString] = [
+            "NULL", "TRUE", "FALSE", "CURRENT_DATE", "CURRENT_TIME", "CURRENT_TIMESTAMP",
+        ]
+        if tokens.tokens.count != 1 || values.contains(where: { tokens.isWord(0, $0) }) { return text }
+        return tokens.name(0).map { literal($0.text) } ?? text
     }
 
     private func isTable(_ name: SQLName, in db: some SQLConnection) throws(SQLError) -> Bool {
@@ -291,7 +308,7 @@ extension InterruptedTableCopy {
     }
 
     /// True if a view, a trigger or a foreign key refers to the backup.
-    private func isBackupNamed(in db: some SQLConnection) throws(SQLError) -> Bool {
+    private func hasReferencesToBackup(in db: some SQLConnection) throws(SQLError) -> Bool {
         for row in try db.rows("SELECT sql FROM main.sqlite_master WHERE sql IS NOT NULL") {
             let sql = try row.text(0)
             if renaming([backup], to: table, in: sql) != sql { return true }
@@ -302,8 +319,8 @@ extension InterruptedTableCopy {
     /// The `CREATE` statement in which each of `names` that is in double quotes is replaced with `new`.
     ///
     /// When SQLite renames a table, it writes the new name in double quotes into the statements of other
-    /// objects. So only names in double quotes are replaced, but no string literal or comment with the same
-    /// characters.
+    /// objects. So only names in double quotes are replaced. String literals and comments with the same
+    /// characters aren't.
     private func renaming(_ names: [SQLName], to new: SQLName, in sql: String) -> String {
         let tokens = SQLTokens(sql)
         var result = ""

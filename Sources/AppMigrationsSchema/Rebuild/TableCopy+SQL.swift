@@ -16,10 +16,10 @@ extension TableCopy {
         var statements = [String]()
         for trigger in droppedTriggers { statements.append("DROP TRIGGER \(trigger.qualifiedName)") }
         if isMovedAside {
-            statements += SchemaTransaction.legacyRenamingScript(renaming(to: stash))
+            statements += SchemaTransaction.legacyRenamingScript(renameStatement(to: stash))
             for index in indexes { statements.append("DROP INDEX \(index.qualifiedName)") }
         } else {
-            statements += copying(to: stash)
+            statements += stashStatements(to: stash)
             if old.hasAutoincrement {
                 // Otherwise SQLite would delete the counter with the table.
                 statements.append(
@@ -29,9 +29,9 @@ extension TableCopy {
             statements.append("DROP TABLE main.\(table.quoted)")
         }
         statements.append(rebuild.createTable)
-        statements.append(filling(from: stash, isMovedAside: isMovedAside))
+        statements.append(fillStatement(from: stash, isMovedAside: isMovedAside))
         if old.hasAutoincrement, new.hasAutoincrement {
-            statements += AutoincrementCounter.raising(of: new.name, toThatOf: SQLName(stash))
+            statements += AutoincrementCounter.statements(raising: new.name, toCounterOf: SQLName(stash))
         }
         for index in indexes { statements.append(try index.statement().text(in: "main")) }
         statements.append("DROP TABLE main.\(stash)")

@@ -3,12 +3,12 @@ internal import AppMigrationsSQLite
 /// A ``TableRebuild`` that has been checked against one database and is ready to run.
 struct TableCopy {
     let rebuild: TableRebuild
-    /// The name as it is stored.
+    /// The table's name as the schema has it.
     let table: SQLName
     let old: TableShape
     let new: TableShape
-    /// The columns to fill, each with the expression for its value.
-    let fillings: [Filling]
+    /// The columns of the new table that get values, each with the expression for its value.
+    let columnValues: [ColumnValue]
     /// The indexes to create again, in the order of the schema.
     let indexes: [SchemaObject]
     /// The triggers to create again, in the order of the schema.
@@ -17,17 +17,16 @@ struct TableCopy {
     ///
     /// This includes those that `dropping` names, which aren't created again.
     let droppedTriggers: [SchemaObject]
+    /// The views that `dropping` names.
     let droppedViews: [SchemaObject]
     /// The columns that the new table does not have.
     let missingColumns: Set<SQLName>
-    /// What the expressions read.
+    /// The columns and tables that the expressions in `values` read.
     let reads: ExpressionReads
-    /// True if the app uses `ANALYZE`.
-    ///
-    /// Its statistics of the table are lost with the old table.
+    /// True if the app uses `ANALYZE`, whose statistics of the table are lost with the old table.
     private let isAnalyzed: Bool
 
-    struct Filling {
+    struct ColumnValue {
         let column: String
         let expression: String
     }
@@ -42,7 +41,7 @@ struct TableCopy {
         let shadowTables = try ShadowTables(among: objects, of: db, preparing: preparation)
         let object = try rebuild.rebuildableTable(in: objects, without: shadowTables, on: db)
         table = object.name
-        old = try TableShape(of: try object.statement(), in: "main", db)
+        old = try TableShape(of: try object.statement(), in: "main", on: db)
         let inTemp = try SchemaObject.all(of: db, in: "temp")
         // In `dropping`, a name that a column and another object share means the column.
         let dropped = Set(rebuild.dropping).subtracting(old.columns.map(\.name))
@@ -61,7 +60,7 @@ struct TableCopy {
         )
         new = trial.shape
         missingColumns = trial.missingColumns
-        fillings = try rebuild.fillings(from: old, to: new)
+        columnValues = try rebuild.columnValues(from: old, to: new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
         var reads = ExpressionReads()
@@ -73,34 +72,28 @@ struct TableCopy {
                 without: shadowTables,
                 preparing: preparation
             )
-            for (column, expression) in rebuild.values {
-                switch try probe.answer(about: expression, on: db) {
-                case .reads(let more): reads.formUnion(more)
-                case .complaint(let complaint):
-                    let registration = SQLError.registrationAdvice(for: complaint)
-                    let advice = registration.map {
-                        "Correct the values argument, or register what the expression needs."
-                            + " \($0)"
-                    }
-                    throw rebuild.refusal(
-                        "The value for \(column) \(complaint)",
-                        advice: advice ?? "Correct the values argument"
-                    )
-                }
-            }
-            let lost = missingColumns.union(
-                rebuild.changedRowID(from: old, to: new, with: fillings).map { [$0] } ?? []
-            )
-            try rebuild.checkVirtualTables(probe, missingColumns: lost)
+            reads = try rebuild.reads(of: probe, on: db)
+            let changedRowID = rebuild.changedRowID(from: old, to: new, with: columnValues)
+            let changedColumns = missingColumns.union(changedRowID.map { [$0] } ?? [])
+            try rebuild.checkVirtualTables(probe, changedColumns: changedColumns)
         }
         self.reads = reads
+        try check(trial, among: objects, on: db)
+    }
+
+    /// Throws if the rebuild would lose or break something.
+    private func check(
+        _ trial: TableTrial,
+        among objects: [SchemaObject],
+        on db: some SQLConnection
+    ) throws(SQLError) {
         try rebuild.checkColumns(from: old, to: new, reading: reads)
         try rebuild.checkDropping(from: old, to: new, among: objects)
         if let broken = trial.broken {
             throw rebuild.refusal(of: broken.index, because: broken.complaint, in: old)
         }
         try rebuild.checkTriggers(triggers, of: old, lacking: missingColumns)
-        try rebuild.checkKept(from: old, to: new, in: db)
+        try rebuild.checkKeptColumns(from: old, to: new, in: db)
     }
 
     func run(_ db: some SQLConnection) throws(SQLError) {
@@ -147,7 +140,9 @@ struct TableCopy {
         try db.rows("PRAGMA analysis_limit = \(limit)")
     }
 
-    /// Copies the rows into the new table, and returns how many there are.
+    /// Creates the new table, copies the rows into it, and drops the old table.
+    ///
+    /// - Returns: The number of rows in the new table.
     private func copy(_ db: some SQLConnection) throws(SQLError) -> Int64 {
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         let stash = SchemaObject.unusedName(among: objects)
@@ -156,11 +151,11 @@ struct TableCopy {
             // This frees the names for the new indexes, and the pages for the rows.
             for index in indexes { try db.rows("DROP INDEX \(index.qualifiedName)") }
         } else {
-            for statement in copying(to: stash) { try db.rows(statement) }
+            for statement in stashStatements(to: stash) { try db.rows(statement) }
             try db.rows("DROP TABLE main.\(table.quoted)")
         }
         try db.rows(rebuild.createTable)
-        do throws(SQLError) { try db.rows(filling(from: stash, isMovedAside: isMovedAside)) } catch {
+        do throws(SQLError) { try db.rows(fillStatement(from: stash, isMovedAside: isMovedAside)) } catch {
             if error.code != .statementFailed { throw error }
             throw try addingRow(to: error, from: stash, isMovedAside: isMovedAside, on: db)
         }
@@ -173,30 +168,31 @@ struct TableCopy {
     }
 
     /// The columns of the intermediate table: `c0`, `c1` and so on.
-    private var stashColumns: String { fillings.indices.map { "c\($0)" }.joined(separator: ", ") }
+    private var stashColumns: String { columnValues.indices.map { "c\($0)" }.joined(separator: ", ") }
 
-    private var expressions: String { fillings.map(\.expression).joined(separator: ", ") }
+    private var expressions: String { columnValues.map(\.expression).joined(separator: ", ") }
 
     /// The statements that store the new table's rows in an intermediate table.
     ///
     /// They run while the old table still has its name, because an expression reads it in a subquery. The
     /// columns of the intermediate table have no types, so no value is converted on the way.
-    func copying(to stash: String) -> [String] {
+    func stashStatements(to stash: String) -> [String] {
         [
             "CREATE TABLE main.\(stash)(\(stashColumns))",
             "INSERT INTO main.\(stash) SELECT \(expressions) FROM main.\(table.quoted)",
         ]
     }
 
-    func renaming(to stash: String) -> String { "ALTER TABLE main.\(table.quoted) RENAME TO \(stash)" }
+    /// The statement that moves the old table aside.
+    func renameStatement(to stash: String) -> String { "ALTER TABLE main.\(table.quoted) RENAME TO \(stash)" }
 
     /// The statement that fills the new table.
     ///
     /// "OR FAIL" overrides the `ON CONFLICT` clauses of the new table, which would leave rows out or delete
     /// others ("The ON CONFLICT Clause"). With ABORT, SQLite would also keep a journal for the statement
     /// alone, which costs time.
-    func filling(from stash: String, isMovedAside: Bool) -> String {
-        let target = "\(new.name.quoted)(\(fillings.map(\.column).joined(separator: ", ")))"
+    func fillStatement(from stash: String, isMovedAside: Bool) -> String {
+        let target = "\(new.name.quoted)(\(columnValues.map(\.column).joined(separator: ", ")))"
         return
             "INSERT OR FAIL INTO main.\(target) SELECT \(selection(from: stash, isMovedAside: isMovedAside))"
     }
@@ -221,9 +217,9 @@ struct TableCopy {
     ) throws(SQLError) -> SQLError {
         let copied = try db.number("SELECT count(*) FROM main.\(new.name.quoted)")
         let next = "LIMIT 1 OFFSET \(copied)"
-        // For some errors, SQLite undoes the whole statement, and the next row is another one. So insert it
-        // again, to be sure that it fails with the same error.
-        let rest = filling(from: stash, isMovedAside: isMovedAside) + " " + next
+        // For some errors, SQLite undoes the whole statement. Then the next row isn't the refused one. So
+        // insert the next row again, and check that it fails with the same error.
+        let rest = fillStatement(from: stash, isMovedAside: isMovedAside) + " " + next
         guard try failsAgain(rest, as: error, on: db) else { return error }
         let keys = isMovedAside ? old.keyNames : []
         let columns = (keys + [selection(from: stash, isMovedAside: isMovedAside)]).joined(separator: ", ")
@@ -254,14 +250,15 @@ struct TableCopy {
         return false
     }
 
-    /// A row's key in words: that of the old table, if that is known, and otherwise that of the new table.
+    /// A row's key in words: the key of the old table if the row contains it, and otherwise the key of the
+    /// new table; `nil` if the row contains neither.
     private func key(of row: [SQLValue], isMovedAside: Bool) -> String? {
         if isMovedAside, !old.keyNames.isEmpty { return old.description(ofKey: old.keyNames, values: row) }
-        let columns = fillings.map { SQLTokens($0.column).name(0) }
+        let columns = columnValues.map { SQLTokens($0.column).name(0) }
         for names in [new.keyNames, new.primaryKeyNames] {
-            let places = names.compactMap { key in columns.firstIndex(of: SQLTokens(key).name(0)) }
-            if places.isEmpty || places.count < names.count { continue }
-            return new.description(ofKey: names, values: places.map { row[$0] })
+            let indexes = names.compactMap { key in columns.firstIndex(of: SQLTokens(key).name(0)) }
+            if indexes.isEmpty || indexes.count < names.count { continue }
+            return new.description(ofKey: names, values: indexes.map { row[$0] })
         }
         return nil
     }
@@ -274,7 +271,7 @@ struct TableCopy {
         // A subquery or a view would read the new table under this name.
         if !reads.readsOnlyOwnRow { return false }
         do throws(SQLError) {
-            try db.rows(renaming(to: stash))
+            try db.rows(renameStatement(to: stash))
             return true
         } catch  where error.code == .statementFailed {
             // A CHECK or an index that contains the table's name doesn't compile under another name.
@@ -282,13 +279,13 @@ struct TableCopy {
         }
     }
 
-    /// The highest number that an `AUTOINCREMENT` column ever had ("SQLite Autoincrement"); -1 if the table
-    /// has none.
+    /// The highest number that the table's `AUTOINCREMENT` column ever had ("SQLite Autoincrement"); -1 if
+    /// the table has no such column.
     ///
-    /// Without it, new rows could get the numbers of deleted rows.
+    /// The new table continues from this number. Otherwise new rows could get the numbers of deleted rows.
     private func highestNumber(_ db: some SQLConnection) throws(SQLError) -> Int64 {
-        let sequenceTables = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
-        if try db.number(sequenceTables) == 0 { return -1 }
+        let tableCount = "SELECT count(*) FROM main.sqlite_master WHERE name = 'sqlite_sequence'"
+        if try db.number(tableCount) == 0 { return -1 }
         let name = "name = \(SQLValue.text(table.text)) COLLATE NOCASE"
         return try db.number("SELECT coalesce(max(seq), -1) FROM main.sqlite_sequence WHERE \(name)")
     }

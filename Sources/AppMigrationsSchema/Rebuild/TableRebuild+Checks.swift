@@ -58,6 +58,26 @@ extension TableRebuild {
         return statement
     }
 
+    /// The columns and tables that the expressions in `values` read; throws if one of them doesn't compile.
+    func reads(of probe: ExpressionProbe, on db: some SQLConnection) throws(SQLError) -> ExpressionReads {
+        var reads = ExpressionReads()
+        for (column, expression) in values {
+            switch try probe.analyze(expression, on: db) {
+            case .reads(let more): reads.formUnion(more)
+            case .complaint(let complaint):
+                let advice = SQLError.registrationAdvice(for: complaint).map {
+                    "Correct the values argument, or register what the expression needs. \($0)"
+                }
+                throw refusal(
+                    "The value for \(column) \(complaint)",
+                    advice: advice ?? "Correct the values argument"
+                )
+            }
+        }
+        return reads
+    }
+
+    /// Refuses to lose the values of a column that isn't listed in `dropping`.
     func checkColumns(
         from old: TableShape,
         to new: TableShape,
@@ -80,6 +100,7 @@ extension TableRebuild {
         }
     }
 
+    /// Refuses a name in `dropping` of something that can't be dropped with the table.
     func checkDropping(
         from old: TableShape,
         to new: TableShape,
@@ -110,9 +131,10 @@ extension TableRebuild {
 
     /// Refuses a change that would leave a full-text index of the table out of date.
     ///
-    /// Triggers keep such an index up to date, and none fires during a rebuild.
-    func checkVirtualTables(_ probe: ExpressionProbe, missingColumns: Set<SQLName>) throws(SQLError) {
-        let changed = missingColumns.union(values.map(\.column))
+    /// Triggers keep such an index up to date, and none fires during a rebuild. `changedColumns` are the
+    /// columns that change without an expression in `values`.
+    func checkVirtualTables(_ probe: ExpressionProbe, changedColumns: Set<SQLName>) throws(SQLError) {
+        let changed = changedColumns.union(values.map(\.column))
         guard let found = try probe.virtualTable(readingAnyOf: changed) else { return }
         throw refusal(
             "The virtual table \(found.name) is filled from the column \(found.column), and would be out of date",
@@ -131,6 +153,7 @@ extension TableRebuild {
         )
     }
 
+    /// Refuses a trigger that fires on updates of a column which the new table doesn't have.
     func checkTriggers(
         _ triggers: [SchemaObject],
         of old: TableShape,
@@ -150,7 +173,11 @@ extension TableRebuild {
 
     /// Refuses two changes of a column without an expression: a new type that can change its values, and NOT
     /// NULL while a row is NULL there.
-    func checkKept(from old: TableShape, to new: TableShape, in db: some SQLConnection) throws(SQLError) {
+    func checkKeptColumns(
+        from old: TableShape,
+        to new: TableShape,
+        in db: some SQLConnection
+    ) throws(SQLError) {
         let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
             guard let before = keptColumn(for: column, in: old) else { continue }
@@ -169,11 +196,11 @@ extension TableRebuild {
             if count == 0 { continue }
             let keys = old.keyNames
             let values = try db.rows("SELECT \(keys.joined(separator: ", ")) \(rows) LIMIT 1").first ?? []
-            let first = (count == 1 ? "" : "first: ") + old.description(ofKey: keys, values: values)
-            let example =
-                new.filling(column, from: before.name.quotedIfNeeded).map { ", such as \($0)" } ?? ""
+            let row = (count == 1 ? "" : "first: ") + old.description(ofKey: keys, values: values)
+            let nonNull = new.nonNullExpression(for: column, from: before.name.quotedIfNeeded)
+            let example = nonNull.map { ", such as \($0)" } ?? ""
             throw refusal(
-                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count) (\(first))",
+                "The column \(before.name) becomes NOT NULL, and the number of rows without a value there is \(count) (\(row))",
                 advice: "Give them a value in values\(example)"
             )
         }
@@ -183,42 +210,5 @@ extension TableRebuild {
     func keptColumn(for column: TableShape.Column, in old: TableShape) -> TableShape.Column? {
         let isUnrelated = column.isGenerated || reusedNames.contains(column.name)
         return isUnrelated || values.contains { $0.column == column.name } ? nil : old[column.name]
-    }
-}
-
-/// The shape of a new table, read from a temporary table that is created for this purpose and dropped again.
-struct TableTrial {
-    let shape: TableShape
-    /// The columns of the old table that the new one does not have.
-    let missingColumns: Set<SQLName>
-    /// The first index of the old table that doesn't compile for the new one.
-    var broken: (index: SchemaObject, complaint: String)?
-}
-
-extension TableRebuild {
-    func trial(
-        of statement: CreateStatement,
-        replacing old: TableShape,
-        indexes: [SchemaObject],
-        on db: some SQLConnection
-    ) throws(SQLError) -> TableTrial {
-        try db.takingBack { () throws(SQLError) -> TableTrial in
-            for object in try SchemaObject.all(of: db, in: "temp")
-            where object.name == statement.name && (object.kind == .table || object.kind == .view) {
-                try db.rows("DROP \(object.kind) \(object.qualifiedName)")
-            }
-            try db.rows(statement.text(in: "temp"))
-            let shape = try TableShape(of: statement, in: "temp", db)
-            var trial = TableTrial(shape: shape, missingColumns: old.names.subtracting(shape.names))
-            for index in indexes where trial.broken == nil && !trial.missingColumns.isEmpty {
-                let statement = try index.statement()
-                // SQLite would treat the double-quoted name of a dropped column as a string literal, without
-                // an error.
-                let occurrences = statement.doubleQuotedOccurrences(of: trial.missingColumns)
-                let text = statement.text(naming: "temp.app_migrations_trial", replacing: occurrences)
-                trial.broken = try db.complaint(about: text).map { (index, $0) }
-            }
-            return trial
-        }
     }
 }

@@ -112,9 +112,9 @@ extension TableRebuild {
     /// The expressions for the columns of the new table.
     ///
     /// A column without one gets its default.
-    func fillings(from old: TableShape, to new: TableShape) throws(SQLError) -> [TableCopy.Filling] {
+    func columnValues(from old: TableShape, to new: TableShape) throws(SQLError) -> [TableCopy.ColumnValue] {
         try checkValues(from: old, to: new)
-        var fillings = [TableCopy.Filling]()
+        var columnValues = [TableCopy.ColumnValue]()
         var isRowIDGiven = new.isWithoutRowID
         for column in new.columns where !column.isGenerated {
             let name = column.name
@@ -133,29 +133,30 @@ extension TableRebuild {
                 continue
             }
             if name == new.rowIDAlias { isRowIDGiven = true }
-            fillings.append(TableCopy.Filling(column: name.quoted, expression: expression))
+            columnValues.append(TableCopy.ColumnValue(column: name.quoted, expression: expression))
         }
-        // Other tables may refer to row ids, and a new INTEGER PRIMARY KEY takes them over.
+        // Keep the row ids, because other tables may refer to them. A new INTEGER PRIMARY KEY gets the row
+        // ids as its values.
         if !isRowIDGiven, let target = new.rowIDName, let source = old.rowIDName {
-            fillings.insert(TableCopy.Filling(column: target, expression: source), at: 0)
+            columnValues.insert(TableCopy.ColumnValue(column: target, expression: source), at: 0)
         }
-        if fillings.isEmpty {
+        if columnValues.isEmpty {
             throw refusal(
                 "The new table has no column in common with the old one",
                 advice: "Keep a column, or drop the table and create another one"
             )
         }
-        return fillings
+        return columnValues
     }
 
     /// If rows get new row ids, the name by which SQLite's authorizer reports reads of them; `nil` otherwise.
     func changedRowID(
         from old: TableShape,
         to new: TableShape,
-        with fillings: [TableCopy.Filling]
+        with columnValues: [TableCopy.ColumnValue]
     ) -> SQLName? {
         guard let source = old.rowIDAlias ?? old.rowIDName.map({ SQLName($0) }) else { return nil }
-        let isKept = fillings.contains { filling in
+        let isKept = columnValues.contains { filling in
             let tokens = SQLTokens(filling.expression)
             let inside = tokens.tokens.indices.filter { !tokens.isSign($0, "(") && !tokens.isSign($0, ")") }
             return filling.column == new.rowIDName && inside.count == 1 && tokens.name(inside[0]) == source

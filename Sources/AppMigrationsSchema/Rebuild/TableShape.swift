@@ -20,7 +20,7 @@ struct TableShape {
     let rowIDAlias: SQLName?
 
     /// Reads a table of a schema, which `statement` created.
-    init(of statement: CreateStatement, in schema: String, _ db: some SQLConnection) throws(SQLError) {
+    init(of statement: CreateStatement, in schema: String, on db: some SQLConnection) throws(SQLError) {
         name = statement.name
         let list = try db.rows("PRAGMA \(schema).table_list(\(name.quoted))")
         guard let row = list.first else {
@@ -111,13 +111,13 @@ extension TableShape {
         return .number
     }
 
-    /// An expression with the value of `source`, or an empty value of the column's type if that is NULL.
+    /// An expression with the value of `source`, or an empty value of the column's type if `source` is NULL.
     ///
     /// `source` is the name of a column of another table, or an expression.
     ///
-    /// - Returns: The expression; `nil` for a column of the primary key, because each row needs another value
-    ///   there.
-    func filling(_ column: Column, from source: String) -> String? {
+    /// - Returns: The expression; `nil` for a column of the primary key, because each row needs a value of
+    ///   its own there.
+    func nonNullExpression(for column: Column, from source: String) -> String? {
         if column.name == rowIDAlias || column.isInPrimaryKey { return nil }
         let value =
             switch affinity(of: column) {

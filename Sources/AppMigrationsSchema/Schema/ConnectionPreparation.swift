@@ -29,8 +29,8 @@ struct ConnectionPreparation: Sendable {
     /// An empty database in memory on a prepared connection.
     ///
     /// Foreign keys are off here because they are off when a plan is applied. Some builds of SQLite turn them
-    /// on for each new connection (SQLITE_DEFAULT_FOREIGN_KEYS). A rename would then rewrite references that
-    /// it leaves alone when the plan is applied.
+    /// on for each new connection (SQLITE_DEFAULT_FOREIGN_KEYS). With foreign keys on, a rename would rewrite
+    /// references here that the same rename leaves alone when the plan is applied.
     func makeDatabase() throws(SQLError) -> SQLiteConnection {
         let db = try SQLiteConnection(path: ":memory:")
         try register(on: db)

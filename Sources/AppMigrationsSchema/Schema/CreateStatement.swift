@@ -52,14 +52,19 @@ struct CreateStatement {
 
     /// The text of this statement under another name, without `TEMP` and `IF NOT EXISTS`.
     ///
-    /// `name` is the new name. The caller quotes it if necessary, and may qualify it with a schema.
-    /// `replaced` are ranges after the name, each with the text that replaces it.
-    func text(naming name: String, replacing replaced: [(range: Range<Int>, text: String)] = []) -> String {
+    /// - Parameters:
+    ///   - name: The new name. The caller quotes it if necessary, and may qualify it with a schema.
+    ///   - replacements: Ranges of the text after the name, each with the text that replaces it.
+    /// - Returns: The text.
+    func text(
+        naming name: String,
+        replacing replacements: [(range: Range<Int>, text: String)] = []
+    ) -> String {
         let end = tokens.tokens[afterName - 1].range.upperBound
         var text = "CREATE \(kind.rawValue) \(name)"
         if kind == .index, tokens.isWord(1, "UNIQUE") { text = "CREATE UNIQUE INDEX \(name)" }
         var offset = end
-        for (range, other) in replaced where range.lowerBound >= end {
+        for (range, other) in replacements where range.lowerBound >= end {
             text += tokens.text(in: offset..<range.lowerBound) + other
             offset = range.upperBound
         }
@@ -68,8 +73,8 @@ struct CreateStatement {
 
     /// The text of this statement with the object's name qualified by a schema.
     ///
-    /// The statements that SQLite stores are not qualified. Run as it is, the statement of an index or a
-    /// trigger would apply to a temporary table, if there is one of the same name.
+    /// The statements that SQLite stores are not qualified. If the statement of an index or a trigger is run
+    /// as it is, and a temporary table has the same name as its table, it would apply to the temporary table.
     func text(in schema: String) -> String { text(naming: "\(schema).\(tokens.text(afterName - 1))") }
 
     /// The ranges in which one of `names` is written in double quotes, each with the same name in backticks.
@@ -77,13 +82,13 @@ struct CreateStatement {
     /// SQLite treats a name in double quotes as a string literal if there is no such column ("Double-quoted
     /// String Literals Are Accepted").
     func doubleQuotedOccurrences(of names: Set<SQLName>) -> [(range: Range<Int>, text: String)] {
-        var places = [(range: Range<Int>, text: String)]()
+        var occurrences = [(range: Range<Int>, text: String)]()
         for index in afterName..<tokens.tokens.count where tokens.tokens[index].kind == .quoted {
             if let name = tokens.name(index), names.contains(name) {
-                places.append((tokens.tokens[index].range, name.inBackticks))
+                occurrences.append((tokens.tokens[index].range, name.inBackticks))
             }
         }
-        return places
+        return occurrences
     }
 
     /// The event of a trigger, and the columns after `UPDATE OF`; `nil` if there is no event.

@@ -14,24 +14,24 @@ extension SQLConnection {
         try rows(sql).map { row throws(SQLError) in try row.text(0) }
     }
 
-    /// Runs `body` in a savepoint, and rolls back to it in every case.
+    /// Runs `body` in a savepoint, and always rolls its changes back.
     ///
-    /// So the connection has no open savepoint afterwards, even if `body` throws.
-    func takingBack<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
+    /// The connection has no open savepoint afterwards, even if `body` throws.
+    func inRolledBackSavepoint<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
         try rows("SAVEPOINT app_migrations_probe")
         let value: Value
         do throws(SQLError) {
             value = try body()
         } catch {
-            throw SQLConversation(self).undoing("the rollback", after: error) { () throws(SQLError) in
-                try endProbe()
+            throw SQLConversation(self).runCleanup("the rollback", after: error) { () throws(SQLError) in
+                try rollBackProbe()
             }
         }
-        try endProbe()
+        try rollBackProbe()
         return value
     }
 
-    private func endProbe() throws(SQLError) {
+    private func rollBackProbe() throws(SQLError) {
         try rows("ROLLBACK TO app_migrations_probe")
         try rows("RELEASE app_migrations_probe")
     }

@@ -67,7 +67,7 @@ extension SQLError.Code {
         )
     }
 
-    /// The work in the message was done, and only the cleanup after it failed.
+    /// The work that the message names was done, and only the cleanup after it failed.
     public static var cleanupFailed: Self {
         Self(
             "cleanupFailed",

@@ -19,8 +19,8 @@ extension SQLiteConnection {
 
     /// Sets `legacy_alter_table`.
     ///
-    /// This works even after SQLite has ended the transaction by itself. From then on, this connection refuses
-    /// to run statements.
+    /// This works even after SQLite has ended the transaction by itself, when this connection refuses to run
+    /// a statement such as `PRAGMA legacy_alter_table`.
     func setLegacyRenaming(_ on: Bool) {
         // The call fails only for an option that SQLite doesn't know, and it has known this one since 3.26.
         app_migrations_db_config(handle, SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, on ? 1 : 0, nil)
@@ -31,14 +31,20 @@ extension SQLiteConnection {
         unlessClosed { sqlite3_exec(handle, "PRAGMA cache_spill = \(pages)", nil, nil, nil) }
     }
 
-    /// Lets a schema be read although statements in it don't compile ("PRAGMA writable_schema").
-    func setUnreadableSchemaAllowed() {
+    /// Lets SQLite read a schema although some of its statements don't compile ("PRAGMA writable_schema").
+    func allowUnreadableSchema() {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
     }
 
-    /// Leaves a write-ahead log as it is when the last connection closes.
-    func keepLogOnClose(_ keeps: Bool = true) {
-        app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keeps ? 1 : 0, nil)
+    /// Leaves a write-ahead log as it is when this connection closes and is the last one.
+    func keepLogOnClose() {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil)
+    }
+
+    /// Writes a write-ahead log into the database and deletes it when this connection closes and is the last
+    /// one, which is SQLite's default.
+    func writeLogOnClose() {
+        app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nil)
     }
 
     /// Throws if another connection uses the database, as far as SQLite can tell.

@@ -36,16 +36,23 @@ struct SchemaCopy {
     /// Runs a statement, and returns SQLite's error if it fails.
     func failure(of sql: String) throws(SQLError) -> SQLError? { try db.failure(of: sql) }
 
-    /// Renames a table.
-    ///
-    /// - Returns: True if SQLite has also rewritten the references to the table. False if it renamed only the
-    ///   table, because the schema has a view that doesn't compile. SQLite's error if the table can't be
-    ///   renamed at all.
-    func rename(_ old: SQLName, to new: SQLName) throws(SQLError) -> Result<Bool, SQLError> {
+    /// The result of renaming a table.
+    enum RenameResult {
+        /// SQLite has also rewritten the references to the table.
+        case renamedWithReferences
+        /// SQLite has renamed only the table, because the schema has a view or a trigger that doesn't
+        /// compile.
+        case renamedAlone
+        /// SQLite can't rename the table at all.
+        case refused(SQLError)
+    }
+
+    /// Renames a table, with the references to it if SQLite can do that.
+    func rename(_ old: SQLName, to new: SQLName) throws(SQLError) -> RenameResult {
         let sql = "ALTER TABLE main.\(old.quoted) RENAME TO \(new.quoted)"
-        if try failure(of: sql) == nil { return .success(true) }
+        if try failure(of: sql) == nil { return .renamedWithReferences }
         db.setLegacyRenaming(true)
         defer { db.setLegacyRenaming(false) }
-        return try failure(of: sql).map { .failure($0) } ?? .success(false)
+        return try failure(of: sql).map { .refused($0) } ?? .renamedAlone
     }
 }

@@ -5,13 +5,17 @@ internal import AppMigrationsSQLite
 /// SQLite compiles a view or a trigger only when it is used. Without this check, dropping a column could
 /// break a trigger, and the next release would notice it only when an `INSERT` fails.
 struct SchemaHealth {
-    private var complaints = [String: String]()
+    /// SQLite's error for each object, by its kind and its qualified name.
+    ///
+    /// A temporary trigger and a trigger of the database can have the same name.
+    private var complaints = [String: (object: SchemaObject, message: String)]()
     private let missingColumns: Set<SQLName>
 
     /// Compiles every view and trigger.
     ///
-    /// If there is no such column, SQLite treats a double-quoted name as a string literal and reports no
-    /// error. So the names of dropped columns are put in backticks.
+    /// `missingColumns` are the names of the columns that are dropped. SQLite treats a double-quoted name as
+    /// a string literal if there is no such column, and reports no error. So these names are put in
+    /// backticks.
     init(of db: some SQLConnection, missingColumns: Set<SQLName>) throws(SQLError) {
         self.missingColumns = missingColumns
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
@@ -32,19 +36,24 @@ struct SchemaHealth {
 
     /// Throws if a view or a trigger that compiled before no longer compiles.
     func check(against before: SchemaHealth, advice: String) throws(SQLError) {
-        for (object, complaint) in complaints.sorted(by: { $0.key < $1.key })
-        where before.complaints[object] == nil {
+        for (key, complaint) in complaints.sorted(by: { $0.key < $1.key })
+        where before.complaints[key] == nil {
+            let object = complaint.object
             throw SQLError(
                 .brokenObject,
-                "The \(object) would no longer compile: \(complaint). Nothing was changed. \(advice)"
+                "The \(object.kind) \(object.name) would no longer compile: \(complaint.message). Nothing was changed."
+                    + " \(advice)"
             )
         }
     }
 
+    private mutating func record(_ message: String?, about object: SchemaObject) {
+        complaints["\(object.kind) \(object.qualifiedName)"] = message.map { (object, $0) }
+    }
+
     private mutating func checkView(_ view: SchemaObject, on db: some SQLConnection) throws(SQLError) {
-        let name = "view \(view.name)"
         if let complaint = try db.complaint(about: "SELECT * FROM \(view.qualifiedName)") {
-            complaints[name] = complaint
+            record(complaint, about: view)
             return
         }
         let statement = try view.statement()
@@ -52,9 +61,9 @@ struct SchemaHealth {
         if occurrences.isEmpty { return }
         let probe = "\(view.schema).app_migrations_probe"
         let text = statement.text(naming: probe, replacing: occurrences)
-        try db.takingBack { () throws(SQLError) in
+        try db.inRolledBackSavepoint { () throws(SQLError) in
             try db.rows(text)
-            complaints[name] = try db.complaint(about: "SELECT * FROM \(probe)")
+            record(try db.complaint(about: "SELECT * FROM \(probe)"), about: view)
         }
     }
 
@@ -75,10 +84,10 @@ struct SchemaHealth {
         // SQLite compiles all triggers of an event together, and reports only the first error. So try each
         // trigger alone.
         for (trigger, text) in zip(triggers, texts) {
-            try db.takingBack { () throws(SQLError) in
+            try db.inRolledBackSavepoint { () throws(SQLError) in
                 for other in triggers { try db.rows("DROP TRIGGER \(other.qualifiedName)") }
                 try db.rows(text)
-                complaints["trigger \(trigger.name)"] = try db.complaint(about: firing)
+                record(try db.complaint(about: firing), about: trigger)
             }
         }
     }

@@ -8,8 +8,8 @@ enum SchemaTransaction {
     ///
     /// If foreign keys were on, a row that refers to a missing row is an error, unless it already did so
     /// before. If the caller is in a transaction, foreign keys must already be off, as they are in a
-    /// migration, because SQLite can't turn them off there. With foreign keys on, it would delete the rows
-    /// that refer to a dropped table.
+    /// migration, because SQLite can't turn them off there. While they are on, SQLite may delete the rows
+    /// that refer to a table when the table is dropped.
     static func run<Connection: SQLConnection>(
         on db: Connection,
         _ body: () throws(SQLError) -> Void
@@ -21,11 +21,11 @@ enum SchemaTransaction {
             )
         }
         let session = SQLiteSession(SQLConversation(db))
-        if try session.isInTransaction() { return try inside(session, db, body) }
+        if try session.isInTransaction() { return try runInSavepoint(of: session, on: db, body) }
         var isCommitted = false
         do throws(SQLError) {
             try session.withoutForeignKeys { checking throws(SQLError) in
-                try withLegacyRenaming(session, db) { () throws(SQLError) in
+                try withLegacyRenaming(in: session, on: db) { () throws(SQLError) in
                     try session.transaction(SQLLockWait(.zero)) { () throws(SQLError) in
                         _ = try checking(nil, body)
                     }
@@ -37,39 +37,43 @@ enum SchemaTransaction {
         }
     }
 
-    private static func inside(
-        _ session: SQLiteSession,
-        _ db: some SQLConnection,
-        _ body: SQLRules
+    private static func runInSavepoint(
+        of session: SQLiteSession,
+        on db: some SQLConnection,
+        _ body: SQLOperation
     ) throws(SQLError) {
         if try session.hasForeignKeys() {
             throw SQLError(
                 .refusedSchemaChange,
-                "Foreign keys are on, and SQLite cannot turn them off inside a transaction. With a dropped table, the rows"
-                    + " that refer to it would be deleted. Nothing was changed. Run the change outside of the"
-                    + " transaction, or in a migration, which turns foreign keys off first"
+                "Foreign keys are on, and SQLite cannot turn them off inside a transaction. While they are on, dropping a"
+                    + " table could also delete the rows that refer to it. Nothing was changed. Run the change outside"
+                    + " of the transaction, or in a migration, which turns foreign keys off first"
             )
         }
-        try session.db.inSavepoint { () throws(SQLError) in try withLegacyRenaming(session, db, body) }
+        try session.db.inSavepoint { () throws(SQLError) in
+            try withLegacyRenaming(in: session, on: db, body)
+        }
     }
 
     /// Runs `body` with `legacy_alter_table` on, and with room for more changed pages in memory.
     ///
-    /// So a rename doesn't change the statements of views, triggers and foreign keys:
+    /// With that setting, a rename doesn't change the statements of views and triggers: "the ALTER TABLE
+    /// RENAME command works as it did in SQLite 3.24.0 and earlier" (PRAGMA legacy_alter_table). With foreign
+    /// keys off, it doesn't change the references of other tables either.
     ///
-    /// "PRAGMA legacy_alter_table=ON: the ALTER TABLE RENAME command works as it did in SQLite 3.24.0 and
-    /// earlier"; with foreign keys off, references of other tables stay as they are, too. Each time the room
-    /// for changed pages is full, SQLite syncs its journal to the disk. The room is 8 MB here, and usually 2
-    /// MB. It isn't the size of the cache that is raised, because sorting would take more memory, too.
+    /// Each time the room for changed pages is full, SQLite syncs its journal to the disk. `cache_spill` sets
+    /// the room: 8 MB here, and usually 2 MB. A larger `cache_size` would have the same effect, but then
+    /// sorting would take more memory, too.
     private static func withLegacyRenaming(
-        _ session: SQLiteSession,
-        _ db: some SQLConnection,
-        _ body: SQLRules
+        in session: SQLiteSession,
+        on db: some SQLConnection,
+        _ body: SQLOperation
     ) throws(SQLError) {
         let wasOn = try db.number("PRAGMA legacy_alter_table") == 1
         let pages = try db.number("PRAGMA cache_spill")
         try setLegacyRenaming(true, on: db)
-        try session.db.undoing("restoring PRAGMA legacy_alter_table and cache_spill") { () throws(SQLError) in
+        let action = "restoring PRAGMA legacy_alter_table and cache_spill"
+        try session.db.withCleanup(action) { () throws(SQLError) in
             try setLegacyRenaming(wasOn, on: db)
             try setCacheSpill(pages: pages, on: db)
         } _: { () throws(SQLError) in

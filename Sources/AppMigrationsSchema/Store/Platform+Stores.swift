@@ -16,23 +16,23 @@ extension Platform {
     ///
     /// A link to a missing file is also followed, because SQLite creates the database at its target.
     static func resolvedPath(of path: String) throws(SystemCallError) -> String {
-        if let path = try resolvedIfThere(path) { return path }
+        if let path = try resolvedIfPresent(path) { return path }
         let above = folder(of: path)
         if let target = try linkTarget(of: path) {
             let isAbsolute = target.utf8.first == UInt8(ascii: "/")
             return try resolvedPath(of: isAbsolute ? target : "\(above)/\(target)")
         }
-        guard let folder = try resolvedIfThere(above) else { return path }
+        guard let folder = try resolvedIfPresent(above) else { return path }
         return "\(folder == "/" ? "" : folder)/\(FilePaths.last(path))"
     }
 
-    private static func resolvedIfThere(_ path: String) throws(SystemCallError) -> String? {
+    private static func resolvedIfPresent(_ path: String) throws(SystemCallError) -> String? {
         try ignoring([ENOENT], resolved(path))
     }
 
     /// The target of a link; `nil` if the path isn't a link or doesn't exist.
     private static func linkTarget(of path: String) throws(SystemCallError) -> String? {
-        // `readlink` doesn't terminate the target. The last byte stays zero, and does so.
+        // `readlink` writes no terminating zero. It never writes the last byte here, so that byte stays zero.
         var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         if readlink(path, &target, Int(PATH_MAX)) >= 0 { return try text(target, of: "readlink") }
         if errno == EINVAL || errno == ENOENT { return nil }
@@ -51,11 +51,13 @@ extension Platform {
         let made = try FileStatus(ofOpen: file)
         var permissions = original.permissions & 0o777
         if made.owner != original.owner || made.group != original.group {
-            // First set the owner and the group, then only the group: an owner of `uid_t.max` isn't changed
-            // (chown). Changing the owner needs privileges, and changing the group needs a membership in it.
+            // Try to set the owner and the group, then only the group: with `uid_t.max` as the owner,
+            // `fchown` leaves the owner alone. Changing the owner needs privileges, and changing the group
+            // needs a membership in it.
             for owner in [original.owner, .max] where fchown(file, owner, original.group) != 0 {
                 if errno != EPERM { throw lastError("fchown") }
-                // The group could not be set. The new file's group has other members, so it gets no access.
+                // The group could not be set. The group that the new file has gets no access, because its
+                // members may not be those of the original's group.
                 if owner == .max { permissions &= ~0o070 }
             }
         }
@@ -74,7 +76,7 @@ extension Platform {
         try synchronize(file)
     }
 
-    static func removeIfThere(_ path: String) throws(SystemCallError) {
+    static func removeIfPresent(_ path: String) throws(SystemCallError) {
         _ = try ignoring([ENOENT], remove(path))
     }
 

@@ -54,8 +54,8 @@ extension SQLiteConnection {
 
     /// A number that changes when the database is changed through any connection.
     ///
-    /// The value is that of this connection's last transaction. SQLite reads no file for it
-    /// ("SQLITE_FCNTL_DATA_VERSION"), so it can be read in the middle of a backup.
+    /// The number is the one that this connection saw in its last transaction. SQLite reads no file for it
+    /// ("SQLITE_FCNTL_DATA_VERSION"), so it can be asked in the middle of a backup.
     func dataVersion() throws(SQLError) -> UInt32 {
         try checkUsable()
         var version: UInt32 = 0

@@ -54,7 +54,7 @@ extension SQLiteStore {
             if let moved = try files.setAsideIfDamaged(check: check, busyTimeout: lockTimeout) {
                 return moved
             }
-            if !onlyIfDamaged, try files.hasBytes { return try files.setAside(lockTimeout) }
+            if !onlyIfDamaged, try files.hasBytes { return try files.setAside(lockTimeout: lockTimeout) }
             throw files.error(.notDamaged, "The store is not damaged")
         }
     }
@@ -91,15 +91,15 @@ extension SQLiteStore {
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
         let files = try StoreFiles(of: path)
-        // This examination doesn't hold the lock, so another process may set the store aside at the same
+        // The first examination doesn't hold the lock, so another process may set the store aside at the same
         // time. The journal at the store's name may then belong to another store, and a connection that can
-        // write would apply it. So this connection is read-only. A journal that has to be applied is left to
-        // the second examination, which holds the lock.
+        // write would apply it. So the connection of this examination is read-only. A journal that has to be
+        // applied is left to the second examination, which holds the lock.
         var found: SQLError?
         var problems = [VirtualTableProblem]()
         let collect: ((VirtualTableProblem) -> Void)? = reporting == nil ? nil : { problems.append($0) }
         do throws(SQLError) {
-            try StoreLook(files: files, busyTimeout: busyTimeout, access: .reading)
+            try StoreExamination(files: files, busyTimeout: busyTimeout, access: .reading)
                 .examine(check: check, reporting: collect)
         } catch {
             // A store can also be unreachable because another process is renaming it, so it is examined
@@ -116,12 +116,12 @@ extension SQLiteStore {
                     check: check,
                     busyTimeout: busyTimeout,
                     reporting: collect,
-                    recovering
+                    recovering: recovering
                 )
             }
         } catch {
-            // If the lock file can't be created or locked, nothing can be set aside. Then the first error
-            // says more.
+            // If the lock file can't be created or locked, nothing can be set aside. Then the error of the
+            // first examination says more.
             guard let found, found.code == .unreachable, error.path?.hasPrefix(files.copy) == true
             else { throw error }
             throw found
@@ -131,26 +131,30 @@ extension SQLiteStore {
     }
 
     /// Examines the store again under the lock, because another process may have recovered it, and recovers
-    /// it if needed.
+    /// it if that is still needed.
     private func recoverIfNeeded(
         _ files: StoreFiles,
         check: Check,
         busyTimeout: Duration,
         reporting report: ((VirtualTableProblem) -> Void)?,
-        _ recovering: (SetAside) throws -> Void
+        recovering: (SetAside) throws -> Void
     ) throws(SQLError) {
         try files.holdingLock(wait: busyTimeout, success: { _ in nil }) { () throws(SQLError) in
-            try files.setAsideUnfinished()
-            var moved = try files.setAsideIfDamaged(check: check, busyTimeout: busyTimeout, toRecover: true)
-            if moved == nil { moved = try files.unrecovered() }
+            try files.setAsideUnfinishedStore()
+            var moved = try files.setAsideIfDamaged(
+                check: check,
+                busyTimeout: busyTimeout,
+                writingMarker: true
+            )
+            if moved == nil { moved = try files.storeOfUnfinishedRecovery() }
             if let moved {
                 do { try recovering(moved) } catch {
                     let outcome =
                         "The damaged store was set aside as \(moved.path), and the next call recovers again"
-                    throw SQLError.failure(error, of: files.store, outcome)
+                    throw SQLError.failure(error, of: files.store, outcome: outcome)
                 }
-                // Create a database with one page, so that the next start doesn't recover again. If the app
-                // has left only a log or a journal here, don't: SQLite would delete it.
+                // Create a database with one page, so that the next start doesn't recover again. But don't do
+                // it if the app has left only a log or a journal here, because SQLite would delete it.
                 if try !files.hasBytes, try files.orphanedLogError() == nil {
                     let db = try SQLiteConnection(
                         path: files.store,
@@ -166,9 +170,10 @@ extension SQLiteStore {
             // later would look like an unfinished recovery.
             try SQLError.ofFile(files.recoveryMarker, "The marker file of the recovery could not be removed")
             {
-                try Platform.removeIfThere($0)
+                try Platform.removeIfPresent($0)
             }
-            try StoreLook(files: files, busyTimeout: busyTimeout).examine(check: check, reporting: report)
+            try StoreExamination(files: files, busyTimeout: busyTimeout)
+                .examine(check: check, reporting: report)
         }
     }
 }

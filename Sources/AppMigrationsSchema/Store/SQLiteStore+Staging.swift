@@ -92,7 +92,7 @@ extension SQLiteStore {
         withExtension ending: String
     ) throws(SQLError) -> String {
         if ending.isEmpty || ending.utf8.contains(UInt8(ascii: "/")) || ending.utf8.contains(0)
-            || ending.lowercased().hasPrefix("migrating")
+            || ending.lowercased().hasPrefix("migrating") || ending.lowercased() == "recovering"
             || StoreFiles.sidecarEndings.contains(where: ending.lowercased().hasSuffix)
         {
             throw SQLError(

@@ -61,9 +61,9 @@ extension SQLiteStore {
         let preparation = ConnectionPreparation(prepare)
         var plan: SchemaPlan?
         do throws(SQLError) {
-            var look = StoreLook(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
-            look.preparation = preparation
-            try look.examine(check: check, reporting: reporting) { db throws(SQLError) in
+            var examination = StoreExamination(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
+            examination.preparation = preparation
+            try examination.examine(check: check, reporting: reporting) { db throws(SQLError) in
                 plan = try SchemaPlan(from: db, to: target, hints: hints, preparation: preparation)
             }
         } catch {

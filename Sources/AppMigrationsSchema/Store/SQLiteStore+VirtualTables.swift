@@ -30,8 +30,8 @@ extension SQLiteStore {
 
 extension SQLiteStore.VirtualTableProblem {
     /// Checks each of the virtual tables by itself.
-    static func found(
-        by check: SQLiteStore.Check,
+    static func problems(
+        foundBy check: SQLiteStore.Check,
         in virtualTables: [SchemaObject],
         of db: SQLiteConnection
     ) throws(SQLError) -> [Self] {

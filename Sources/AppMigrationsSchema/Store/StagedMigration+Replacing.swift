@@ -15,8 +15,8 @@ extension StagedMigration {
             let message = "The backup can't be made: its path exists, but is not a file"
             throw SQLError(.fileFailure, message).with { $0.path = backup }
         }
-        // A store may be missing while its log or its journal is left. By creating a new database, SQLite
-        // would delete the latter.
+        // A store may be missing although its log or its journal still exists. SQLite would delete that file
+        // when it creates the new database.
         if let error = try files.orphanedLogError() { throw error }
         var last = SQLiteStore.Progress(.copying)
         // Start over with another copy, at most ten times, if another process commits while the store isn't
@@ -103,9 +103,9 @@ extension StagedMigration {
             while try replacing.step(Self.pagesPerStep) {}
         } catch {
             replacing.finish()
-            // If only the lock can't be released, the commit was done. The schema version shows it: SQLite
-            // increases that of the destination when it commits, so that every connection reads the schema
-            // again.
+            // If only the lock can't be released, the commit was done. The schema version shows it: when
+            // SQLite commits, it increases the schema version of the destination, so that every connection
+            // reads the schema again.
             let now: [[SQLValue]]
             do throws(SQLError) {
                 let store = try SQLiteConnection(
@@ -127,7 +127,7 @@ extension StagedMigration {
     /// the new one.
     private func publishBackup(_ backup: String) throws(SQLError) {
         try SQLError.ofFile(backup, "The backup could not be put in its place") { _ in
-            for ending in StoreFiles.sidecarEndings { try Platform.removeIfThere(backup + ending) }
+            for ending in StoreFiles.sidecarEndings { try Platform.removeIfPresent(backup + ending) }
             try Platform.replace(backup, with: files.newBackup)
             try Platform.synchronize(Platform.folder(of: backup))
         }

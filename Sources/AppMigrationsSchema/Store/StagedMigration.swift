@@ -15,8 +15,7 @@ struct StagedMigration {
     /// True if the virtual tables of the copy are checked, too.
     var checksVirtualTables = false
     let lockTimeout: Duration
-    /// A hook for tests, called in the moment in which the store isn't locked, so that a test can write to
-    /// it.
+    /// A hook for tests, called at the moment when the store isn't locked, so that a test can write to it.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
     /// A step copies a few megabytes: small enough for a smooth progress bar, and large enough to cost no
@@ -69,16 +68,29 @@ struct StagedMigration {
     func migrate(_ copy: SQLiteConnection, reportingTo progress: Progress, _ body: Body) throws(SQLError)
         -> [SQLiteStore.VirtualTableProblem]?
     {
-        let references = check == .off ? nil : try ForeignKeyViolations(in: copy)
-        let identity = try StoreFiles.status(files.copy)?.identity
+        let violations = check == .off ? nil : try ForeignKeyViolations(in: copy)
         try report(SQLiteStore.Progress(.migrating), to: progress)
         let before = try copy.dataVersion()
         let pages = Int(try copy.number("PRAGMA page_count"))
+        try runBody(body, on: copy, totalPages: pages, reportingTo: progress)
+        try refreshOutsideTransactions(of: copy)
+        if try copy.dataVersion() == before { return nil }
+        return try checkCopy(violationsBefore: violations, totalPages: pages, reportingTo: progress)
+    }
+
+    /// Runs the migration on the copy, and throws if it left a transaction open or replaced the copy's file.
+    private func runBody(
+        _ body: Body,
+        on copy: SQLiteConnection,
+        totalPages pages: Int,
+        reportingTo progress: Progress
+    ) throws(SQLError) {
+        let identity = try StoreFiles.status(files.copy)?.identity
         try runReporting(.migrating, on: copy, totalPages: pages, to: progress) { () throws(SQLError) in
             do { try body(copy) } catch {
                 let outcome = "The copy was thrown away, and the store \(files.store) is as it was"
                 // The migrations in the list were committed to the copy, which is deleted.
-                throw SQLError.failure(error, of: files.store, outcome).with { $0.applied = [] }
+                throw SQLError.failure(error, of: files.store, outcome: outcome).with { $0.applied = [] }
             }
         }
         if try copy.isInTransaction {
@@ -87,8 +99,19 @@ struct StagedMigration {
         if try StoreFiles.status(files.copy)?.identity != identity {
             throw refusal(.migrationFailed, "The migration replaced the file of the copy with another file")
         }
-        try refreshOutsideTransactions(of: copy)
-        if try copy.dataVersion() == before { return nil }
+    }
+
+    /// Checks the migrated copy, and throws if it has problems that the store doesn't have.
+    ///
+    /// `violationsBefore` are the rows that referred to a missing row before the migration. It is `nil` if
+    /// such rows aren't checked.
+    ///
+    /// - Returns: The virtual tables of the copy with a problem.
+    private func checkCopy(
+        violationsBefore: ForeignKeyViolations?,
+        totalPages pages: Int,
+        reportingTo progress: Progress
+    ) throws(SQLError) -> [SQLiteStore.VirtualTableProblem] {
         try report(SQLiteStore.Progress(.checking), to: progress)
         let checker = try connectionForCheck(of: files.copy)
         try runReporting(.checking, on: checker, totalPages: pages, to: progress) { () throws(SQLError) in
@@ -103,14 +126,15 @@ struct StagedMigration {
         let reader = try SQLiteConnection(path: files.copy, access: .writing, busyTimeout: lockTimeout)
         var problems = [SQLiteStore.VirtualTableProblem]()
         try runReporting(.checking, on: reader, totalPages: pages, to: progress) { () throws(SQLError) in
-            if let references,
-                let error = try ForeignKeyViolations(in: reader).violationsAdded(since: references)
+            if let violationsBefore,
+                let error = try ForeignKeyViolations(in: reader).violationsAdded(since: violationsBefore)
             {
                 throw error
             }
             if checksVirtualTables {
                 let tables = try SchemaObject.virtualTables(of: reader)
-                problems = try SQLiteStore.VirtualTableProblem.found(by: check, in: tables, of: reader)
+                problems = try SQLiteStore.VirtualTableProblem
+                    .problems(foundBy: check, in: tables, of: reader)
             }
         }
         return problems

@@ -8,7 +8,7 @@ extension StoreAndBackup {
     /// A log or a journal that may belong to the backup but doesn't have its name; `nil` if there is none.
     ///
     /// The file is `notes.sqlite-wal_bak` or, at the store's name, `notes.sqlite-wal`. Its `owner` is `nil`
-    /// if that is unknown. A log at the store's name belongs to these files:
+    /// if it can't be found out. This is the owner of a log at the store's name:
     ///
     /// | fit with the backup | store is sound with the log | store is missing or damaged with it |
     /// | --- | --- | --- |
@@ -42,15 +42,16 @@ extension StoreAndBackup {
         return (path, fit == .clear ? .backup : nil)
     }
 
-    /// How well a log belongs to the backup.
+    /// How well a log fits the backup.
     private enum Fit {
         /// With the log, the backup is damaged or empty; or the log has no commits.
         case none
         /// With the log, the backup is sound, but lacks tables or rows that it has without the log.
         ///
-        /// Also if the check is off, or if a schema doesn't compile.
+        /// The fit is also unclear if the check is off, or if a schema doesn't compile.
         case unclear
-        /// With the log, the backup is sound and lacks nothing, or without the log it is damaged or empty.
+        /// With the log, the backup is sound. It lacks nothing that it has without the log, or is damaged or
+        /// empty without the log.
         case clear
     }
 
@@ -120,7 +121,7 @@ extension StoreAndBackup {
     private func contents(of files: StoreFiles) throws(SQLError) -> Contents? {
         var contents: Contents?
         do throws(SQLError) {
-            try StoreLook(files: files, busyTimeout: .zero).examine(check: .full, reporting: nil) {
+            try StoreExamination(files: files, busyTimeout: .zero).examine(check: .full, reporting: nil) {
                 db throws(SQLError) in
                 var found = Contents()
                 for object in try SchemaObject.all(of: db) {

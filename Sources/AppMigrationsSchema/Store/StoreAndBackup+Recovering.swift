@@ -5,7 +5,7 @@ internal import AppMigrationsSQLite
 extension StoreAndBackup {
     /// Makes the chosen file the store.
     ///
-    /// - Returns: The path of the file that isn't the store, `nil` if there is none.
+    /// - Returns: The new path of the other file; `nil` if there is no such file.
     func recover(
         keeping choice: InterruptedStoreCopy.Choice,
         traces: Traces,
@@ -30,7 +30,7 @@ extension StoreAndBackup {
         // Remove the marker file of an earlier recovery. Otherwise `open` would treat the new store as that
         // of an interrupted recovery, and set it aside.
         try SQLError.ofFile(store.recoveryMarker, "The marker file of the recovery could not be removed") {
-            try Platform.removeIfThere($0)
+            try Platform.removeIfPresent($0)
         }
         for ending in StoreFiles.endings where try StoreFiles.status(store.store + ending) != nil {
             throw store.error(.busy, "Another connection has created \(store.store + ending)")
@@ -51,7 +51,7 @@ extension StoreAndBackup {
             files = try makeScratchCopy(of: backup, log: path, ending: ending)
         }
         do throws(SQLError) {
-            try StoreLook(files: files, busyTimeout: lockTimeout).examine(check: check)
+            try StoreExamination(files: files, busyTimeout: lockTimeout).examine(check: check)
         } catch {
             throw error.with {
                 $0.path = backup.store
@@ -69,7 +69,7 @@ extension StoreAndBackup {
         try db.query("PRAGMA fullfsync = ON")
         try db.requireSoleUse()
         try db.query("PRAGMA wal_checkpoint(TRUNCATE)")
-        db.keepLogOnClose(false)
+        db.writeLogOnClose()
         try db.synchronizeFile()
         db.close()
         for ending in ["-journal", "-wal"]
@@ -77,13 +77,13 @@ extension StoreAndBackup {
             throw store.error(.busy, "Another connection uses \(backup.store + ending)")
         }
         for ending in StoreFiles.sidecarEndings {
-            // Nothing in these files counts: the `-shm` file, and a log or a journal that SQLite would
-            // overwrite.
+            // A `-shm` file holds no data, and the log and the journal have no content that SQLite would
+            // apply.
             try SQLError.ofFile(
                 backup.store + ending,
                 "An empty file next to the backup could not be removed"
             ) {
-                try Platform.removeIfThere($0)
+                try Platform.removeIfPresent($0)
             }
         }
     }
@@ -100,9 +100,9 @@ extension StoreAndBackup {
         if !exists { return nil }
         if try files.hasBytes {
             do throws(SQLError) {
-                // The log is still there if it could not be written into its file when the connection was
-                // closed.
-                return try files.setAside(lockTimeout, sidecarsFirst: true).path
+                // Rename the log first. It still exists if it could not be written into its file when the
+                // connection was closed.
+                return try files.setAside(lockTimeout: lockTimeout, sidecarsFirst: true).path
             } catch {
                 // No connection can use a file that SQLite can't read.
                 if error.code != .damaged { throw error }
@@ -114,7 +114,7 @@ extension StoreAndBackup {
     /// Removes a `-shm` file, which holds no data: SQLite creates it again.
     private func removeSharedMemoryFile(_ path: String) throws(SQLError) {
         try SQLError.ofFile(path, "The shared-memory file of a log could not be removed") {
-            try Platform.removeIfThere($0)
+            try Platform.removeIfPresent($0)
         }
     }
 

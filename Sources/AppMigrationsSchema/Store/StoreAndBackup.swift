@@ -22,8 +22,8 @@ struct StoreAndBackup {
 
     let store: StoreFiles
     let backup: StoreFiles
-    /// The part that the backup's path adds to the store's path, such as `_bak`; `nil` if it doesn't begin
-    /// with the latter.
+    /// The part that the backup's path adds to the store's path, such as `_bak`; `nil` if the backup's path
+    /// doesn't begin with the store's path.
     let suffix: String?
 
     /// - Returns: `nil` if the backup is missing or empty.
@@ -32,6 +32,13 @@ struct StoreAndBackup {
         backup = try StoreFiles(of: backupPath)
         if store.store == backup.store {
             throw store.error(.cannotOpen, "The backup has the path of the store. Nothing was changed")
+        }
+        if store.isReserved(backup.store) {
+            throw store.error(
+                .cannotOpen,
+                "The backup \(backup.store) has a name that SQLite or this library uses for a temporary file of the store."
+                    + " Nothing was changed. Rename the backup"
+            )
         }
         suffix = backupPath.hasPrefix(path) ? String(backupPath.dropFirst(path.count)) : nil
         guard let status = try StoreFiles.status(backup.store), status.size > 0 else { return nil }
@@ -50,7 +57,7 @@ struct StoreAndBackup {
 
     /// Finds the state, and the logs that belong to the backup.
     ///
-    /// If a log could belong to either file, it is treated as that of the file in `log`.
+    /// If a log could belong to either file, it is treated as the log of the file in `log`.
     func traces(
         log: InterruptedStoreCopy.Choice?,
         check: SQLiteStore.Check,
@@ -73,8 +80,8 @@ struct StoreAndBackup {
             // If the backup's log has the store's name, SQLite would apply it to the store. So examine a copy
             // of the store.
             let files = traces.hasLog(atNameOf: store) ? try makeScratchCopy(of: store) : store
-            try StoreLook(files: files, busyTimeout: lockTimeout).examine(check: check, reporting: nil) {
-                db throws(SQLError) in
+            let examination = StoreExamination(files: files, busyTimeout: lockTimeout)
+            try examination.examine(check: check, reporting: nil) { db throws(SQLError) in
                 hasTables = try db.hasTables()
             }
             if hasTables { traces.state = .both }

@@ -7,8 +7,8 @@ internal import AppMigrationsSQLite
 extension StoreFiles {
     private var prefix: String { store + "-corrupt-" }
 
-    /// True if there is a copy, a recovery that has not ended, or the lock file of a process that is working
-    /// or has crashed.
+    /// True if there is a copy, the marker file of a recovery that has not ended, or the lock file of a
+    /// process that is working or has crashed.
     func hasLeftovers() throws(SQLError) -> Bool {
         for path in [copy, newBackup, recoveryMarker, lock] where try Self.status(path) != nil { return true }
         return false
@@ -24,30 +24,36 @@ extension StoreFiles {
     func setAsideIfDamaged(
         check: SQLiteStore.Check,
         busyTimeout: Duration,
-        toRecover: Bool = false
+        writingMarker writesMarker: Bool = false
     ) throws(SQLError) -> SQLiteStore.SetAside? {
         do throws(SQLError) {
-            try StoreLook(files: self, busyTimeout: busyTimeout).examine(check: check)
+            try StoreExamination(files: self, busyTimeout: busyTimeout).examine(check: check)
             return nil
         } catch {
             if error.code != .damaged { throw error }
             let wasThere = try Self.status(store) != nil
-            let path = try moveAside(toRecover: toRecover)
-            // An earlier start renamed the store, and crashed before it renamed the files next to it.
-            let isOfEarlier = wasThere ? false : try Self.status(path) != nil
-            return SQLiteStore.SetAside(path: path, storePath: store, error: isOfEarlier ? nil : error)
+            let path = try moveAside(writingMarker: writesMarker)
+            // If there was no store, but there is one at the new path, an earlier start renamed it and
+            // crashed before it renamed the files next to it.
+            let wasSetAsideEarlier = wasThere ? false : try Self.status(path) != nil
+            return SQLiteStore.SetAside(
+                path: path,
+                storePath: store,
+                error: wasSetAsideEarlier ? nil : error
+            )
         }
     }
 
-    /// Renames a sound store that no other connection has in use.
-    func setAside(_ lockTimeout: Duration, sidecarsFirst: Bool = false) throws(SQLError)
-        -> SQLiteStore.SetAside
-    {
+    /// Renames a sound store; throws if another connection uses it, as far as SQLite can tell.
+    func setAside(
+        lockTimeout: Duration,
+        sidecarsFirst: Bool = false
+    ) throws(SQLError) -> SQLiteStore.SetAside {
         let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
         try db.requireSoleUse()
-        // Close the connection before the rename. On closing, it writes the log into the store and deletes
-        // the log by its name. After the rename, another store's log could have that name.
-        db.keepLogOnClose(false)
+        // Close the connection before the rename. When it closes, it writes the log into the store and
+        // deletes the log by its name. After the rename, another store's log could have that name.
+        db.writeLogOnClose()
         db.close()
         return SQLiteStore.SetAside(
             path: try moveAside(sidecarsFirst: sidecarsFirst),
@@ -65,10 +71,13 @@ extension StoreFiles {
     /// `sidecarsFirst` reverses the order, for a store that another file will replace. The log must not keep
     /// a name under which SQLite would apply it to that file.
     ///
-    /// `toRecover` first saves the new path in the marker file, so that the next start can continue after a
-    /// crash.
-    func moveAside(toRecover: Bool = false, sidecarsFirst: Bool = false) throws(SQLError) -> String {
-        let path = try toRecover ? pathToRecover() : freePath()
+    /// `writingMarker` first saves the new path in the marker file, so that the next start can continue after
+    /// a crash.
+    func moveAside(
+        writingMarker writesMarker: Bool = false,
+        sidecarsFirst: Bool = false
+    ) throws(SQLError) -> String {
+        let path = try writesMarker ? pathSavedInMarker() : freePath()
         for ending in sidecarsFirst ? Self.endings.reversed() : Self.endings {
             try SQLError.ofFile(store + ending, "The file could not be renamed") {
                 if try Platform.status($0) != nil { try Platform.replace(path + ending, with: $0) }
@@ -80,9 +89,10 @@ extension StoreFiles {
         return path
     }
 
-    /// The store that an earlier start set aside, if that start crashed before another store took its place.
-    func unrecovered() throws(SQLError) -> SQLiteStore.SetAside? {
-        guard try !hasBytes, let path = try recoveryPath() else { return nil }
+    /// The store that an earlier start set aside; `nil` if there is none, or if another store has already
+    /// taken its place.
+    func storeOfUnfinishedRecovery() throws(SQLError) -> SQLiteStore.SetAside? {
+        guard try !hasBytes, let path = try pathInMarker() else { return nil }
         for ending in Self.endings where try Self.status(path + ending) != nil {
             return SQLiteStore.SetAside(path: path, storePath: store, error: nil)
         }
@@ -92,8 +102,8 @@ extension StoreFiles {
     /// Sets aside the file that an unfinished recovery put in the place of the store.
     ///
     /// Such a file may look complete without being so.
-    func setAsideUnfinished() throws(SQLError) {
-        guard let path = try recoveryPath(), try Self.status(path) != nil, try Self.status(store) != nil
+    func setAsideUnfinishedStore() throws(SQLError) {
+        guard let path = try pathInMarker(), try Self.status(path) != nil, try Self.status(store) != nil
         else { return }
         _ = try moveAside()
     }
@@ -117,14 +127,14 @@ extension StoreFiles {
         }
     }
 
-    /// The path to which a recovery renames the store.
+    /// The path to which a recovery renames the store, after it was saved in the marker file.
     ///
-    /// It is saved before anything is renamed, so that the next start can continue after a crash.
-    private func pathToRecover() throws(SQLError) -> String {
-        if let path = try recoveryPath(), try isFree(path, continuing: true) { return path }
+    /// If an earlier start crashed, its path is used again.
+    private func pathSavedInMarker() throws(SQLError) -> String {
+        if let path = try pathInMarker(), try isFree(path, continuing: true) { return path }
         let path = try freePath()
         try SQLError.ofFile(recoveryMarker, "The marker file of the recovery could not be made") {
-            try Platform.removeIfThere($0)
+            try Platform.removeIfPresent($0)
             try Platform.makeFile($0, holding: path.dropFirst(prefix.count) + "\n")
             try Platform.synchronize(Platform.folder(of: $0))
         }
@@ -135,7 +145,7 @@ extension StoreFiles {
     ///
     /// - Returns: `nil` if there is no marker file, or if a crash left it incomplete. In that case nothing
     ///   was renamed yet.
-    private func recoveryPath() throws(SQLError) -> String? {
+    private func pathInMarker() throws(SQLError) -> String? {
         let text = String(decoding: try Self.head(ofFile: recoveryMarker, count: 100), as: UTF8.self)
         return text.hasSuffix("\n") && !text.contains("/") ? prefix + text.dropLast() : nil
     }
@@ -155,8 +165,9 @@ extension StoreFiles {
 
     /// True if the store and the files next to it can be renamed to a path.
     ///
-    /// If `isContinued` is true, a renaming that a crash interrupted is continued. A file at the new path is
-    /// then no obstacle if the file to be renamed to it no longer exists.
+    /// If `isContinued` is true, the path is that of an earlier start, which may have crashed after it
+    /// renamed some of the files. Then a file at the new path is no obstacle, unless a file with the same
+    /// ending still exists at the old path.
     private func isFree(_ path: String, continuing isContinued: Bool = false) throws(SQLError) -> Bool {
         for ending in Self.endings where try Self.status(path + ending) != nil {
             if !isContinued { return false }

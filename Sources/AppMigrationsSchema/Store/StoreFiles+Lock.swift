@@ -10,9 +10,9 @@ internal import AppMigrationsSQLite
 extension StoreFiles {
     /// Takes the lock, runs `body`, and always removes the temporary files and the lock file afterwards.
     ///
-    /// Temporary files of a crashed process are also removed before `body` runs. If only the removal at the
-    /// end fails, the error says what `body` has achieved. `success` returns a sentence about that; `nil` if
-    /// `body` did nothing.
+    /// Temporary files of a crashed process are also removed before `body` runs. `success` returns a sentence
+    /// that says what `body` has done, or `nil` if `body` did nothing. If only the removal at the end fails,
+    /// the error contains that sentence.
     ///
     /// - Throws: `SQLError.Code.busy` if another process has the lock for longer than `wait`, and
     ///   `SQLError.Code.cancelled`.

@@ -74,7 +74,8 @@ import Testing
 }
 
 @Suite(.timeLimit(.minutes(1)), .watchdog) struct LeaseWatchTests {
-    /// True if the lease has run out after these looks: the revision that each saw, and when it was asked and answered.
+    /// True if the lease has run out after these looks: the revision that each saw, and when it was asked and
+    /// answered.
     private func hasRunOut(_ looks: [(revision: Int, asked: Int, answered: Int)]) async throws -> Bool {
         let (fleet, turn) = (Fleet(), Log())
         try await fleet.leaveLease()
@@ -87,14 +88,18 @@ import Testing
         } beforeWrite: { _ in
         }
         let manager = try await fleet.host("b") { $0.leaseDuration = .seconds(300) }
-        let stored = StoredState(manager.location, store, manager.stored.deadline)
+        let repository = StateRepository(
+            location: manager.location,
+            store: store,
+            deadline: manager.repository.deadline
+        )
         var (revision, isHeld) = (looks[0].revision, true)
         for look in looks {
             // A renewal.
             if look.revision != revision { try await fleet.store.put(fleet.store.text() ?? "") }
             revision = look.revision
             move(to: look.asked)
-            isHeld = try await stored.read().isHeld
+            isHeld = try await repository.read().isLeaseHeld
             turn.add("looked")
         }
         return !isHeld

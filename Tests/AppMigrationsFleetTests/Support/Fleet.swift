@@ -35,7 +35,8 @@ struct Fleet: Sendable {
 }
 
 extension FleetMigrationManager {
-    /// A manager whose clock stands still until a test moves it: no lease is lost while other tests keep all threads busy.
+    /// A manager whose clock stands still until a test moves it: no lease is lost while other tests keep all
+    /// threads busy.
     convenience init(
         _ host: String = "a",
         named name: String = "Data",
@@ -93,7 +94,9 @@ extension Fleet {
         /// Lets the closure return, and waits until it has: no renewal begins after that.
         func open() async throws {
             door.open()
-            try await waitUntil { context.holder.progress.withLock { $0.renewalTask?.isCancelled } == true }
+            try await waitUntil {
+                context.holder.mutableState.withLock { $0.renewalTask?.isCancelled } == true
+            }
         }
     }
 

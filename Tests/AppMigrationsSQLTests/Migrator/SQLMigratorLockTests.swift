@@ -142,7 +142,7 @@ import Testing
         let conversation = SQLConversation(connection)
         let run = SQLMigrationRun(
             of: migrator.steps,
-            in: OtherConnection.dialect.session(conversation),
+            in: OtherConnection.dialect.makeSession(conversation),
             to: nil,
             insideTransaction: false
         )

@@ -34,7 +34,7 @@ import Testing
         let error = try sqlError { try Other([SQLMigration(version: 1, sql: "SELECT 1")]).migrate(db) }
         #expect((error.code, error.sqlState) == (code, state))
         #expect(error.message == "so nicht. Das Detail. Der Rat")
-        #expect(!error.code.namesUnrunMigrations)
+        #expect(!error.code.saysNoMigrationWasRun)
         let advice = error.code.advice.map { " \($0)" } ?? ""
         let place = state.map { " (SQLSTATE \($0))" } ?? ""
         #expect(error.description == "Migration 1: so nicht. Das Detail. Der Rat\(place).\(advice)")

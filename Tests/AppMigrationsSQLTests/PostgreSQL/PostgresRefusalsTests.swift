@@ -102,12 +102,12 @@ import Testing
         let session = PostgresSession(db: SQLConversation(nil))
         let make = "CREATE INDEX CONCURRENTLY a ON b(c)"
         let drop = "DROP INDEX CONCURRENTLY IF EXISTS a"
-        try session.checkAlone("\(drop); \(make);")
+        try session.checkCanRunOutsideTransaction("\(drop); \(make);")
         for script in [
             "DROP INDEX CONCURRENTLY a; \(make)", "DROP INDEX IF EXISTS a; \(make)", "\(make); \(drop)",
             "\(drop); \(drop); \(make)",
         ] {
-            #expect(throws: SQLError.self, "\(script)") { try session.checkAlone(script) }
+            #expect(throws: SQLError.self, "\(script)") { try session.checkCanRunOutsideTransaction(script) }
         }
     }
 

@@ -87,7 +87,7 @@ import Testing
     @Test func `each statement has its place, in lines and in Unicode scalars`() throws {
         let statements = try PostgresStatements("\u{FEFF}SELECT 'é\n€'; /*\n😀*/ SELECT 2;;\r\n\tSELECT 3;")
             .statements
-        #expect(statements.map { [$0.place.line, $0.place.column] } == [[1, 1], [3, 5], [4, 2]])
+        #expect(statements.map { [$0.position.line, $0.position.column] } == [[1, 1], [3, 5], [4, 2]])
     }
 
     @Test(

@@ -42,7 +42,7 @@ import Testing
         insideTransaction: Bool = false
     ) -> (statements: [String], told: Int, error: SQLError?) {
         let db = LockedPostgres(failures: failures)
-        let session = LockedPostgres.dialect.session(SQLConversation(db))
+        let session = LockedPostgres.dialect.makeSession(SQLConversation(db))
         var told = 0
         let lock = SQLLockWait(.seconds(10)) { told += 1 }
         func run() throws(SQLError) {

@@ -130,7 +130,7 @@ struct SQLiteComparisonTests {
                     + "; INSERT INTO notes VALUES (1, 'First of all, the things that matter' || char(10) || 'a', 0)",
                 notes
                     + "; INSERT INTO notes VALUES (1, 'First of all, the things that matter' || char(10) || 'b', 1)",
-                #"has in the row of notes with id 1 title … things that matter\nb' and not … things that matter\na', "#
+                #"has a different row of notes with id 1: title … things that matter\nb' and not … things that matter\na', "#
                     + "changed_at 1.0 and not 0.0"
             ),
             // One letter, written in two ways.

@@ -204,7 +204,7 @@ import Testing
             asked,
             from: names(from).contains,
             to: names(to).contains,
-            mayGo: { $0 == SQLName("b") }
+            mayDrop: { $0 == SQLName("b") }
         ) { old, new, reason in SQLError(.refusedSchemaChange, "\(old) \(new) \(reason)") }
         #expect(renames.pending.map { "\($0.old) \($0.new)" }.joined(separator: ",") == pending)
         #expect(renames.droppedNames.map(\.text).joined() == gone)

@@ -17,7 +17,7 @@ import Testing
             .joined(separator: random.element(of: ["", " "]))
         let db = try database("CREATE TABLE t(c \(type)); INSERT INTO t VALUES ('1'), (1)")
         let objects = try SchemaObject.all(of: db)
-        let shape = try TableShape(of: objects[0].statement(), in: "main", db)
+        let shape = try TableShape(of: objects[0].statement(), in: "main", on: db)
         let expected: [TableShape.Affinity: [SQLValue]] = [
             .number: ["integer", "integer"], .real: ["real", "real"], .text: ["text", "text"],
             .none: ["text", "integer"],
@@ -45,7 +45,7 @@ import Testing
     func `a table is what SQLite says it is`(sql: String) throws {
         let db = try database("\(sql); CREATE TABLE counted(a INTEGER PRIMARY KEY AUTOINCREMENT)")
         let object = try #require(try SchemaObject.all(of: db).first)
-        let shape = try TableShape(of: object.statement(), in: "main", db)
+        let shape = try TableShape(of: object.statement(), in: "main", on: db)
         let name = shape.name.quoted
         let list = try db.query(
             "SELECT wr, strict FROM pragma_table_list WHERE name = ?",

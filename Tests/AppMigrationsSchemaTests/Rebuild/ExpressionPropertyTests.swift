@@ -73,7 +73,7 @@ private struct RandomExpression {
         let wanted = try db.query("SELECT id, (\(expression)\n) FROM t ORDER BY id")
 
         let objects = try SchemaObject.all(of: db)
-        let shape = try TableShape(of: objects[0].statement(), in: "main", db)
+        let shape = try TableShape(of: objects[0].statement(), in: "main", on: db)
         let shadowTables = try ShadowTables(among: objects, of: db)
         let probe = try ExpressionProbe(
             of: shape,
@@ -82,7 +82,7 @@ private struct RandomExpression {
             without: shadowTables,
             preparing: .none
         )
-        guard case .reads(let reads) = try probe.answer(about: expression, on: db) else {
+        guard case .reads(let reads) = try probe.analyze(expression, on: db) else {
             Issue.record("SQLite does not compile \(expression)")
             return
         }

@@ -59,6 +59,25 @@ import Testing
         Row("a value of a new column", copy + "; UPDATE note SET color = 'red' WHERE id = 2", .diverged),
         Row("a new row", copy + "; INSERT INTO note VALUES (3, 1, 'three', NULL)", .diverged),
         Row(
+            "another case in a new column",
+            """
+            DROP TABLE note; CREATE TABLE note (id INTEGER PRIMARY KEY, color TEXT COLLATE NOCASE DEFAULT 'red');
+            INSERT INTO note VALUES (1, 'RED')
+            """,
+            .diverged
+        ),
+        Row(
+            "defaults that are names",
+            """
+            DROP TABLE note; CREATE TABLE note (
+                id INTEGER PRIMARY KEY, color DEFAULT red, size DEFAULT "id", kind DEFAULT [a b], flag DEFAULT TRUE,
+                day DEFAULT NULL
+            );
+            INSERT INTO note (id) VALUES (1)
+            """,
+            .subset
+        ),
+        Row(
             "no column in common",
             "DROP TABLE note; CREATE TABLE note (other); INSERT INTO note VALUES (1)",
             .diverged

@@ -119,6 +119,18 @@ import Testing
         #expect(error.description.hasSuffix("Nothing was changed. Change it first, or list it in dropping."))
     }
 
+    @Test func `a trigger that would break is an error next to a broken temporary one of its name`() throws {
+        let db = try database(
+            """
+            CREATE TABLE t(a, gone); CREATE TRIGGER r AFTER INSERT ON t BEGIN SELECT new.gone; END;
+            CREATE TEMP TRIGGER r AFTER INSERT ON main.t BEGIN INSERT INTO nowhere VALUES (1); END;
+            """
+        )
+        let error = try refused(db) { try rebuild.run(db) }
+        #expect(error.code == .brokenObject)
+        #expect(error.message.hasPrefix("Rebuilding the table t: The trigger r would no longer compile: "))
+    }
+
     @Test func `a trigger that waits for updates of a column that goes is refused`() throws {
         let db = try database(
             "CREATE TABLE t(a, gone); CREATE TRIGGER r AFTER UPDATE OF a, Gone ON t BEGIN SELECT 1; END"

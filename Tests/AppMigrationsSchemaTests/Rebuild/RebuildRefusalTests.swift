@@ -32,7 +32,7 @@ import Testing
         #expect(
             error.description
                 == "Rebuilding the table t: Foreign keys are on, and SQLite cannot turn them off inside"
-                + " a transaction. With a dropped table, the rows that refer to it would be deleted. Nothing was changed."
+                + " a transaction. While they are on, dropping a table could also delete the rows that refer to it. Nothing was changed."
                 + " Run the change outside of the transaction, or in a migration, which turns foreign keys off first."
         )
         #expect(try db.isInTransaction)

@@ -9,7 +9,7 @@ struct ProbeSavepointTests {
         let db = try memory()
         try db.query("CREATE TABLE t(a)")
         let error = #expect(throws: SQLError.self) {
-            try db.takingBack { () throws(SQLError) in
+            try db.inRolledBackSavepoint { () throws(SQLError) in
                 try db.rows("INSERT INTO t VALUES (1)")
                 try db.rows("INSERT INTO missing VALUES (1)")
             }
@@ -25,7 +25,7 @@ struct ProbeSavepointTests {
         try db.query("BEGIN")
         try db.query("INSERT INTO t VALUES (0)")
         #expect(throws: SQLError.self) {
-            try db.takingBack { () throws(SQLError) in
+            try db.inRolledBackSavepoint { () throws(SQLError) in
                 try db.rows("INSERT INTO t VALUES (1)")
                 throw SQLError(.statementFailed, "no")
             }

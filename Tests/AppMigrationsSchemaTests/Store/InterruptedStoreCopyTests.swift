@@ -459,6 +459,24 @@ import Testing
         #expect(try sqlError { try folder.recover() }.code == .unreachable)
     }
 
+    @Test(arguments: ["-wal", ".migrating", ".Migrating-backup", ".migrating-lock", ".recovering"])
+    func `a backup with the name of a temporary file is refused, and stays`(ending: String) throws {
+        let backup = Self.store + ending
+        try Self.makeOld(backup)
+        let before = try files()
+        let copy = InterruptedStoreCopy(of: Self.store, backup: backup)
+        for call in [{ _ = try copy.state() }, { try copy.recover() }] {
+            let error = try sqlError { try call() }
+            #expect(error.code == .cannotOpen)
+            #expect(
+                error.message
+                    == "The backup \(backup) has a name that SQLite or this library uses for a temporary file of the store."
+                    + " Nothing was changed. Rename the backup"
+            )
+        }
+        #expect(try files() == before)
+    }
+
     @Test func `the copies of a recovery that died after its last step are removed`() throws {
         try Self.makeOld(Self.store)
         for ending in [".migrating", ".migrating-wal", ".migrating-lock"] {

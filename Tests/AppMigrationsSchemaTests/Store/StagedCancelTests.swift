@@ -166,7 +166,9 @@ import Testing
         #expect(try StagedMigrationTests.names(beside: store) == ["store"])
     }
 
-    @Test(arguments: ["", "a/b", "migrating", "Migrating-wal", "a\0", "bak-wal", "BAK-SHM", "bak-journal"])
+    @Test(arguments: [
+        "", "a/b", "migrating", "Migrating-wal", "Recovering", "a\0", "bak-wal", "BAK-SHM", "bak-journal",
+    ])
     func `a backup has a name of its own`(ending: String) throws {
         let store = try Wreck.store()
         let error = try sqlError {

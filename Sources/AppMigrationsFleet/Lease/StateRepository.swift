@@ -1,14 +1,14 @@
 internal import AppMigrations
 internal import AppMigrationsSQL
 
-/// Reads and saves the state of one manager in the store, and notices when nobody renews a lease any more.
-final class StoredState: Sendable {
+/// Reads and saves the state of one manager in the store, and notices when nobody renews its lease any more.
+final class StateRepository: Sendable {
     let location: StateLocation
     let store: any FleetStore
     /// Limits each call to the store to half a lease.
     let deadline: Deadline
     /// The revision of the last read that found a lease, and when this host read it for the first time.
-    private let watch = Guarded<(revision: FleetRevision?, since: Duration)>((nil, .zero))
+    private let lastSeen = Guarded<(revision: FleetRevision?, since: Duration)>((nil, .zero))
 
     /// The content of the store at one moment.
     struct Found: Sendable {
@@ -18,22 +18,24 @@ final class StoredState: Sendable {
         /// True if the document has a lease that has not expired, as far as this host can tell.
         ///
         /// Only ``read(within:)`` sets it.
-        var isHeld = false
+        var isLeaseHeld = false
 
         var lease: Lease? { state?.versions.interruption?.lease }
 
         /// The host that has the lease, for messages.
-        var holder: String { lease?.owner ?? "another host" }
+        var holderName: String { lease?.owner ?? "another host" }
     }
 
-    enum Outcome: Sendable {
+    /// The result of a save that threw no error.
+    enum SaveOutcome: Sendable {
+        /// The document was replaced, and has this revision now.
         case saved(FleetRevision)
         /// The store refused. Either the document has changed, or it is unchanged but could not be replaced
         /// now, for example because its row was locked.
         case refused(Found)
     }
 
-    init(_ location: StateLocation, _ store: any FleetStore, _ deadline: Deadline) {
+    init(location: StateLocation, store: any FleetStore, deadline: Deadline) {
         self.location = location
         self.store = store
         self.deadline = deadline
@@ -50,17 +52,17 @@ final class StoredState: Sendable {
         let asked = deadline.clock.awake()
         let document: FleetDocument?
         do throws(MigrationError) { document = try await self.document(within: limit) } catch {
-            // The server may have restarted and lost the last renewal. So the lease is watched again, for its
-            // whole length.
-            if error.code == .stateUnreadable { watch.withLock { $0.revision = nil } }
+            // The server may have restarted and lost the last renewal. So the lease counts as expired only
+            // after its whole length, counted from the next read.
+            if error.code == .stateUnreadable { lastSeen.withLock { $0.revision = nil } }
             throw error
         }
         let answered = deadline.clock.awake()
         var found = try found(document)
         if let lease = found.lease {
-            found.isHeld = watch.withLock { watch in
-                if watch.revision == found.revision { return asked - watch.since < lease.length }
-                watch = (found.revision, answered)
+            found.isLeaseHeld = lastSeen.withLock { lastSeen in
+                if lastSeen.revision == found.revision { return asked - lastSeen.since < lease.length }
+                lastSeen = (found.revision, answered)
                 return true
             }
         }
@@ -71,7 +73,8 @@ final class StoredState: Sendable {
         within limit: Duration? = nil
     ) async throws(MigrationError) -> FleetDocument? {
         do {
-            return try await deadline.bound(limit) { [self] in try await store.document(named: location.name)
+            return try await deadline.bound(limit) { [self] in
+                try await store.document(named: location.name)
             }
         } catch {
             if error is CancellationError || Task.isCancelled {
@@ -83,19 +86,21 @@ final class StoredState: Sendable {
 
     /// Decodes a document.
     ///
-    /// ``Found/isHeld`` stays false.
+    /// ``Found/isLeaseHeld`` stays false.
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
         return Found(state: state, revision: document.revision)
     }
 
-    /// Encodes a state.
+    /// Encodes a state as the bytes of a document.
     ///
     /// If it is too large, throws an error that ends with `consequence`.
-    func text(of state: MigrationState, _ version: AppVersion?, else consequence: Message)
-        throws(MigrationError) -> [UInt8]
-    {
+    func bytes(
+        of state: MigrationState,
+        version: AppVersion?,
+        else consequence: Message
+    ) throws(MigrationError) -> [UInt8] {
         if let bytes = state.documentToSave { return bytes }
         let message: Message = """
             The state of \(location) was not saved, because it is larger than 1 MiB. The store has the old state. \(consequence)
@@ -103,19 +108,19 @@ final class StoredState: Sendable {
         throw location.error(.stateNotSaved, version: version, message)
     }
 
-    /// Saves the state.
+    /// Saves the state, if the document has this revision.
     ///
     /// If the store throws or refuses, this reads the document again. After an error, the store may have
     /// written the document all the same. After a refusal, its client may have repeated a write that had
     /// already succeeded.
     nonisolated(nonsending) func save(
         _ state: MigrationState,
-        _ version: AppVersion? = nil,
-        at revision: FleetRevision?,
+        version: AppVersion? = nil,
+        ifRevision revision: FleetRevision?,
         within limit: Duration? = nil,
         else consequence: Message
-    ) async throws(MigrationError) -> Outcome {
-        let bytes = try text(of: state, version, else: consequence)
+    ) async throws(MigrationError) -> SaveOutcome {
+        let bytes = try bytes(of: state, version: version, else: consequence)
         do {
             return try await deadline.bound(limit) { [self] in
                 var failure: (any Error)?
@@ -145,25 +150,31 @@ final class StoredState: Sendable {
         }
     }
 
-    /// Takes the lease: replaces the document of `revision`, which was `state`, with `intent`.
+    /// Takes the lease: replaces `state`, which was read with `revision`, by `intent`, which has the new
+    /// lease.
     ///
-    /// All its calls share one deadline, and it runs to its end even in a cancelled task.
+    /// All calls of the store share one deadline, and run to their end even in a cancelled task.
     ///
     /// If the save fails, the store may still carry it out later. Then nobody would renew that lease, and the
     /// next host would count a crash of a closure that was never called. To prevent this, a second save
     /// writes the old state without a lease. It changes the revision, so the late write is refused.
-    func save(
-        claiming intent: MigrationState,
+    func takeLease(
+        with intent: MigrationState,
         over state: MigrationState,
-        _ version: AppVersion,
-        at revision: FleetRevision?
-    ) async throws(MigrationError) -> Outcome {
+        version: AppVersion,
+        ifRevision revision: FleetRevision?
+    ) async throws(MigrationError) -> SaveOutcome {
         let consequence: Message = "Migration \(version) was not run."
         let end = deadline.clock.uptime() + deadline.limit
         do throws(MigrationError) {
             return try await uncancelled { [self] () async throws(MigrationError) in
                 do throws(MigrationError) {
-                    return try await save(intent, version, at: revision, else: consequence)
+                    return try await save(
+                        intent,
+                        version: version,
+                        ifRevision: revision,
+                        else: consequence
+                    )
                 } catch {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
                     // Also remove an expired lease of another host. Otherwise its holder could renew it, and
@@ -172,8 +183,8 @@ final class StoredState: Sendable {
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(
                         released,
-                        version,
-                        at: revision,
+                        version: version,
+                        ifRevision: revision,
                         within: left,
                         else: consequence
                     )
@@ -198,7 +209,7 @@ final class StoredState: Sendable {
         guard let postgres else { return nil }
         do {
             let rows = try await deadline.bound { [location] in
-                try await postgres.ask(postgres.table.blocker, [.text(location.name)])
+                try await postgres.ask(postgres.table.blockerSQL, [.text(location.name)])
             }
             guard case .text(let process) = rows.first?.first else { return nil }
             return "the open transaction of the server's process \(process)"

@@ -9,7 +9,7 @@
 /// - It runs the statement, which begins with the comment.
 /// - It records the migration in a transaction whose statements begin with the comment.
 extension PostgresSession {
-    func checkAlone(_ script: String) throws(SQLError) {
+    func checkCanRunOutsideTransaction(_ script: String) throws(SQLError) {
         let statements = try PostgresStatements(script).statements
         // DROP INDEX … IF EXISTS can run any number of times, so it needs no rollback.
         if statements.count == 1
@@ -25,20 +25,20 @@ extension PostgresSession {
         )
     }
 
-    func runAlone(
+    func runOutsideTransaction(
         _ script: String,
         as name: String,
         _ lock: SQLLockWait,
         isApplied: () throws(SQLError) -> Bool,
-        record: SQLRules
+        record: SQLOperation
     ) throws(SQLError) {
-        let mark = "/* app_migrations \(String(name.unicodeScalars.filter { $0 != "*" && $0 != "/" })) */ "
-        guard try claim(mark, within: lock, isApplied: isApplied) else { return }
-        db.mark = mark
-        defer { db.mark = "" }
+        let comment = "/* app_migrations \(String(name.unicodeScalars.filter { $0 != "*" && $0 != "/" })) */ "
+        guard try claim(with: comment, within: lock, isApplied: isApplied) else { return }
+        db.commentPrefix = comment
+        defer { db.commentPrefix = "" }
         for statement in try PostgresStatements(script).statements {
             do throws(SQLError) {
-                if let process { db.place = .alone(comment: mark, on: process) }
+                if let process { db.place = .alone(comment: comment, on: process) }
                 defer { db.place = .outside }
                 try db.query(statement.text)
                 db.place = .outside
@@ -50,12 +50,12 @@ extension PostgresSession {
         try transaction(lock, durably: true, record)
     }
 
-    /// Waits until no other host runs the statement, and then claims it for this host by a COMMIT with the
-    /// comment `mark`.
+    /// Waits until no other host runs the statement, and then claims it for this host by a COMMIT that begins
+    /// with `comment`.
     ///
-    /// - Returns: False if another host has applied the statement.
+    /// - Returns: False if another host has applied the migration.
     private func claim(
-        _ mark: String,
+        with comment: String,
         within lock: SQLLockWait,
         isApplied: () throws(SQLError) -> Bool
     ) throws(SQLError) -> Bool {
@@ -75,15 +75,15 @@ extension PostgresSession {
                     try commit(lock)
                     return false
                 }
-                holder = try self.holder(of: mark)
+                holder = try self.holder(of: comment)
                 // This COMMIT is the claim: pg_stat_activity shows it until the next statement.
-                try db.query((holder == nil ? mark : "") + "COMMIT")
+                try db.query((holder == nil ? comment : "") + "COMMIT")
                 db.place = .outside
             } catch { throw rollingBack(after: error) }
             guard let holder else { return true }
             if began.duration(to: .now) >= lock.limit {
-                let place = try holder.value(as: String.self)
-                throw SQLError(.busy, "Another host still runs the statement, in the server's \(place)")
+                let process = try holder.value(as: String.self)
+                throw SQLError(.busy, "Another host still runs the statement, in the server's \(process)")
             }
             try reportWait()
             db.pause(.milliseconds(100))
@@ -116,22 +116,21 @@ extension PostgresSession {
         )
     }
 
-    /// The server process whose statement begins with this comment; `nil` if there is none.
+    /// The server process of another host whose statement begins with this comment; `nil` if there is none.
     ///
-    /// A claim of a host that crashes ends with its connection, because the server lists only existing
-    /// connections.
+    /// The server lists only existing connections. So if a host crashes, its claim ends with its connection.
     ///
-    /// While a connection is idle, the server lists its last statement. So an idle connection with the
-    /// comment counts for ten seconds. This assumes that a host takes less time, by the server's clock, from
-    /// one of these statements to the next.
-    private func holder(of mark: String) throws(SQLError) -> SQLValue? {
+    /// While a connection is idle, the server lists its last statement. A host with a claim is idle only
+    /// briefly, between two of its statements. So an idle connection with the comment counts for ten seconds,
+    /// by the server's clock. After that, its host is assumed to be gone.
+    private func holder(of comment: String) throws(SQLError) -> SQLValue? {
         try db.query(
             """
             SELECT concat('process ', pid, ' for ' || host(client_addr)) FROM pg_stat_activity
             WHERE datname = current_database() AND pid <> pg_backend_pid() AND left(query, length($1::text)) = $1::text
             AND (state <> 'idle' OR clock_timestamp() - state_change < interval '10 seconds')
             """,
-            [.text(mark)]
+            [.text(comment)]
         ).first?.first
     }
 }

@@ -2,8 +2,8 @@ internal import AppMigrations
 
 /// Keeps the first of several results, and ignores later ones.
 ///
-/// Only one task may wait for `value`. Cancelling that task doesn't end the wait, so somebody has to call
-/// ``end(_:)``.
+/// Only one task may wait for `value`. Cancelling that task doesn't end the wait: the `onCancel` handler of
+/// the task has to call ``end(_:)``.
 final class FirstResult<Value: Sendable>: Sendable {
     private enum Progress {
         case open
@@ -13,7 +13,7 @@ final class FirstResult<Value: Sendable>: Sendable {
 
     private let progress = Guarded<Progress>(.open)
 
-    var value: Value {
+    nonisolated(nonsending) var value: Value {
         get async throws {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<Value, any Error>? = progress.withLock { progress in

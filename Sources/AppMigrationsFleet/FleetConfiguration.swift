@@ -3,9 +3,9 @@ internal import AppMigrations
 /// The parts of a manager that don't change: access to its state in the store, its upgrade rules and its
 /// options.
 ///
-/// It is a class, because a start passes it on, and one reference is cheap to copy.
-final class FleetPlace: Sendable {
-    let stored: StoredState
+/// It is a class, because each start hands it to the manager, and one reference is cheap to copy.
+final class FleetConfiguration: Sendable {
+    let repository: StateRepository
     let rules: UpgradeRules
     let options: FleetMigrationManager.Options
 
@@ -20,7 +20,7 @@ final class FleetPlace: Sendable {
         let deadline = Deadline(clock: options.clock, lease: options.leaseLength)
         // A state in a store has no directory.
         let location = StateLocation(name: name, directory: "", store: "the fleet's store")
-        stored = StoredState(location, store, deadline)
+        repository = StateRepository(location: location, store: store, deadline: deadline)
         rules = try UpgradeRules(
             appVersion: current,
             upgradesFrom: options.upgradesFrom,
@@ -39,9 +39,9 @@ final class FleetPlace: Sendable {
 
     /// Identifies this manager as long as it exists.
     ///
-    /// A plan of this manager marks the code that it calls with this token. So a call from that code to the
-    /// same manager is noticed.
-    var token: StateLocation { stored.location.token(of: "\(ObjectIdentifier(self))") }
+    /// While this manager makes a plan, the task of the declarations carries this token. So if they call this
+    /// manager instead of the one that the plan passes to them, the call is noticed.
+    var token: StateLocation { repository.location.token(of: "\(ObjectIdentifier(self))") }
 
     /// Reads the state, creates it on the fleet's first run, and saves that this version was launched.
     ///
@@ -51,26 +51,28 @@ final class FleetPlace: Sendable {
     nonisolated(nonsending) func start(
         _ firstRun: () async throws -> MigrationManager.FirstRun
     ) async throws(MigrationError) -> StartOutcome {
-        let document = try await stored.document()
-        let head = document?.bytes.withUnsafeBufferPointer { StateHead.read($0, name: stored.location.name) }
+        let document = try await repository.document()
+        let head = document?.bytes.withUnsafeBufferPointer {
+            StateHead.read($0, name: repository.location.name)
+        }
         if let head, head.launched >= rules.appVersion || options.isReadOnly {
             return try StartOutcome(found: head, by: rules)
         }
-        var found = try stored.found(document)
+        var found = try repository.found(document)
         if found.state == nil {
             let answer: MigrationManager.FirstRun
-            do { answer = try await firstRun() } catch { throw .firstRunFailed(error, stored.location) }
-            let made = try StartOutcome(first: answer, by: rules)
-            if options.isReadOnly { return made }
+            do { answer = try await firstRun() } catch { throw .firstRunFailed(error, repository.location) }
+            let firstStart = try StartOutcome(first: answer, by: rules)
+            if options.isReadOnly { return firstStart }
             // Several hosts may start at once with the new data, and the host that created the state may
             // crash before it declares anything. No host knows when all of them have finished. So the mark of
             // a fresh install stays until another version is launched.
-            let state = MigrationState(name: stored.location.name, versions: made.versions)
-            let outcome = try await stored.save(state, at: nil, else: "Nothing was run.")
-            guard case .refused(let now) = outcome else { return made }
-            found = now
+            let state = MigrationState(name: repository.location.name, versions: firstStart.versions)
+            let outcome = try await repository.save(state, ifRevision: nil, else: "Nothing was run.")
+            guard case .refused(let current) = outcome else { return firstStart }
+            found = current
         }
-        guard let state = found.state else { throw .gone(stored.location) }
+        guard let state = found.state else { throw .gone(repository.location) }
         let start = try StartOutcome(found: state.versions, by: rules)
         // Don't write if the document has a lease: its holder would lose it. The next start records the
         // launch.
@@ -78,12 +80,13 @@ final class FleetPlace: Sendable {
         if options.isReadOnly || state.versions.launched >= rules.appVersion || hasLease { return start }
         do throws(MigrationError) {
             let launched = state.recordingLaunch(of: rules.appVersion)
-            _ = try await stored.save(
+            _ = try await repository.save(
                 launched,
-                at: found.revision,
+                ifRevision: found.revision,
                 else: "The launch of this version was not saved. Nothing else depends on that."
             )
         } catch {
+            // If only the save failed, the start goes on. The next start saves the launch.
             if error.code != .stateNotSaved { throw error }
         }
         return start

@@ -5,8 +5,8 @@ internal import CAppMigrationsSQLite
 /// One examination of a store, which doesn't change it.
 ///
 /// A store is damaged only if SQLite says so (NOTADB, CORRUPT) and nothing else explains it. A file that is
-/// busy, forbidden, or on a full or failing disk may be sound.
-struct StoreLook {
+/// busy, that may not be read, or that is on a full or failing disk may be sound.
+struct StoreExamination {
     let files: StoreFiles
     let busyTimeout: Duration
     var access = SQLiteConnection.Access.writing
@@ -44,13 +44,14 @@ struct StoreLook {
                 try body(db)
                 return
             }
-            // Use a second connection, which still has the modules. Close the first one before that: a writer
-            // that waits for its transaction to end would keep the second one from beginning one.
+            // Use a second connection, which still has the modules, and close the first one before that. A
+            // writer may be waiting for the first one's transaction to end. While it waits, the second one
+            // could not begin a transaction.
             db.close()
             let complete = try openInTransaction()
             defer { complete.close() }
             if let report {
-                try SQLiteStore.VirtualTableProblem.found(by: check, in: virtualTables, of: complete)
+                try SQLiteStore.VirtualTableProblem.problems(foundBy: check, in: virtualTables, of: complete)
                     .forEach(report)
             }
             try body(complete)
@@ -83,53 +84,69 @@ struct StoreLook {
     /// Converts an error to one that names the state of the store; returns it unchanged if it isn't about the
     /// store.
     private func storeError(for error: SQLError) throws(SQLError) -> SQLError {
-        func asStoreError(_ code: SQLError.Code, _ message: String? = nil) -> SQLError {
-            error.with {
-                $0.code = code
-                $0.message = message ?? $0.message
-                $0.path = files.store
-                $0.statement = nil
-            }
-        }
         if error.code == .cancelled { return error }
         guard let code = error.extendedResultCode else {
             // Only the schema is read from a store as text, so invalid text means that its schema can't be
             // read.
             let isOfFile = error.code == .fileFailure || error.code == .invalidText
-            return isOfFile ? asStoreError(.unreachable) : error
+            return isOfFile ? stateError(.unreachable, from: error) : error
         }
         switch code & 0xFF {
-        case SQLITE_BUSY, SQLITE_LOCKED: return asStoreError(.busy)
-        case SQLITE_CORRUPT: return asStoreError(try isOfNewerSchema(error) ? .newerSchema : .damaged)
-        case SQLITE_NOTADB: break
+        case SQLITE_BUSY, SQLITE_LOCKED: return stateError(.busy, from: error)
+        case SQLITE_CORRUPT:
+            return stateError(try isOfNewerSchema(error) ? .newerSchema : .damaged, from: error)
+        case SQLITE_NOTADB: return try notADatabaseError(from: error)
         case SQLITE_PERM, SQLITE_READONLY, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_IOERR, SQLITE_NOMEM,
             SQLITE_PROTOCOL, SQLITE_NOLFS:
-            return asStoreError(.unreachable)
-        case SQLITE_ERROR where error.message == "unsupported file format": return asStoreError(.newerSchema)
+            return stateError(.unreachable, from: error)
+        case SQLITE_ERROR where error.message == "unsupported file format":
+            return stateError(.newerSchema, from: error)
         default: return error
         }
-        // NOTADB has three causes: a file format of a later version, an encrypted database without its key,
-        // and a file that really is no database. Only the last is damage. The file is read by plain calls of
-        // the system here. Closing a file releases this process's locks on it, but no connection can have
-        // locked a file that SQLite can't read.
+    }
+
+    private func stateError(
+        _ code: SQLError.Code,
+        from error: SQLError,
+        message: String? = nil
+    ) -> SQLError {
+        error.with {
+            $0.code = code
+            $0.message = message ?? $0.message
+            $0.path = files.store
+            $0.statement = nil
+        }
+    }
+
+    /// Finds out from the beginning of the file why SQLite reports NOTADB.
+    ///
+    /// There are three causes: a file format of a later version, an encrypted database without its key, and a
+    /// file that really is no database. Only the last is damage.
+    private func notADatabaseError(from error: SQLError) throws(SQLError) -> SQLError {
+        // The file is read with plain system calls. Closing it releases this process's locks on it. That is
+        // harmless, because no connection can have locked a file that SQLite can't read.
         let head: [UInt8]
         do throws(SQLError) { head = try StoreFiles.head(ofFile: files.store, count: 1_024) } catch {
             return try storeError(for: error)
         }
-        if head.isEmpty { return asStoreError(.unreachable, "The file was removed while it was examined") }
+        if head.isEmpty {
+            let message = "The file was removed while it was examined"
+            return stateError(.unreachable, from: error, message: message)
+        }
         // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
         if head.starts(with: "SQLite format 3\0".utf8), head.count > 19, head[19] > 2 {
             let message = "The file is in the format of a newer SQLite (read version \(head[19]))"
-            return asStoreError(.newerSchema, message)
+            return stateError(.newerSchema, from: error, message: message)
         }
         // Only encrypted or compressed bytes have so many values: 1,024 random bytes have about 251 different
         // ones, a text has fewer than 100.
-        if head.count < 1_024 || Set(head).count <= 220 { return asStoreError(.damaged) }
+        if head.count < 1_024 || Set(head).count <= 220 { return stateError(.damaged, from: error) }
         let message = "The file looks like an encrypted database, which this SQLite cannot read"
-        return asStoreError(.unreachable, message)
+        return stateError(.unreachable, from: error, message: message)
     }
 
-    /// True if the rows of the schema are intact, and SQLite only can't compile a statement in them.
+    /// True if the rows of the schema are intact, and the only problem is a statement in them that SQLite
+    /// can't compile.
     ///
     /// SQLite reports a statement that it can't compile as a "malformed database schema" and as CORRUPT, even
     /// if a later version understands the statement.
@@ -139,7 +156,7 @@ struct StoreLook {
         else { return false }
         do throws(SQLError) {
             let db = try open()
-            db.setUnreadableSchemaAllowed()
+            db.allowUnreadableSchema()
             // A sound row has a kind, a name, an existing table, and a statement that creates something.
             let rows = try db.query(
                 """

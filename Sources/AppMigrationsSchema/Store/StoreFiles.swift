@@ -1,0 +1,118 @@
+internal import AppMigrations
+internal import AppMigrationsSQLite
+
+/// The names of a store's files.
+struct StoreFiles {
+    /// The path of the store, with links resolved, because SQLite keeps a journal next to the file that a
+    /// link leads to.
+    let store: String
+
+    init(of path: String) throws(SQLError) {
+        if path.isEmpty || path.utf8.contains(0) || path == ":memory:" || path.utf8.last == UInt8(ascii: "/")
+        {
+            throw SQLError(.cannotOpen, "A store needs the path of a file")
+        }
+        do throws(SystemCallError) {
+            store = try Platform.resolvedPath(of: path)
+        } catch {
+            let reason =
+                error.errorNumber == Platform.notText
+                ? "it leads to a name that is not UTF-8, which a path has to be here" : "\(error)"
+            throw SQLError(.unreachable, "The store could not be found: \(reason)").with { $0.path = path }
+        }
+    }
+
+    static let sidecarEndings = ["-journal", "-wal", "-shm"]
+    /// The endings of a store and of the files that SQLite keeps next to it.
+    static let endings = [""] + sidecarEndings
+
+    /// The copy that is migrated.
+    var copy: String { store + ".migrating" }
+    /// The temporary name of a backup until it is complete.
+    var newBackup: String { copy + "-backup" }
+    /// The lock file of the process that migrates a copy or sets the store aside.
+    var lock: String { copy + "-lock" }
+    /// The marker file of a recovery, which contains the last part of the path that a damaged store is
+    /// renamed to.
+    ///
+    /// It is created before the store is set aside, and deleted when another store is in its place.
+    var recoveryMarker: String { store + ".recovering" }
+
+    /// The copies, with the files that SQLite keeps next to them.
+    private var copies: [String] { [copy, newBackup].flatMap { file in Self.endings.map { file + $0 } } }
+
+    /// True if a path has a name that SQLite or this library gives to a file next to the store.
+    ///
+    /// Such a file may be deleted at any time. In some file systems, the case of a name doesn't matter.
+    func isReserved(_ path: String) -> Bool {
+        let sidecars = Self.sidecarEndings.map { store + $0 }
+        return (sidecars + copies + [lock, recoveryMarker]).contains { $0.lowercased() == path.lowercased() }
+    }
+
+    /// Removes the copies that a crashed process left, and finally the lock file if `includingLock` is true.
+    ///
+    /// The caller holds the lock.
+    func removeLeftovers(includingLock: Bool = false) throws(SQLError) {
+        for file in copies + (includingLock ? [lock] : []) {
+            try SQLError.ofFile(file, "A leftover file could not be removed") {
+                try Platform.removeIfPresent($0)
+            }
+        }
+    }
+
+    /// The status of a file of a store; `nil` if it doesn't exist.
+    static func status(_ path: String) throws(SQLError) -> FileStatus? {
+        try SQLError.ofFile(path, "The status of a file of the store could not be read") {
+            try Platform.status($0)
+        }
+    }
+
+    static func head(ofFile path: String, count: Int) throws(SQLError) -> [UInt8] {
+        try SQLError.ofFile(path, "A file of the store could not be read") {
+            try Platform.head(ofFile: $0, count: count)
+        }
+    }
+
+    /// An error that is about the store.
+    func error(_ code: SQLError.Code, _ message: String) -> SQLError {
+        SQLError(code, message).with { $0.path = store }
+    }
+
+    /// The error for a store that is missing or empty, while its log or its journal still has content.
+    ///
+    /// SQLite deletes a log or a journal next to a missing or empty database, as soon as it opens that
+    /// database. But the file may have the only copy of the rows. So opening the store must fail first.
+    ///
+    /// Two kinds of journals have no rows: the journal of a database that is just being created in a
+    /// transaction, and a journal that a commit left in the journal mode PERSIST. Both have zero in the four
+    /// bytes from 16 on, which are the "Initial size of the database in pages" ("Database File Format",
+    /// section 3). They cause no error.
+    ///
+    /// - Returns: The error; `nil` if the store has bytes or has neither a log nor a journal.
+    func orphanedLogError() throws(SQLError) -> SQLError? {
+        // The log is read first, because a database that is being created has bytes before its log has any.
+        let log = try Self.status(store + "-wal")?.size ?? 0
+        let status = try Self.status(store)
+        if let status, status.size > 0 || status.kind != .file { return nil }
+        let state = status == nil ? "missing" : "empty"
+        if log > 0 { return error(.damaged, "The file is \(state), but its write-ahead log is not") }
+        let journal = try Self.head(ofFile: store + "-journal", count: 20)
+        if journal.isEmpty || journal.dropFirst(16) == [0, 0, 0, 0] { return nil }
+        return error(.damaged, "The file is \(state), but its rollback journal is not")
+    }
+}
+
+extension SQLError {
+    /// Runs `body`, which calls the file system, and converts its error to an `SQLError` with the path of the
+    /// file.
+    @discardableResult
+    static func ofFile<Value>(
+        _ path: String,
+        _ message: String,
+        _ body: (String) throws -> Value
+    ) throws(SQLError) -> Value {
+        do { return try body(path) } catch {
+            throw SQLError(.fileFailure, "\(message): \(error)").with { $0.path = path }
+        }
+    }
+}

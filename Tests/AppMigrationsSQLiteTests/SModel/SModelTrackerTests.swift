@@ -1,0 +1,130 @@
+import AppMigrationsSQL
+import AppMigrationsSQLite
+import Testing
+
+/// The number that sModel keeps in a database, in the places in which its versions keep it.
+@Suite struct SModelTrackerTests {
+    /// As version 3 of sModel creates its table, in two steps.
+    static let firstTable = """
+        CREATE TABLE "_sModel_DBDefTracker" (
+          "namespace" TEXT PRIMARY KEY,
+          "version" INTEGER,
+          "lastUpdated" REAL
+        );
+        """
+    static let table = firstTable + "ALTER TABLE _sModel_DBDefTracker ADD lastHash TEXT;"
+
+    private static let begun = table + "PRAGMA user_version = 1002; INSERT INTO _sModel_DBDefTracker VALUES "
+    private static let firstBegun =
+        firstTable + "PRAGMA user_version = 1001; INSERT INTO _sModel_DBDefTracker VALUES "
+
+    private static func database(_ script: String) throws -> SQLiteConnection {
+        let db = try SQLiteConnection(path: ":memory:")
+        if !script.isEmpty { try db.execute(script: script) }
+        return db
+    }
+
+    private static func rows(in db: SQLiteConnection) throws -> [[SQLValue]] {
+        try db.query("SELECT namespace, version, lastHash FROM _sModel_DBDefTracker ORDER BY namespace")
+    }
+
+    @Test(
+        arguments: [
+            ("", 0, 0),
+            ("PRAGMA user_version = 5;", 5, 0),
+            ("PRAGMA user_version = 1002;", 0, 0),
+            ("PRAGMA user_version = -1;", 0, 0),
+            (table + "PRAGMA user_version = 1002;", 0, 0),
+            (begun + "('', 3, 0, 'x'), ('songs', 7, 0, '')", 3, 7),
+            (firstBegun + "('songs', 7, 0)", 0, 7),
+            // Killed after the table was created, and before the number was moved into it.
+            (table + "PRAGMA user_version = 4;", 4, 0),
+        ] as [(String, Int64, Int64)]
+    )
+    func `the number is found in each place`(script: String, number: Int64, ofSongs: Int64) throws {
+        let db = try Self.database(script)
+        #expect(try SModelTracker().version(in: db) == number)
+        #expect(try SModelTracker(namespace: "songs").version(in: db) == ofSongs)
+        #expect(try SModelTracker(namespace: "others").version(in: db) == 0)
+    }
+
+    @Test func `a number that is no whole number is an error`() throws {
+        let db = try Self.database(Self.table + "INSERT INTO _sModel_DBDefTracker VALUES ('', 'many', 0, '')")
+        #expect(throws: SQLError.self) { try SModelTracker().version(in: db) }
+        #expect(throws: SQLError.self) { try SModelTracker().raiseVersion(to: 3, in: db) }
+    }
+
+    @Test(arguments: ["", "PRAGMA user_version = 2;"])
+    func `without the table, the number is raised in the header`(script: String) throws {
+        let db = try Self.database(script)
+        try SModelTracker().raiseVersion(to: 3, in: db)
+        #expect(try db.userVersion == 3)
+        try SModelTracker().raiseVersion(to: 2, in: db)
+        #expect(try db.userVersion == 3)
+        #expect(try db.query("SELECT name FROM sqlite_master").isEmpty)
+    }
+
+    @Test func `in the table, the number is raised and the hash is cleared`() throws {
+        let db = try Self.database(Self.begun + "('', 2, 5, 'x'), ('songs', 7, 5, 'y')")
+        try SModelTracker().raiseVersion(to: 3, in: db)
+        #expect(try Self.rows(in: db) == [["", 3, ""], ["songs", 7, "y"]])
+        // The number is high enough, so the hash stays.
+        try SModelTracker(namespace: "songs").raiseVersion(to: 7, in: db)
+        try SModelTracker(namespace: "new").raiseVersion(to: 1, in: db)
+        #expect(try Self.rows(in: db) == [["", 3, ""], ["new", 1, ""], ["songs", 7, "y"]])
+        #expect(try db.userVersion == 1_002)
+        let updated = try db.query("SELECT lastUpdated FROM _sModel_DBDefTracker ORDER BY namespace")
+        #expect(updated == [[5.0], [0.0], [5.0]])
+    }
+
+    @Test func `a table without a hash gets none`() throws {
+        let db = try Self.database(Self.firstTable + "PRAGMA user_version = 1001;")
+        try SModelTracker().raiseVersion(to: 3, in: db)
+        #expect(try SModelTracker().version(in: db) == 3)
+        #expect(try db.query("SELECT * FROM _sModel_DBDefTracker") == [["", 3, 0.0]])
+    }
+
+    /// A new install has no table yet.
+    ///
+    /// Version 3 of sModel would run the definitions of each namespace.
+    @Test(
+        arguments: [("", []), ("PRAGMA user_version = 4;", [["", 4, nil]])]
+            as [(String, [[SQLValue]])]
+    )
+    func `a namespace gets the table, and the number in the header moves into it`(
+        script: String,
+        moved: [[SQLValue]]
+    ) throws {
+        let db = try Self.database(script)
+        try SModelTracker(namespace: "songs").raiseVersion(to: 7, in: db)
+        #expect(try Self.rows(in: db) == moved + [["songs", 7, ""]])
+        #expect(try db.userVersion == 1_002)
+    }
+
+    @Test func `a thousand definitions don't fit into the header`() throws {
+        let db = try Self.database("PRAGMA user_version = 999;")
+        try SModelTracker().raiseVersion(to: 1_000, in: db)
+        #expect(try Self.rows(in: db) == [["", 1_000, ""]])
+        #expect(try db.userVersion == 1_002)
+    }
+
+    @Test func `if a part of it fails, nothing is changed`() throws {
+        let db = try Self.database(
+            Self.table + """
+                PRAGMA user_version = 1002; INSERT INTO _sModel_DBDefTracker VALUES ('', 2, 0, 'x');
+                CREATE TRIGGER refuse BEFORE UPDATE OF lastHash ON _sModel_DBDefTracker
+                BEGIN SELECT RAISE(ABORT, 'refused'); END
+                """
+        )
+        #expect(throws: SQLError.self) { try SModelTracker().raiseVersion(to: 3, in: db) }
+        #expect(try Self.rows(in: db) == [["", 2, "x"]])
+    }
+
+    @Test func `in a transaction, it is part of the transaction`() throws {
+        let db = try Self.database("PRAGMA user_version = 2;")
+        try db.query("BEGIN")
+        try SModelTracker().raiseVersion(to: 3, in: db)
+        try db.query("ROLLBACK")
+        #expect(try db.userVersion == 2)
+    }
+}

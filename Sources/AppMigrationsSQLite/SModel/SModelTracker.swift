@@ -34,11 +34,30 @@ public struct SModelTracker: Sendable {
         return namespace.isEmpty ? try versionInHeader(of: db) ?? 0 : 0
     }
 
+    /// Returns the definitions of sModel as migrations, with the versions 1, 2, 3 and so on.
+    ///
+    /// The transaction of each migration also raises sModel's number to its version. So if a later migration
+    /// fails, and the user goes back to a release with sModel, sModel doesn't run these definitions again.
+    ///
+    /// - Parameter definitions: All definitions of your newest release with sModel, in their order. New
+    ///   migrations aren't definitions: add them to the returned ones, with the versions after these.
+    /// - Returns: The migrations. They are closures, so a definition that is edited later isn't reported as
+    ///   changed.
+    public func migrations(_ definitions: [String]) -> [SQLiteMigration] {
+        definitions.enumerated().map { index, definition in
+            let version = Int64(index + 1)
+            return SQLiteMigration(version: version, name: "sModel") { db, _ in
+                try db.execute(script: definition)
+                try raiseVersion(to: version, in: db)
+            }
+        }
+    }
+
     /// Raises sModel's number to `version`, so that sModel doesn't run these definitions again.
     ///
-    /// Call this after the migrations, with the number of definitions in your newest release that uses sModel.
-    /// Suppose that a user goes back to that release. Without this call, sModel could run definitions whose
-    /// work is already done. They fail, and then sModel deletes the database.
+    /// Call this for the definitions that you record with `markApplied`. ``migrations(_:)`` does it for those
+    /// that run. Suppose that a user goes back to a release with sModel. If its number is too low, sModel runs
+    /// definitions whose work is already done. They fail, and then sModel deletes the database.
     ///
     /// If sModel's number isn't lower than `version`, nothing is changed. The hash of the definitions, which
     /// sModel keeps next to the number, is cleared. sModel doesn't compare an empty hash.

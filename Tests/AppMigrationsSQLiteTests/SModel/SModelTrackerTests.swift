@@ -127,4 +127,19 @@ import Testing
         try db.query("ROLLBACK")
         #expect(try db.userVersion == 2)
     }
+
+    @Test(arguments: ["", "songs"])
+    func `each definition and sModel's number are committed together`(namespace: String) throws {
+        let db = try Self.database("")
+        let tracker = SModelTracker(namespace: namespace)
+        let definitions = [
+            "CREATE TABLE a(x)", "CREATE TABLE b(x); INSERT INTO b VALUES (1)", "CREATE TABLE a(x)",
+        ]
+        let migrator = try SQLiteMigrator(tracker.migrations(definitions))
+        let error = try #require(throws: SQLError.self) { try migrator.migrate(db) }
+        #expect(error.version == 3 && error.applied == [1, 2])
+        #expect(try tracker.version(in: db) == 2)
+        #expect(try migrator.status(db).applied == [1, 2])
+        #expect(try db.query("SELECT x FROM b") == [[1]])
+    }
 }

@@ -24,14 +24,14 @@ import Testing
         let row = #"INSERT INTO "_sModel_DBDefTracker" VALUES ('', "#
         let databases = [
             "",
-            "\(texts[0]); PRAGMA user_version = 1",
-            "\(texts[0]); \(texts[1]); PRAGMA user_version = 2",
-            "\(texts[0]); \(Self.table) \(row) 1, 0, 'hash')",
-            "\(texts[0]); \(texts[1]); \(Self.table) \(row) 2, 0, 'hash')",
+            "\(textsOfSModel[0]); PRAGMA user_version = 1",
+            "\(textsOfSModel[0]); \(textsOfSModel[1]); PRAGMA user_version = 2",
+            "\(textsOfSModel[0]); \(Self.table) \(row) 1, 0, 'hash')",
+            "\(textsOfSModel[0]); \(textsOfSModel[1]); \(Self.table) \(row) 2, 0, 'hash')",
             // It crashed before it saved its number.
-            "\(texts[0]); \(texts[1]); \(Self.table) \(row) 1, 0, 'hash')",
+            "\(textsOfSModel[0]); \(textsOfSModel[1]); \(Self.table) \(row) 1, 0, 'hash')",
             // The app emptied all tables.
-            "\(texts[0]); \(texts[1]); \(Self.table)",
+            "\(textsOfSModel[0]); \(textsOfSModel[1]); \(Self.table)",
         ]
         for (number, left) in databases.enumerated() {
             try await withFolder { folder async throws in
@@ -41,8 +41,7 @@ import Testing
                 before.close()
                 for _ in 1...2 {
                     let db = try openNotes(at: path)
-                    let migrator = try SQLiteMigrator(SQLiteMigration.numbered(texts))
-                    #expect(try migrator.status(db).applied == [1, 2, 3])
+                    #expect(try notesMigrator().status(db).applied == [1, 2, 3])
                     #expect(try SModelTracker().version(in: db) == 2)
                     db.close()
                 }
@@ -51,7 +50,7 @@ import Testing
                 try emptied.query("DELETE FROM schema_migrations")
                 emptied.close()
                 let db = try openNotes(at: path)
-                #expect(try SQLiteMigrator(SQLiteMigration.numbered(texts)).status(db).pending.isEmpty)
+                #expect(try notesMigrator().status(db).pending.isEmpty)
                 db.close()
             }
         }
@@ -61,12 +60,12 @@ import Testing
         try await withFolder { folder async throws in
             let path = folder + "/notes.sqlite"
             let db = try openNotes(at: path)
-            let newer = try SQLiteMigrator(SQLiteMigration.numbered(texts + ["CREATE TABLE newer(x)"]))
-            try newer.migrate(db)
+            let newer = SQLiteMigration(version: 4, sql: "CREATE TABLE newer(x)")
+            try SQLiteMigrator(SModelTracker().migrations(textsOfSModel) + [newer]).migrate(db)
             db.close()
             #expect(throws: NewerNotes.self) { try openNotes(at: path) }
             let beta = try SQLiteConnection(path: folder + "/beta.sqlite")
-            try beta.execute(script: "\(texts[0]); \(texts[1]); PRAGMA user_version = 3")
+            try beta.execute(script: "\(textsOfSModel[0]); \(textsOfSModel[1]); PRAGMA user_version = 3")
             beta.close()
             #expect(throws: NewerNotes.self) { try openNotes(at: folder + "/beta.sqlite") }
             let damaged = folder + "/damaged.sqlite"

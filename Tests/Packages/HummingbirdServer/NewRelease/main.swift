@@ -1,4 +1,4 @@
-// A newer release, which shuts older ones out: <connection>.
+// A newer release, which shuts older ones out, or fails in a migration of its own: <connection> [fails].
 
 import AppMigrationsFleet
 import PostgresConnection
@@ -10,4 +10,8 @@ let migrations = try await FleetMigrationManager(
     firstRun: .everything,
     store: PostgresFleetStore { try await AsyncPostgresConnection(info) }
 )
+struct Failure: Error {}
+if CommandLine.arguments.contains("fails") {
+    try await migrations.whenMigrating(toVersion: "2.0") { throw Failure() }
+}
 try await migrations.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}

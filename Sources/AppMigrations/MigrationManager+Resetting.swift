@@ -68,7 +68,7 @@ extension MigrationManager {
         }
     }
 
-    private func requireWritable() throws(MigrationError) {
+    func requireWritable() throws(MigrationError) {
         if let error = declarations.withLock({ $0.endOfPlanError }) { throw error }
         if location.isReadOnly { throw .readOnly(location) }
     }

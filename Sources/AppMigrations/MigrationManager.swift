@@ -90,7 +90,12 @@ public final class MigrationManager: Sendable {
                 upgradesFrom: options.upgradesFrom,
                 in: location
             )
-            let start = try Start(rules: rules, options: options).outcome(firstRun)
+            let start = try Start(
+                rules: rules,
+                timeout: options.lockTimeout,
+                keepsReplacedFiles: options.keepsReplacedFiles,
+                onEvent: options.onEvent
+            ).outcome(firstRun)
             launch = start.launch
             self.rules = rules
             self.options = options

@@ -14,12 +14,12 @@ extension FleetAttempt {
             for retriesLeft in [3, 2, 1, 0] {
                 do {
                     var process: ServerProcess?
-                    try await watch.call(at: nil, closing: db) {
+                    try await watch.call(in: nil, closing: db) {
                         try await begin(on: db, lockTimeout: lockTimeout)
                         process = try await ServerProcess(db.query(ServerProcess.query))
                     }
-                    return try await SQLError.telling(Connection.self) {
-                        try await watch.call(at: process.map(StatementPlace.transaction), closing: db) {
+                    return try await SQLError.convertingServerErrors(of: Connection.self) {
+                        try await watch.call(in: process.map(StatementContext.transaction), closing: db) {
                             try await closure(connection, context)
                         }
                     }
@@ -27,7 +27,7 @@ extension FleetAttempt {
                     throw unanswered.reason
                 } catch {
                     let state = (error as? SQLError)?.sqlState
-                    guard retriesLeft > 0, SQLError.isOfConcurrency(state), !Task.isCancelled,
+                    guard retriesLeft > 0, SQLError.isConcurrencyFailure(state), !Task.isCancelled,
                         await !db.rollBack(thenClose: false)
                     else { throw error }
                 }

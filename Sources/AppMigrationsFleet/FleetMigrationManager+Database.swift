@@ -122,7 +122,7 @@ extension FleetMigrationManager {
                     context.version,
                     from: context.checkpoint,
                     lockTimeout: lockTimeout,
-                    telling: { try await context.record($0) }
+                    recording: { try await context.record($0) }
                 ) { batch in
                     try await batches(connection, batch, context)
                 }
@@ -134,11 +134,11 @@ extension FleetMigrationManager {
 }
 
 extension FleetMigrationContext {
-    /// Saves the place of a batch as a checkpoint, or reports its progress.
-    fileprivate func record(_ place: BatchRun.Place) async throws(MigrationError) {
-        if place.isCheckpoint {
-            try await saveCheckpoint(place.cursor, progress: place.progress)
-        } else if let progress = place.progress {
+    /// Saves the cursor that the batches have reached as a checkpoint, or reports its progress.
+    fileprivate func record(_ reached: BatchRun.ReachedCursor) async throws(MigrationError) {
+        if reached.isCheckpoint {
+            try await saveCheckpoint(reached.cursor, progress: reached.progress)
+        } else if let progress = reached.progress {
             reportProgress(progress)
         }
     }

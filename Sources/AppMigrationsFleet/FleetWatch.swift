@@ -40,11 +40,11 @@ final class FleetWatch: AnswerWatch {
     /// answer, the discovery that no answer will come, and the end of the time that a statement has after the
     /// caller was cancelled.
     nonisolated(nonsending) func answer(
-        at place: StatementPlace?,
+        in statementContext: StatementContext?,
         of connection: any AsyncSQLConnection.Type,
         _ statement: nonisolated(nonsending) @escaping () async throws -> SQLRows
     ) async throws -> SQLRows {
-        let isVisible = try await canSeeProcess(of: place)
+        let isVisible = try await canSeeProcess(of: statementContext)
         let isolation = #isolation
         let statement = ClosureOfCaller(body: statement)
         let number = beginStatement()
@@ -52,7 +52,7 @@ final class FleetWatch: AnswerWatch {
         let first = FirstResult<SQLRows>()
         let answering = Task { first.end(await Result { try await statement.call(on: isolation) }) }
         let watching = Task {
-            let error = await self.waitForLoss(at: place, isVisible: isVisible, isInClosure: false)
+            let error = await self.waitForLoss(in: statementContext, isVisible: isVisible, isInClosure: false)
             if let error {
                 first.end(.failure(UnansweredStatement(error)))
             }
@@ -83,11 +83,11 @@ final class FleetWatch: AnswerWatch {
 
     /// Calls a closure of the app, and closes its connection if no statement on it can be answered any more.
     nonisolated(nonsending) func call(
-        at place: StatementPlace?,
+        in statementContext: StatementContext?,
         closing db: any AsyncSQLConnection,
         _ closure: nonisolated(nonsending) () async throws -> Void
     ) async throws {
-        let isVisible = try await canSeeProcess(of: place)
+        let isVisible = try await canSeeProcess(of: statementContext)
         // `db` is closed in another task while the closure may be waiting for a statement on it. That is the
         // purpose: closing the connection ends the statement.
         nonisolated(unsafe) let db = db
@@ -104,7 +104,7 @@ final class FleetWatch: AnswerWatch {
             _ = await Result { try await closing.call(on: isolation) }
         }
         let watching = Task {
-            let error = await self.waitForLoss(at: place, isVisible: isVisible, isInClosure: true)
+            let error = await self.waitForLoss(in: statementContext, isVisible: isVisible, isInClosure: true)
             if let error { await close(error) }
         }
         let ending = Guarded<Task<Void, Never>?>(nil)
@@ -172,16 +172,18 @@ extension FleetWatch {
     /// True if the store's server runs the statement, and the store's role may see its processes.
     ///
     /// The server is asked once, and the answer is kept.
-    private nonisolated(nonsending) func canSeeProcess(of place: StatementPlace?) async throws -> Bool {
-        guard let place, let server = place.process?.start else { return false }
+    private nonisolated(nonsending) func canSeeProcess(
+        of statementContext: StatementContext?
+    ) async throws -> Bool {
+        guard let statementContext, let server = statementContext.process?.start else { return false }
         let visibility = visibilities.withLock { $0[server] }
         // A statement outside of a transaction is recognized by its text, so its text has to be visible.
         // Each such statement follows a transaction, for which the server was asked.
-        if case .alone = place { return visibility == .statements }
+        if case .longStatement = statementContext { return visibility == .statements }
         if let visibility { return visibility != .nothing }
         guard let store = holder.repository.postgres else { return false }
         let state = try await deadline.bound {
-            try await Self.processState(of: place, in: store, idleFor: .zero)
+            try await Self.processState(of: statementContext, in: store, idleFor: .zero)
         }
         let found = state.map { $0.isReadable ? Visibility.statements : .processes } ?? .nothing
         visibilities.withLock { $0[server] = found }
@@ -202,12 +204,12 @@ extension FleetWatch {
     ///
     /// Returns `nil` if this can't be found out, or if this task is cancelled.
     private func waitForLoss(
-        at place: StatementPlace?,
+        in statementContext: StatementContext?,
         isVisible: Bool,
         isInClosure: Bool
     ) async -> SQLError? {
-        guard let place else { return nil }
-        guard let process = place.process else {
+        guard let statementContext else { return nil }
+        guard let process = statementContext.process else {
             if isInClosure { return nil }
             do { try await clock.timer(deadline.limit) } catch { return nil }
             let limit = deadline.limit.description
@@ -221,7 +223,7 @@ extension FleetWatch {
                 try await clock.timer(pause)
                 pause = holder.lease.length
                 let found = try await deadline.bound { [limit = deadline.limit] in
-                    try await Self.processState(of: place, in: store, idleFor: limit)
+                    try await Self.processState(of: statementContext, in: store, idleFor: limit)
                 }
                 if let found, isInClosure || !found.isIdle {
                     isMissing = false
@@ -230,7 +232,7 @@ extension FleetWatch {
                 }
                 // The statement may have ended a moment ago, with its answer on the way. So it has to be
                 // missing twice.
-                if case .alone = place, !isMissing {
+                if case .longStatement = statementContext, !isMissing {
                     isMissing = true
                     continue
                 }
@@ -268,15 +270,15 @@ extension FleetWatch {
 
     /// Reads the state of the process that runs a statement; `nil` if the server has no such process.
     private static func processState(
-        of place: StatementPlace,
+        of statementContext: StatementContext,
         in store: any PostgresStore,
         idleFor time: Duration
     ) async throws -> ProcessState? {
         let (condition, text): (String, String) =
-            switch place {
-            case .outside: ("false AND $1::text IS NULL", "")
+            switch statementContext {
+            case .outsideTransaction: ("false AND $1::text IS NULL", "")
             case .transaction(let process): ("pid::text = $1::text", process.number)
-            case .alone(let comment, _): ("left(query, length($1::text)) = $1::text", comment)
+            case .longStatement(let comment, _): ("left(query, length($1::text)) = $1::text", comment)
             }
         // A prepared transaction has the number 0.
         let sql = """
@@ -289,7 +291,7 @@ extension FleetWatch {
             ) FROM pg_stat_activity
             WHERE \(condition) AND \(ServerProcess.startQuery) = $2::text ORDER BY state <> 'active' LIMIT 1
             """
-        let rows = try await store.ask(sql, [.text(text), .text(place.process?.start ?? "")])
+        let rows = try await store.ask(sql, [.text(text), .text(statementContext.process?.start ?? "")])
         guard let row = rows.first else { return nil }
         var blocker: String?
         if row.count > 1, case .text(let found) = row[1] { blocker = found }
@@ -305,11 +307,11 @@ extension FleetWatch {
     }
 }
 
-extension StatementPlace {
+extension StatementContext {
     fileprivate var process: ServerProcess? {
         switch self {
-        case .outside: nil
-        case .transaction(let process), .alone(_, let process): process
+        case .outsideTransaction: nil
+        case .transaction(let process), .longStatement(_, let process): process
         }
     }
 }

@@ -40,7 +40,7 @@ extension SQLError {
             return code == .busy || code == .closed || facts.isOfLostConnection
         }
         if isStatementPoolingRefusal { return false }
-        return Self.isOfConcurrency(sqlState) || sqlState == "55P03"
+        return Self.isConcurrencyFailure(sqlState) || sqlState == "55P03"
             || ["08", "53", "57P"].contains { sqlState.hasPrefix($0) }
     }
 
@@ -55,8 +55,8 @@ extension SQLError {
     /// Runs a closure that uses a connection, and converts its error if the server reported one.
     ///
     /// The description of a client's error is not enough: PostgresNIO doesn't say there why it can't connect.
-    package nonisolated(nonsending) static func telling<Value>(
-        _ type: any AsyncSQLConnection.Type,
+    package nonisolated(nonsending) static func convertingServerErrors<Value>(
+        of type: any AsyncSQLConnection.Type,
         _ body: nonisolated(nonsending) () async throws -> Value
     ) async throws -> Value {
         do { return try await body() } catch {
@@ -67,7 +67,7 @@ extension SQLError {
 
     /// True for serialization_failure and deadlock_detected: the same transaction may succeed if it is tried
     /// again.
-    package static func isOfConcurrency(_ sqlState: String?) -> Bool {
+    package static func isConcurrencyFailure(_ sqlState: String?) -> Bool {
         sqlState == "40001" || sqlState == "40P01"
     }
 

@@ -83,6 +83,23 @@ public struct MigrationEvent: Sendable {
     }
 }
 
+extension MigrationEvent: CustomStringConvertible {
+    /// A line for a log, such as `Library finished 1.4, attempt 2, 0.25 seconds`.
+    ///
+    /// It contains everything that the event has, except ``previousVersion``. Error texts contain paths, and
+    /// the errors of the app's own closures.
+    public var description: String {
+        var line = "\(managerName) \(kind)"
+        if let version { line += " \(version)" }
+        if let attempt, attempt > 1 { line += ", attempt \(attempt)" }
+        if let fraction { line += ", \(Int(fraction * 100)) %" }
+        if let note { line += ", \(note)" }
+        if let duration { line += ", \(duration)" }
+        if let error { line += ": \(error)" }
+        return line
+    }
+}
+
 extension MigrationEvent {
     package init(_ kind: Kind, managerName: String, version: AppVersion?) {
         self.init(kind: kind, managerName: managerName, version: version)

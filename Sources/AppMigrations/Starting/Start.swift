@@ -5,12 +5,14 @@
 /// the state.
 struct Start: ~Copyable {
     let rules: UpgradeRules
-    let options: MigrationManager.Options
+    let timeout: Duration?
+    let keepsReplacedFiles: Bool
+    let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
     private var location: StateLocation { rules.location }
     private var file: StateFile { StateFile(location: location) }
     private var reporter: Reporter {
-        Reporter(location, keepsReplacedFiles: options.keepsReplacedFiles, onEvent: options.onEvent)
+        Reporter(location, keepsReplacedFiles: keepsReplacedFiles, onEvent: onEvent)
     }
 
     /// Starts the manager.
@@ -44,7 +46,7 @@ extension Start {
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }
         var versions = found
         do throws(MigrationError) {
-            let locked = try LockedState.takeIfFree(reporter, timeout: options.lockTimeout) {
+            let locked = try LockedState.takeIfFree(reporter, timeout: timeout) {
                 () throws(MigrationError) in try awaitsRestore(rereading: &versions)
             }
             if let locked { return try saveLaunch(under: locked) }
@@ -123,7 +125,7 @@ extension Start {
         if location.isReadOnly { return try StartOutcome(first: answer(of: firstRun), by: rules) }
         let locked: LockedState
         do throws(MigrationError) {
-            locked = try LockedState.take(reporter, timeout: options.lockTimeout)
+            locked = try LockedState.take(reporter, timeout: timeout)
         } catch {
             // This start found no state, but since then another task of this process has created the state
             // and is migrating. This thread must not wait for that task, because the task may need this

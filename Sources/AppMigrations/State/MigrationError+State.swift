@@ -83,11 +83,12 @@ extension MigrationError {
 extension MigrationError {
     package static func managerClosed(
         _ version: AppVersion?,
+        subject: Message? = nil,
         by firstFailure: MigrationError,
         in location: StateLocation
     ) -> MigrationError {
-        let subject: Message =
-            version.map { "Migration \($0) was not run" } ?? "The declared migration was not run"
+        let subject =
+            subject ?? version.map { "Migration \($0) was not run" } ?? "The declared migration was not run"
         let reason: Message =
             firstFailure.code == .managerClosed
             ? ". \(firstFailure.description)"

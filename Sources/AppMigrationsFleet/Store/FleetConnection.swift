@@ -47,7 +47,7 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
             }
             if isClosed { await base.close() }
         }
-        try await SQLError.telling(Base.self) {
+        try await SQLError.convertingServerErrors(of: Base.self) {
             try await deadline.bound { try await opening.call(on: isolation) }
         }
         return try base
@@ -67,7 +67,7 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
         let isolation = #isolation
         let statement = ClosureOfCaller { try await base.query(sql, arguments) }
         do {
-            return try await SQLError.telling(Base.self) {
+            return try await SQLError.convertingServerErrors(of: Base.self) {
                 // A rollback never waits for a lock, so the default limit is enough.
                 try await uncancelled { [deadline, limit = isRollback ? nil : limit] in
                     try await deadline.bound(limit) { try await statement.call(on: isolation) }

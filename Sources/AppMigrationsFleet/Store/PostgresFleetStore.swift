@@ -74,7 +74,11 @@ public final class PostgresFleetStore<Connection: AsyncSQLConnection & Sendable>
         }
         while true {
             let connection =
-                if let reused { reused } else { try await SQLError.telling(Connection.self, connect) }
+                if let reused {
+                    reused
+                } else {
+                    try await SQLError.convertingServerErrors(of: Connection.self, connect)
+                }
             do {
                 // A call that has missed its deadline is cancelled. Some clients ignore that, and end only if
                 // their connection is closed.

@@ -9,7 +9,7 @@ package protocol AnswerWatch: Sendable {
     /// - Throws: ``UnansweredStatement`` if no answer will come. The server may still run the statement, but
     ///   nothing waits for it any more.
     nonisolated(nonsending) func answer(
-        at place: StatementPlace?,
+        in statementContext: StatementContext?,
         of connection: any AsyncSQLConnection.Type,
         _ statement: nonisolated(nonsending) @escaping () async throws -> SQLRows
     ) async throws -> SQLRows
@@ -18,7 +18,7 @@ package protocol AnswerWatch: Sendable {
     ///
     /// - Throws: The closure's error, or ``UnansweredStatement`` if the connection was closed.
     nonisolated(nonsending) func call(
-        at place: StatementPlace?,
+        in statementContext: StatementContext?,
         closing db: any AsyncSQLConnection,
         _ closure: nonisolated(nonsending) () async throws -> Void
     ) async throws

@@ -34,7 +34,7 @@ package final class SQLConversation {
     /// The same watch, copied because the operation's thread can't read the task's values.
     private var watch: (any AnswerWatch)?
     /// How the server runs the next statement; `nil` if the database has no server.
-    package var place: StatementPlace?
+    package var statementContext: StatementContext?
     /// The reason why the connection doesn't answer any more; `nil` while it answers.
     ///
     /// Once there is a reason, no further statement is sent to the connection.
@@ -248,7 +248,7 @@ package final class SQLConversation {
         guard let watch else { return try await request.answer(awaiting: db, calling: call) }
         do {
             if case .call = request {
-                try await watch.call(at: place, closing: db, call)
+                try await watch.call(in: statementContext, closing: db, call)
                 return []
             }
             var isCleanup = false
@@ -258,11 +258,11 @@ package final class SQLConversation {
                 if isCleanup { return [] }
                 throw errorOfSilentConnection
             }
-            // A rollback never waits for a lock, so it has no good reason to take long. `.outside` makes the
-            // watch give it up after a while. For any other statement in a transaction, the watch asks the
-            // server whether it is still running.
-            let place = isCleanup && place != nil ? .outside : place
-            return try await watch.answer(at: place, of: type(of: db)) {
+            // A rollback never waits for a lock, so it has no good reason to take long. With
+            // `.outsideTransaction`, the watch gives it up after a while. For any other statement in a
+            // transaction, the watch asks the server whether it is still running.
+            let context = isCleanup && statementContext != nil ? .outsideTransaction : statementContext
+            return try await watch.answer(in: context, of: type(of: db)) {
                 try await request.answer(awaiting: db) {}
             }
         } catch let unanswered as UnansweredStatement {

@@ -1,7 +1,7 @@
 /// The text of one or more statements, as the UTF-8 bytes that a database reads.
 ///
 /// This type doesn't split the text into statements. SQLite does that itself: `sqlite3_prepare_v2` compiles
-/// the first statement, and returns the place of the next one in *pzTail*. For PostgreSQL,
+/// the first statement, and returns the position of the next one in *pzTail*. For PostgreSQL,
 /// ``PostgresStatements`` splits a script.
 package struct SQLScript {
     /// The text in UTF-8 without a byte order mark, and a zero byte at its end.
@@ -38,7 +38,7 @@ package struct SQLScript {
         return String(decoding: bytes[start..<end], as: UTF8.self)
     }
 
-    /// An error at a place of this script.
+    /// An error at a position of this script.
     package func error(_ code: SQLError.Code, _ message: String, at offset: Int) -> SQLError {
         SQLError(code, message).located(at: position(at: offset))
     }

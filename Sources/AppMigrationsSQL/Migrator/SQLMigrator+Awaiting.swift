@@ -31,8 +31,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     ///     host runs a statement outside of a transaction, `waiting` is called at once and then every ten
     ///     seconds. It is also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
-    /// - Throws: ``SQLError`` with the version, the file and the place. ``SQLError/applied`` has the versions
-    ///   that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
+    /// - Throws: ``SQLError`` with the version, the file, the line and the column. ``SQLError/applied`` has
+    ///   the versions that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
     ///   is thrown.
     @discardableResult
     public nonisolated(nonsending) func migrate(

@@ -129,8 +129,8 @@ extension SQLMigrator where Connection: SQLConnection {
     ///   - waiting: Called each time another process has the lock, before the wait for it begins. On
     ///     PostgreSQL, also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
-    /// - Throws: ``SQLError`` with the version, the file and the place. ``SQLError/applied`` has the versions
-    ///   that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
+    /// - Throws: ``SQLError`` with the version, the file, the line and the column. ``SQLError/applied`` has
+    ///   the versions that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
     ///   is thrown, so that nobody assumes a complete schema.
     @discardableResult
     public func migrate(

@@ -7,7 +7,7 @@ package import AppMigrations
 /// an attempt's crashes, and a plan, which shows the progress.
 package final class BatchRun {
     /// The cursor that the batches have reached.
-    package struct Place {
+    package struct ReachedCursor {
         package let cursor: String
         package let progress: Double?
         /// True if it should be saved in the state file.
@@ -19,7 +19,7 @@ package final class BatchRun {
     /// What the caller's code should do when the run calls it: run a batch, or record the cursor.
     enum Request {
         case batch(MigrationBatch)
-        case place(Place)
+        case record(ReachedCursor)
     }
 
     private let table: AppMigrationsTable
@@ -48,8 +48,8 @@ package final class BatchRun {
     /// Runs the batches of a version on a connection that was opened for them, and closes it even if they
     /// fail.
     ///
-    /// `checkpoint` is the cursor in the state file when the attempt began. `tell` is called with each cursor
-    /// that the batches reach.
+    /// `checkpoint` is the cursor in the state file when the attempt began. `record` is called with each
+    /// cursor that the batches reach.
     ///
     /// - Returns: True if a batch ran.
     package nonisolated(nonsending) static func run<Connection: AsyncSQLConnection>(
@@ -59,7 +59,7 @@ package final class BatchRun {
         _ version: AppVersion,
         from checkpoint: String?,
         lockTimeout: Duration,
-        telling tell: nonisolated(nonsending) (Place) async throws -> Void,
+        recording record: nonisolated(nonsending) (ReachedCursor) async throws -> Void,
         _ batch: nonisolated(nonsending) (MigrationBatch) async throws -> MigrationBatch.Outcome
     ) async throws -> Bool {
         let session = Connection.dialect.makeSession(SQLConversation(nil))
@@ -68,7 +68,7 @@ package final class BatchRun {
         try await session.db.run(closing: db) {
             switch run.request {
             case .batch(let next): run.outcome = try await batch(next)
-            case .place(let place): try await tell(place)
+            case .record(let reached): try await record(reached)
             }
         } _: { () throws(SQLError) in
             try run.run(from: checkpoint)
@@ -85,7 +85,7 @@ package final class BatchRun {
         }
         // If a process crashed right after a commit, the cursor in the database is ahead of the checkpoint.
         if let cursor, cursor != checkpoint {
-            try report(Place(cursor: cursor, progress: nil, isCheckpoint: true))
+            try report(ReachedCursor(cursor: cursor, progress: nil, isCheckpoint: true))
         }
         while true {
             if table.session.db.isCancelled { throw SQLError.taskCancelled }
@@ -100,7 +100,7 @@ package final class BatchRun {
 
     private func runBatch(repetitions: Int) throws(SQLError) {
         do throws(SQLError) { try runBatch() } catch {
-            guard repetitions > 0, SQLError.isOfConcurrency(error.sqlState) else { throw error }
+            guard repetitions > 0, SQLError.isConcurrencyFailure(error.sqlState) else { throw error }
             table.session.db.pause(.milliseconds(200 / repetitions))
             try runBatch(repetitions: repetitions - 1)
         }
@@ -135,27 +135,28 @@ package final class BatchRun {
     /// Reports a cursor to the caller.
     ///
     /// The first cursor of an attempt is saved as a checkpoint, and then each one at which the progress has
-    /// grown by a tenth.
+    /// grown by a tenth. A progress that isn't a number counts as 0.
     private func report(_ cursor: String, progress: Double?) throws(SQLError) {
-        let isCheckpoint = savedProgress.map { progress ?? 0 >= $0 + 0.1 } ?? true
-        if isCheckpoint { savedProgress = progress ?? 0 }
-        try report(Place(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
+        let fraction = if let progress, !progress.isNaN { progress } else { 0.0 }
+        let isCheckpoint = savedProgress.map { fraction >= $0 + 0.1 } ?? true
+        if isCheckpoint { savedProgress = fraction }
+        try report(ReachedCursor(cursor: cursor, progress: progress, isCheckpoint: isCheckpoint))
     }
 
-    private func report(_ place: Place) throws(SQLError) {
-        request = .place(place)
+    private func report(_ reached: ReachedCursor) throws(SQLError) {
+        request = .record(reached)
         try table.session.db.call()
     }
 }
 
 extension MigrationContext {
     /// Records the cursor that the batches have reached, after the commit of a batch.
-    func record(_ place: BatchRun.Place) throws(MigrationError) {
+    func record(_ reached: BatchRun.ReachedCursor) throws(MigrationError) {
         // A rehearsal (a test that simulates crashes) can end the process here.
         reachRehearsalPoint(.afterCommit)
-        if place.isCheckpoint {
-            try saveCheckpoint(place.cursor, progress: place.progress)
-        } else if let progress = place.progress {
+        if reached.isCheckpoint {
+            try saveCheckpoint(reached.cursor, progress: reached.progress)
+        } else if let progress = reached.progress {
             reportProgress(progress)
         }
     }

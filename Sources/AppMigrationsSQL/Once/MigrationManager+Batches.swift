@@ -95,7 +95,7 @@ extension MigrationManager {
                     case .batch(let batch):
                         run.outcome = try batches(db, batch, context)
                         context.reachRehearsalPoint(.beforeCommit)
-                    case .place(let place): try context.record(place)
+                    case .record(let reached): try context.record(reached)
                     }
                 } _: { () throws(SQLError) in
                     try run.run(from: context.checkpoint)
@@ -132,7 +132,7 @@ extension MigrationManager {
             outOfOrder: outOfOrder,
             minimumAppVersion: minimumAppVersion
         ) { context in
-            let db = try await SQLError.telling(Connection.self, db)
+            let db = try await SQLError.convertingServerErrors(of: Connection.self, db)
             ran = try await BatchRun.run(
                 closing: db,
                 ledger: ledger,
@@ -140,7 +140,7 @@ extension MigrationManager {
                 context.version,
                 from: context.checkpoint,
                 lockTimeout: lockTimeout,
-                telling: { try context.record($0) }
+                recording: { try context.record($0) }
             ) { batch in
                 let outcome = try await batches(db, batch, context)
                 context.reachRehearsalPoint(.beforeCommit)

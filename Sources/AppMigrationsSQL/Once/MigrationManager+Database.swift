@@ -111,7 +111,7 @@ extension MigrationManager {
             outOfOrder: outOfOrder,
             minimumAppVersion: minimumAppVersion
         ) { context in
-            let db = try await SQLError.telling(Connection.self, db)
+            let db = try await SQLError.convertingServerErrors(of: Connection.self, db)
             let table = table(
                 named: ledger,
                 in: Connection.dialect.makeSession(SQLConversation(nil)),

@@ -38,10 +38,10 @@ extension PostgresSession {
         defer { db.commentPrefix = "" }
         for statement in try PostgresStatements(script).statements {
             do throws(SQLError) {
-                if let process { db.place = .alone(comment: comment, on: process) }
-                defer { db.place = .outside }
+                if let process { db.statementContext = .longStatement(comment: comment, on: process) }
+                defer { db.statementContext = .outsideTransaction }
                 try db.query(statement.text)
-                db.place = .outside
+                db.statementContext = .outsideTransaction
                 try refuseInvalidIndex(of: statement)
             } catch {
                 throw error.code == .statementFailed ? error.with { $0.code = .migrationFailed } : error
@@ -78,7 +78,7 @@ extension PostgresSession {
                 holder = try self.holder(of: comment)
                 // This COMMIT is the claim: pg_stat_activity shows it until the next statement.
                 try db.query((holder == nil ? comment : "") + "COMMIT")
-                db.place = .outside
+                db.statementContext = .outsideTransaction
             } catch { throw rollingBack(after: error) }
             guard let holder else { return true }
             if began.duration(to: .now) >= lock.limit {

@@ -19,7 +19,7 @@ extension PostgresSession {
 
     func commit(_ lock: SQLLockWait) throws(SQLError) {
         try db.query("COMMIT")
-        db.place = .outside
+        db.statementContext = .outsideTransaction
     }
 
     /// If there is a watch, asks the server which of its processes runs this transaction, and remembers it
@@ -28,7 +28,7 @@ extension PostgresSession {
         guard db.isWatched else { return }
         let process = try ServerProcess(db.query(ServerProcess.query))
         self.process = process
-        db.place = .transaction(process)
+        db.statementContext = .transaction(process)
     }
 
     /// Refuses a connection that is in a transaction.

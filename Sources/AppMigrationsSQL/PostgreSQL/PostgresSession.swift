@@ -25,7 +25,7 @@ final class PostgresSession: SQLSession {
 
     init(db: SQLConversation) {
         self.db = db
-        db.place = .outside
+        db.statementContext = .outsideTransaction
     }
 
     func placeholder(_ number: Int) -> String { "$\(number)" }
@@ -177,7 +177,7 @@ final class PostgresSession: SQLSession {
         // A table that the transaction has created is gone.
         qualifiedNames = [:]
         try db.query("ROLLBACK")
-        db.place = .outside
+        db.statementContext = .outsideTransaction
     }
 
     /// ``begin(_:durably:)`` sets the wait for locks of each transaction.

@@ -78,8 +78,8 @@ extension ScriptRefusals {
         case SQLITE_SAVEPOINT:
             let operation = name()
             refuse(transactionStatement: operation == "BEGIN" ? "SAVEPOINT" : operation)
-        case SQLITE_ATTACH: refuse(attachStatement: "ATTACH")
-        case SQLITE_DETACH: refuse(attachStatement: "DETACH")
+        case SQLITE_ATTACH: refuseAttach()
+        case SQLITE_DETACH: refuse(outsideStatement: "DETACH")
         case SQLITE_PRAGMA: check(pragma: name(), hasValue: argument2 != nil)
         case SQLITE_DROP_TABLE: droppedTable = name()
         default: break

@@ -20,7 +20,7 @@ public struct SModelTracker: Sendable {
     ///
     /// - Parameter db: The connection to the database. It needn't be in a transaction.
     /// - Returns: The number; 0 if sModel has run none.
-    /// - Throws: ``SQLError``, also if the number in the table isn't a whole number.
+    /// - Throws: `SQLError`, also if the number in the table isn't a whole number.
     public func version(in db: SQLiteConnection) throws(SQLError) -> Int64 {
         // A release with version 3 of sModel, whose process was killed at its first start, may have created
         // the table without a row. Then the number is still in `user_version`.
@@ -46,7 +46,7 @@ public struct SModelTracker: Sendable {
     /// - Parameters:
     ///   - version: The number of definitions.
     ///   - db: The connection to the database. If it is in a transaction, the change is part of it.
-    /// - Throws: ``SQLError``. Then sModel's number is as it was.
+    /// - Throws: `SQLError`. Then sModel's number is as it was.
     public func raiseVersion(to version: Int64, in db: SQLiteConnection) throws(SQLError) {
         if try self.version(in: db) >= version { return }
         let columns = try columns(in: db)

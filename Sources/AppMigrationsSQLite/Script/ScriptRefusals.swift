@@ -20,11 +20,20 @@ final class ScriptRefusals {
             + " Remove the statement"
     }
 
-    /// Refuses a statement that attaches or detaches a database.
-    func refuse(attachStatement statement: String) {
+    /// Refuses an `ATTACH`.
+    ///
+    /// SQLite runs it in a transaction, but the database stays attached after a rollback.
+    func refuseAttach() {
         refusal =
-            "A script in a transaction may not \(statement): a rollback would not undo it."
+            "A script in a transaction may not ATTACH: a rollback would not undo it."
             + " Run it on the connection before the migrator runs"
+    }
+
+    /// Refuses a statement that SQLite doesn't run in a transaction: `DETACH` or `VACUUM`.
+    func refuse(outsideStatement statement: String) {
+        refusal =
+            "A script in a transaction may not \(statement): SQLite doesn't run it there."
+            + " Run it on the connection, after the migrator has returned"
     }
 
     /// Refuses a pragma that sets something.
@@ -59,10 +68,7 @@ final class ScriptRefusals {
     ///
     /// SQLite compiles it in a transaction without asking the authorizer, but running it there fails.
     func check(firstWord: String) {
-        if firstWord != "VACUUM" { return }
-        refusal =
-            "A script in a transaction may not VACUUM: SQLite doesn't run it there. Run it on the connection, after the migrator has"
-            + " returned"
+        if firstWord == "VACUUM" { refuse(outsideStatement: firstWord) }
     }
 
     /// Checks a statement by its first words, for a connection whose authorizer can't be used.
@@ -74,7 +80,8 @@ final class ScriptRefusals {
         switch first {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE":
             refuse(transactionStatement: first)
-        case "ATTACH", "DETACH": refuse(attachStatement: first)
+        case "ATTACH": refuseAttach()
+        case "DETACH": refuse(outsideStatement: first)
         case "PRAGMA":
             let hasValue = statement.tokens.indices.contains {
                 statement.isSign($0, "=") || statement.isSign($0, "(")

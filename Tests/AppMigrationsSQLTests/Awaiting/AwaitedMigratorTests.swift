@@ -69,7 +69,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("ATTACH 'a' AS b", "A script in a transaction may not ATTACH"),
+            ("ATTACH 'a' AS b", "A script in a transaction may not ATTACH: a rollback would not undo it."),
+            ("DETACH b", "A script in a transaction may not DETACH: SQLite doesn't run it there."),
             ("SELECT @name", "A script can't have parameters. Write the value instead of @"),
             ("SELECT $name", "A script can't have parameters. Write the value instead of $"),
         ]

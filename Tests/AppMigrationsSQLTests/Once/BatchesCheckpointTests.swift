@@ -72,4 +72,23 @@ import Testing
         #expect(told.withLock { $0 } == 199)
         #expect(saved.withLock { $0.count } == 10)
     }
+
+    @Test func `a first progress that is not a number doesn't keep later cursors from being saved`() throws {
+        let saved = Guarded([String]())
+        let state = URL(filePath: library.folder + "/Library.migrations.json")
+        let manager = try library.manager { event in
+            guard event.kind == .progressed else { return }
+            #expect(throws: Never.self) {
+                let text = try String(contentsOf: state, encoding: .utf8)
+                let checkpoint = try #require(text.firstMatch(of: /"checkpoint" : "([^"]*)"/))
+                saved.withLock { $0.append(String(checkpoint.output.1)) }
+            }
+        }
+        var progress = [Double.nan, 0.5].makeIterator()
+        try manager.manager.whenMigrating(toVersion: "1.4", in: library.db) { _, batch, _ in
+            guard let next = progress.next() else { return .done }
+            return .continue(at: (try batch.cursor(as: Int.self) ?? 0) + 1, progress: next)
+        }
+        #expect(saved.withLock { $0 } == ["1", "2"])
+    }
 }

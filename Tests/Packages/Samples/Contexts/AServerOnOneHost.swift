@@ -1,5 +1,6 @@
 import AppMigrations
 import Foundation
+import Synchronization
 import Testing
 
 @Suite struct AServerOnOneHost {
@@ -7,8 +8,29 @@ import Testing
 
     // Sample 2 of AServerOnOneHost.md
 
-    func createStore(_ directory: String) throws {}
-    func addIndex(_ directory: String) throws {}
+    func createStore(_ directory: String) throws {
+        try Data("store".utf8).write(to: URL(filePath: directory + "/store"))
+    }
+    func addIndex(_ directory: String) throws {
+        try Data("index".utf8).write(to: URL(filePath: directory + "/index"))
+    }
+    func hasData(_ directory: String) -> Bool { FileManager.default.fileExists(atPath: directory + "/store") }
+
+    @Test func `a new server runs all, and one with data runs what it lacks`() async throws {
+        for isNew in [true, false] {
+            try await withFolder { folder async throws in
+                if !isNew { try Data("old store".utf8).write(to: URL(filePath: folder + "/store")) }
+                let log = Mutex<[String]>([])
+                try startServer(dataDirectory: folder, version: "1.3") { line in
+                    log.withLock { $0.append(line) }
+                }
+                let store = try String(contentsOf: URL(filePath: folder + "/store"), encoding: .utf8)
+                #expect(store == (isNew ? "store" : "old store"))
+                #expect(FileManager.default.fileExists(atPath: folder + "/index"))
+                #expect(log.withLock { $0.filter { $0.hasPrefix("Data started ") } }.count == (isNew ? 2 : 1))
+            }
+        }
+    }
 
     @Test func `a server that a newer release shut out says so`() async throws {
         try await withFolder { folder async throws in

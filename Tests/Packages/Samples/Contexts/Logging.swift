@@ -10,8 +10,6 @@ import OSLog
 
     // Sample 2 of MigrationEvent.md
 
-    // Sample 3 of MigrationEvent.md
-
     @Test func `each event is a line, and those with an error are told apart`() async throws {
         try await withFolder { folder async throws in
             let manager = { (version: String, log: Calls) in

@@ -1,0 +1,166 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import AppMigrations
+
+/// Work of the app that runs while this library's lock is held.
+@Suite(.temporaryDirectory, .timeLimit(.minutes(1))) struct WithLockTests {
+    let scratch = TemporaryDirectory.current
+
+    private func impatient() throws -> MigrationManager {
+        try scratch.manager(firstRun: .everything, options: .init(lockTimeout: .inVain))
+    }
+
+    private static func called() async { Issue.record("called") }
+
+    /// Runs `body` on another thread, and waits for it.
+    private static func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) {
+        let thread = OperationQueue()
+        thread.addOperation {
+            do { try body() } catch { Issue.record(error) }
+        }
+        thread.waitUntilAllOperationsAreFinished()
+    }
+
+    @Test func `nobody else migrates or takes the lock meanwhile`() throws {
+        let others = try [impatient(), impatient()]
+        try scratch.manager().withLock {
+            Self.onAnotherThread {
+                let error = #expect(throws: MigrationError.self) {
+                    try others[0].withLock { Issue.record("called") }
+                }
+                #expect(error?.code == .lockTimeout)
+                #expect(error?.description.contains(" The closure of withLock was not called. ") == true)
+                let refused = #expect(throws: MigrationError.self) {
+                    try others[1].whenMigrating(toVersion: "1.4") { Issue.record("called") }
+                }
+                #expect(refused?.code == .lockTimeout)
+            }
+        }
+        // The lock was released.
+        var calls = 0
+        try others[0].withLock { calls += 1 }
+        #expect(calls == 1)
+    }
+
+    @Test func `nor while an asynchronous closure is suspended`() async throws {
+        let other = try impatient()
+        try await scratch.manager().withLock {
+            await Task.yield()
+            let waiting = Task.detached { try await other.withLock { await Self.called() } }
+            let error = await #expect(throws: MigrationError.self) { try await waiting.value }
+            #expect(error?.code == .lockTimeout)
+        }
+        try await other.withLock { await Task.yield() }
+    }
+
+    @Test func `eight tasks are never inside at the same time`() async throws {
+        let log = Log()
+        try await withThrowingTaskGroup { group in
+            for _ in 1...8 {
+                let manager = try scratch.manager()
+                group.addTask {
+                    try await manager.withLock {
+                        log.add("in")
+                        for _ in 1...20 { await Task.yield() }
+                        log.add("out")
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(log.lines == Array(repeating: ["in", "out"], count: 8).flatMap(\.self))
+    }
+
+    @Test func `the closure's error is thrown, and the manager and the lock stay usable`() async throws {
+        let manager = try scratch.manager(firstRun: .everything)
+        #expect(throws: Refusal.self) { try manager.withLock { throw Refusal() } }
+        await #expect(throws: Refusal.self) {
+            try await manager.withLock {
+                await Task.yield()
+                throw Refusal()
+            }
+        }
+        #expect(try manager.whenMigrating(toVersion: "1.4") {})
+    }
+
+    @Test func `a declaration in the closure is refused`() async throws {
+        for isAsynchronous in [false, true] {
+            let manager = try scratch.manager(firstRun: .everything)
+            let declare = { try manager.whenMigrating(toVersion: "1.4") { Issue.record("called") } }
+            let error = await #expect(throws: MigrationError.self) {
+                if isAsynchronous {
+                    try await manager.withLock {
+                        await Task.yield()
+                        _ = try declare()
+                    }
+                } else {
+                    try manager.withLock { _ = try declare() }
+                }
+            }
+            #expect(error?.code == .nested)
+        }
+    }
+
+    @Test func `so is the call in a closure of the same state`() throws {
+        let manager = try scratch.manager(firstRun: .everything)
+        let other = try scratch.manager(firstRun: .everything)
+        try manager.whenMigrating(toVersion: "1.4") {
+            let error = #expect(throws: MigrationError.self) { try other.withLock { Issue.record("called") } }
+            #expect(error?.code == .nested)
+        }
+    }
+
+    @Test func `in a plan, and with a read-only or closed manager, the closure isn't called`() async throws {
+        let manager = try scratch.manager(firstRun: .everything)
+        let plan = try manager.plan { manager in
+            try manager.withLock { Issue.record("called") }
+            try manager.whenMigrating(toVersion: "1.4") {}
+        }
+        #expect(plan.map(\.kind) == [.willRun])
+        let reader = try scratch.manager(options: .init(isReadOnly: true))
+        #expect(throws: MigrationError.self) { try reader.withLock { Issue.record("called") } }
+        await #expect(throws: MigrationError.self) {
+            try await reader.withLock { await Self.called() }
+        }
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.4") { throw Refusal() }
+        }
+        let error = try #require(throws: MigrationError.self) {
+            try manager.withLock { Issue.record("called") }
+        }
+        #expect(error.code == .managerClosed)
+        #expect(error.description.hasPrefix("The closure of withLock was not called: manager \"Library\" ("))
+    }
+
+    @Test func `a cancelled task doesn't wait`() async throws {
+        let other = try scratch.manager()
+        try await scratch.manager().withLock {
+            let waiting = Task.detached { try await other.withLock { await Self.called() } }
+            waiting.cancel()
+            let error = await #expect(throws: MigrationError.self) { try await waiting.value }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    /// A process crashes after this manager was made.
+    @Test func `protected files are restored before the closure is called`() async throws {
+        try scratch.write("old", to: "data")
+        let manager = try library("1.1", in: scratch.file("state"))
+        await #expect(processExitsWith: .signal(SIGKILL)) { [folder = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: folder)
+            try library("1.1", in: scratch.file("state")).whenMigrating(
+                toVersion: "1.1",
+                protecting: [scratch.file("data")]
+            ) {
+                try scratch.write("half", to: "data")
+                die()
+            }
+        }
+        #expect(try scratch.read("data") == "half")
+        var content = ""
+        try manager.withLock { content = try scratch.read("data") }
+        #expect(content == "old")
+    }
+}

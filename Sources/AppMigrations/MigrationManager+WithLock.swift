@@ -39,8 +39,8 @@ extension MigrationManager {
     /// Calls an asynchronous closure while no other process runs a migration of this state or is inside of
     /// this call.
     ///
-    /// This is like ``withLock(_:)-(()->Void)``. While it waits for the lock, the task is suspended. The closure
-    /// runs on the caller's actor.
+    /// It does the same as ``withLock(_:)-7fn8s``. While it waits for the lock, the task is suspended. The
+    /// closure runs on the caller's actor.
     nonisolated(nonsending) public func withLock(
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws {

@@ -39,7 +39,7 @@ import Testing
         let readiness = readiness
         let began = fleet.clock.now
         let call = Call { try await readiness.observedStatus() }
-        try await fleet.pass(.seconds(11))
+        try await fleet.pass(.seconds(11)) { call.hasEnded }
         #expect(!call.hasEnded)
         try await fleet.pass { call.hasEnded }
         let status = try await call.value
@@ -70,7 +70,7 @@ import Testing
         try await fleet.leaveLease()
         let readiness = readiness
         let call = Call { await code { _ = try await readiness.observedStatus() } }
-        try await fleet.settle()
+        try await fleet.settle { call.hasEnded }
         call.cancel()
         #expect(try await call.value == .cancelled)
     }

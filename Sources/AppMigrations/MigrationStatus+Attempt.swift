@@ -53,7 +53,8 @@ extension MigrationStatus {
         /// True if the task of the last attempt was cancelled, in which case ``failure`` is `nil`.
         private var isCancelled = false
 
-        /// The lease of the host that may still be running the migration, if several hosts share the data.
+        /// The lease of the host that made the last attempt, if several hosts share the data and the host
+        /// hasn't ended its lease.
         ///
         /// It isn't part of ``json``.
         private var lease: Lease?
@@ -137,7 +138,7 @@ extension MigrationStatus.Attempt {
             awaitsRestore: isUnderWay != true && interruption.isProtecting
         )
         self.isCancelled = isCancelled
-        if isUnderWay == nil { lease = interruption.lease }
+        lease = interruption.lease
     }
 }
 
@@ -168,7 +169,7 @@ extension MigrationStatus.Attempt {
         let subject: Message =
             if !isInterrupted {
                 "Pending: \(version), tried before"
-            } else if isUnderWay == true || lease != nil {
+            } else if isUnderWay ?? (lease != nil) {
                 "Under way: \(version)"
             } else if failure != nil {
                 "Failed: \(version)"
@@ -182,7 +183,16 @@ extension MigrationStatus.Attempt {
         }
         if let lease {
             let length = JSON.seconds(lease.length)
-            lines.append("  Host: \(lease.owner). Its lease expires \(length) s after its last renewal.")
+            let sign: Message =
+                switch isUnderWay {
+                case true?: "It is alive: it has just renewed its lease."
+                case false?:
+                    """
+                    It hasn't renewed its lease for \(length) s. Its process has probably ended. The next host takes over.
+                    """
+                case nil: "Its lease expires \(length) s after its last renewal."
+                }
+            lines.append("  Host: \(lease.owner). \(sign)")
         }
         if let failure {
             lines.append("  Error: \(failure)")

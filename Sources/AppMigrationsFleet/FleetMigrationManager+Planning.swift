@@ -57,21 +57,46 @@ extension FleetMigrationManager {
     ///
     /// It changes nothing, and works for a closed manager too. One read can't tell whether the host of an
     /// attempt is still running. So `MigrationStatus.Attempt.isUnderWay` is `nil`, and `deaths` doesn't count
-    /// the attempt. If you ask the same manager repeatedly, for example in a probe, it notices that nobody
-    /// has renewed the lease for its whole length. Then `isUnderWay` is `false`, and `deaths` counts the
-    /// attempt.
+    /// the attempt. ``observedStatus()`` waits until it can tell. If you ask the same manager repeatedly, for
+    /// example in a probe, it notices that nobody has renewed the lease for its whole length. Then
+    /// `isUnderWay` is `false`, and `deaths` counts the attempt.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `cancelled`.
     nonisolated(nonsending) public var status: MigrationStatus {
         get async throws(MigrationError) {
             let found = try await repository.read()
-            return MigrationStatus(
-                found.state,
-                of: location,
-                appVersion: currentVersion,
-                isUnderWay: found.isLeaseHeld ? nil : false
-            )
+            return status(in: found, isUnderWay: found.isLeaseHeld ? nil : false)
         }
+    }
+
+    /// The current status in the store, after it is clear whether the host of an attempt is still alive.
+    ///
+    /// If no host has a lease, it reads the store once, as ``status`` does. Otherwise it reads the store
+    /// again and again, and writes nothing:
+    ///
+    /// - If the host renews its lease, `MigrationStatus.Attempt.isUnderWay` is `true`. A host renews it after
+    ///   a sixth of its length, so after 5 seconds by default.
+    /// - If nobody renews the lease for its whole length, `isUnderWay` is `false`, and `deaths` counts the
+    ///   attempt. By default that takes 30 seconds. The host has probably ended, and the next host that
+    ///   declares the version takes over.
+    ///
+    /// Use it in a command for an operator, and not in a probe.
+    ///
+    /// - Throws: The errors of ``status``.
+    nonisolated(nonsending) public func observedStatus() async throws(MigrationError) -> MigrationStatus {
+        let first = try await repository.read()
+        var found = first
+        while found.isLeaseHeld, found.revision == first.revision {
+            do { try await clock.pause(.milliseconds(500)) } catch {
+                throw location.cancelled("while the lease of \(location) was observed", because: error)
+            }
+            found = try await repository.read()
+        }
+        return status(in: found, isUnderWay: found.isLeaseHeld)
+    }
+
+    private func status(in found: StateRepository.Found, isUnderWay: Bool?) -> MigrationStatus {
+        MigrationStatus(found.state, of: location, appVersion: currentVersion, isUnderWay: isUnderWay)
     }
 }

@@ -63,5 +63,11 @@ extension FleetMigrationManager {
         nonisolated(nonsending) public var status: MigrationStatus {
             get async throws(MigrationError) { try await manager.get().status }
         }
+
+        /// The status after it is clear whether the host of an attempt is still alive, as
+        /// ``FleetMigrationManager/observedStatus()`` returns it.
+        nonisolated(nonsending) public func observedStatus() async throws(MigrationError) -> MigrationStatus {
+            try await manager.get().observedStatus()
+        }
     }
 }

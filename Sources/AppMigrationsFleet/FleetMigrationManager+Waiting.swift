@@ -50,16 +50,31 @@ extension FleetMigrationManager {
             if found.isLeaseHeld {
                 try await wait.pause(for: found.holderName)
             } else {
+                let first = pending?.first?.version
                 let end = timeout.map { timeout in
                     timeoutError(
                         after: timeout,
-                        pending: pending?.first?.version,
+                        pending: first,
                         versions: found.state?.versions
                     )
                 }
-                try await wait.pause(for: "a host that migrates", orEndWith: end)
+                let awaited = awaitedHost(pending: first, versions: found.state?.versions)
+                try await wait.pause(for: awaited, orEndWith: end)
             }
         }
+    }
+
+    /// The host that has to act before the wait can end, for messages, if no host has the lease.
+    private func awaitedHost(pending version: AppVersion?, versions: StateVersions?) -> String {
+        let host: Message =
+            if let newer = versions?.begun(above: currentVersion) {
+                "app version \(newer) or later. It began to change the data and hasn't finished. Start it again, or undo it"
+            } else if let version {
+                "a host that runs migration \(version)"
+            } else {
+                "a host that creates the state"
+            }
+        return host.description
     }
 
     /// The rows of the declared versions that have not run; `nil` if there is no state yet.

@@ -136,7 +136,9 @@ extension FleetMigrationManager {
         /// The host renews its lease six times in this time. If it can't renew the lease for half of this
         /// time, it gives up. So this limits how long a fleet waits after a crash, and not how long a
         /// migration may take. A value below a second counts as a second, and a value above a day as a day.
-        /// Hosts may have different values. Then the value of the host that runs the migration counts.
+        /// Use at least 10 seconds in production: with a shorter lease, a healthy host on a busy machine can
+        /// renew it too late. Hosts may have different values. Then the value of the host that runs the
+        /// migration counts.
         public var leaseDuration: Duration
 
         /// How long to wait for another host that is migrating; `nil` means without a limit.

@@ -99,6 +99,8 @@ import Testing
                 (1.4); the guide Running a fleet has the SQL of a reset.
                 """
         )
+        let awaited = "app version 2.0 or later. It began to change the data and hasn't finished."
+        #expect(fleet.log.lines.contains("pod waiting \(awaited) Start it again"))
         #expect(try old.launch == .downgrade(from: #require(AppVersion("2.0"))))
         try await old.reset(to: old.lastRunVersion.description)
         #expect(old.launch == .same)
@@ -174,6 +176,7 @@ import Testing
             error?.description.hasSuffix("Restart the host that runs the migrations, and then this one.")
                 == (end != .atWork)
         )
+        #expect(fleet.log.lines.contains("pod waiting a host that creates the state") == (end == .noState))
         #expect(fleet.log.lines.contains("pod waiting a") == (end == .died || end == .atWork))
     }
 
@@ -185,7 +188,7 @@ import Testing
         try await declare(fleet.host())
         try await fleet.pass(.seconds(1)) { waiting.hasEnded }
         try await waiting.value
-        #expect(fleet.log.lines.contains("pod waiting a host that migrates"))
+        #expect(fleet.log.lines.contains("pod waiting a host that runs migration 1.1"))
     }
 
     @Test func `a wait without bound ends where the limit of attempts lets no host go on`() async throws {
@@ -194,6 +197,11 @@ import Testing
         let began = fleet.clock.now
         let error = await fleet.error { try await pod.untilMigrated(declare) }
         #expect(error?.code == .attemptLimitReached)
+        #expect(
+            error?.description.hasSuffix(
+                " or a higher limit. The page of FleetMigrationManager has the SQL of resetAttempts()."
+            ) == true
+        )
         #expect(fleet.clock.now - began >= .seconds(30))
     }
 
@@ -218,7 +226,14 @@ import Testing
         #expect(status.interruption?.isUnderWay == false)
         #expect(status.interruption?.deaths == 1)
         #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, crashes: 1, "))
-        #expect(!status.description.contains("Host: "))
+        #expect(
+            status.description.contains(
+                """
+                . It hasn't renewed its lease for 30.0 s. Its process has probably ended. The next host takes over.
+
+                """
+            )
+        )
         #expect(await code { _ = try await pod.isMigrated(declare) } == .attemptLimitReached)
         #expect(try await pod.plan(declare).map(\.kind) == [.refused])
     }

@@ -126,10 +126,13 @@ extension Declarations {
     }
 
     private func attemptLimitError(_ next: AttemptedMigration) -> MigrationError {
+        let isFile = rules.location.path != nil
+        let fleetAdvice: Message = " The page of FleetMigrationManager has the SQL of resetAttempts()."
         let text: Message = """
             Migration \(next.version) of \(rules.location) was not run: \(next.deaths) \(next.deaths == 1 ? "process" : "processes") \
             of this app version crashed in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the \
-            next manager try again, and so does a new app version, reset(to:) or a higher limit.
+            next manager try again, and so does a new app version, reset(to:) or a higher limit.\
+            \(isFile ? "" : fleetAdvice)
             """
         return rules.location.error(.attemptLimitReached, version: next.version, text)
     }

@@ -34,10 +34,20 @@ let package = Package(
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             path: ".",
-            exclude: ["Contexts", "Manifest", "NewRelease", "Vapor", "VaporService", "run", "servers"],
+            exclude: [
+                "Contexts", "Manifest", "NewRelease", "OldRelease", "Vapor", "VaporService", "run", "servers",
+            ],
             // The service of the documentation is in Generated, where ../Samples/extract writes it.
             sources: ["Generated", "Service/App.swift"],
             resources: [.copy("Service/Migrations")],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "NotesServiceTests",
+            dependencies: fleet + ["NotesService"],
+            path: "OldRelease",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
             swiftSettings: settings
         ),
         .executableTarget(

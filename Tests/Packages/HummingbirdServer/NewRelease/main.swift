@@ -1,4 +1,4 @@
-// A newer release, which shuts older ones out: <connection>.
+// A newer release, which shuts older ones out, or fails or hangs in a migration of its own: <connection> [fails | hangs].
 
 import AppMigrationsFleet
 import PostgresConnection
@@ -8,6 +8,14 @@ let migrations = try await FleetMigrationManager(
     named: "Notes",
     currentVersion: "2.0",
     firstRun: .everything,
-    store: PostgresFleetStore { try await AsyncPostgresConnection(info) }
+    store: PostgresFleetStore { try await AsyncPostgresConnection(info) },
+    options: .init(leaseDuration: .seconds(10))
 )
+struct Failure: Error {}
+if CommandLine.arguments.contains("fails") {
+    try await migrations.whenMigrating(toVersion: "2.0") { throw Failure() }
+}
+if CommandLine.arguments.contains("hangs") {
+    try await migrations.whenMigrating(toVersion: "2.0") { try await Task.sleep(for: .seconds(3600)) }
+}
 try await migrations.whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}

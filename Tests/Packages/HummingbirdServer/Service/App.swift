@@ -18,7 +18,13 @@ func variable(_ name: String) throws -> String {
 }
 
 func connect() async throws -> MigrationConnection {
-    try await AsyncPostgresConnection(variable("NOTES_DATABASE"))
+    let database = try variable("NOTES_DATABASE")
+    // The last of two names counts.
+    return try await AsyncPostgresConnection(TestDatabase.name.map { "\(database) dbname=\($0)" } ?? database)
+}
+
+enum TestDatabase {
+    @TaskLocal static var name: String?
 }
 
 func moveAvatarsToObjectStorage(_ context: FleetMigrationContext) async throws {

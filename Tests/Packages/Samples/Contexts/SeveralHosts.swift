@@ -6,7 +6,16 @@ import Testing
 
 /// Also the samples of the doc comments of AppMigrationsFleet.
 @Suite struct SeveralHosts {
-    // Sample 1 of RunningAFleet.md
+    func manager(_ store: any FleetStore, hasNotes: () async throws -> Bool) async throws
+        -> FleetMigrationManager
+    {
+        try await FleetMigrationManager(
+            named: "Notes",
+            currentVersion: "1.3",
+            firstRun: await hasNotes() ? .existingData(at: "1.1") : .everything,
+            store: store
+        )
+    }
 
     // Sample 2 of RunningAFleet.md
 

@@ -1,0 +1,52 @@
+import AppMigrationsFleet
+import Testing
+
+@testable import NotesService
+
+/// The first run of a service whose data is older than the library.
+extension NotesService {
+    // Sample 1 of RunningAFleet.md
+
+    static func firstManager(isReadOnly: Bool = false) async throws -> FleetMigrationManager {
+        try await FleetMigrationManager(
+            named: name,
+            currentVersion: release,
+            firstRun: try await firstRun(isReadOnly: isReadOnly),
+            store: PostgresFleetStore { try await connect() },
+            options: .init(isReadOnly: isReadOnly)
+        )
+    }
+}
+
+@Suite struct FirstRunTests {
+    private let helper = OldReleaseTests()
+
+    private static let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'"
+
+    @Test func `a plan of older data makes no table, and a start runs only the later files`() async throws {
+        try await helper.inNewDatabase { () async throws -> Void in
+            try await helper.connected { db in
+                try await db.query("CREATE TABLE notes(title TEXT NOT NULL)")
+            }
+            let planning = try await NotesService.firstManager(isReadOnly: true)
+            let rows = try await planning.plan { migrations in try await NotesService.declare(migrations) }
+            #expect(rows.map(\.description) == ["1.1 noState", "1.2 willRun", "1.3 willRun", "1.4 willRun"])
+            let tables = try await helper.texts(Self.tables)
+            #expect(tables == ["notes"])
+            try await NotesService.declare(NotesService.firstManager())
+            // The first file would have made the table again.
+            let files = try await helper.texts("SELECT version::text FROM schema_migrations")
+            #expect(files == ["1", "2"])
+            let titles = try await helper.texts("SELECT title FROM notes")
+            #expect(titles.isEmpty)
+        }
+    }
+
+    @Test func `an empty database runs everything`() async throws {
+        try await helper.inNewDatabase { () async throws -> Void in
+            try await NotesService.declare(NotesService.firstManager())
+            let titles = try await helper.texts("SELECT title FROM notes")
+            #expect(titles == ["one"])
+        }
+    }
+}

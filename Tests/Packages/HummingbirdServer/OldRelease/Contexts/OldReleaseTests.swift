@@ -1,0 +1,1 @@
+// Sample 7 of SeveralHosts.md

@@ -1,1 +1,0 @@
-../../../../../Sources/AppMigrationsSQL/SQLError+Place.swift

@@ -1,0 +1,1 @@
+../../../../../Sources/AppMigrationsSQL/SQLError+Position.swift

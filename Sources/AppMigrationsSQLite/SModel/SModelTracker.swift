@@ -22,8 +22,8 @@ public struct SModelTracker: Sendable {
     /// - Returns: The number; 0 if sModel has run none.
     /// - Throws: `SQLError`, also if the number in the table isn't a whole number.
     public func version(in db: SQLiteConnection) throws(SQLError) -> Int64 {
-        // A release with version 3 of sModel, whose process was killed at its first start, may have created
-        // the table without a row. Then the number is still in `user_version`.
+        // If version 3 of sModel was killed after it had created the table, the number may still be in
+        // `user_version`.
         if try !columns(in: db).isEmpty {
             let rows = try db.query(
                 "SELECT version FROM \(Self.table) WHERE namespace = ?",
@@ -59,41 +59,29 @@ public struct SModelTracker: Sendable {
     /// that run. Suppose that a user goes back to a release with sModel. If its number is too low, sModel runs
     /// definitions whose work is already done. They fail, and then sModel deletes the database.
     ///
-    /// If sModel's number isn't lower than `version`, nothing is changed. The hash of the definitions, which
-    /// sModel keeps next to the number, is cleared. sModel doesn't compare an empty hash.
+    /// If sModel's number isn't lower than `version`, the number stays. If the number is raised, the hash of
+    /// the definitions, which sModel keeps next to it, is cleared. sModel doesn't compare an empty hash. A table
+    /// that sModel hasn't finished, or whose hash is NULL, is completed: sModel 3.1 ignores a row without a
+    /// hash.
     ///
     /// - Parameters:
     ///   - version: The number of definitions.
     ///   - db: The connection to the database. If it is in a transaction, the change is part of it.
     /// - Throws: `SQLError`. Then sModel's number is as it was.
     public func raiseVersion(to version: Int64, in db: SQLiteConnection) throws(SQLError) {
-        if try self.version(in: db) >= version { return }
-        let columns = try columns(in: db)
-        let former = try versionInHeader(of: db)
+        let found = try self.version(in: db)
+        if found >= version, try isTableUsable(by: db) { return }
         try SQLConversation(db).inSavepoint { () throws(SQLError) in
-            if columns.isEmpty {
+            if try columns(in: db).isEmpty {
                 if namespace.isEmpty, version < Self.firstOwnVersion {
-                    try db.query("PRAGMA user_version = \(version)")
+                    let found = try versionInHeader(of: db) ?? 0
+                    try db.query("PRAGMA user_version = \(max(found, version))")
                     return
                 }
-                // As version 3 of sModel creates it, and moves the number out of `user_version`.
-                try db.query(
-                    """
-                    CREATE TABLE \(Self.table) (
-                        "namespace" TEXT PRIMARY KEY, "version" INTEGER, "lastUpdated" REAL, lastHash TEXT
-                    )
-                    """
-                )
-                if let former, !namespace.isEmpty { try save(former, of: "", in: db) }
-                try db.query("PRAGMA user_version = \(Self.firstOwnVersion + 2)")
+                try createTable(in: db)
             }
+            try makeTableUsable(in: db)
             try save(version, of: namespace, in: db)
-            if columns.isEmpty || columns.contains("lastHash") {
-                try db.query(
-                    "UPDATE \(Self.table) SET lastHash = '' WHERE namespace = ?",
-                    [SQLValue(namespace)]
-                )
-            }
         }
     }
 }
@@ -119,11 +107,49 @@ extension SModelTracker {
         return names
     }
 
+    /// False if there is a table that version 3 of sModel hasn't finished, or that lacks values which it needs.
+    private func isTableUsable(by db: SQLiteConnection) throws(SQLError) -> Bool {
+        let columns = try columns(in: db)
+        if columns.isEmpty { return true }
+        if !columns.contains("lastHash") { return false }
+        if try db.userVersion < Self.firstOwnVersion + 2 { return false }
+        return try db.query("SELECT 1 FROM \(Self.table) WHERE lastHash IS NULL").isEmpty
+    }
+
+    /// Creates the table as version 3 of sModel does.
+    private func createTable(in db: SQLiteConnection) throws(SQLError) {
+        try db.query(
+            """
+            CREATE TABLE \(Self.table) (
+                "namespace" TEXT PRIMARY KEY, "version" INTEGER, "lastUpdated" REAL, lastHash TEXT
+            )
+            """
+        )
+    }
+
+    /// Completes the table, so that each version of sModel reads every row of it.
+    ///
+    /// sModel 3.1 skips a row whose hash is NULL. It would run all definitions of that namespace again. The
+    /// table of sModel 3.0 has no column for the hash, and ignores it. While `user_version` is below 1000, the
+    /// number in it counts. So that number is moved into the table, as sModel does.
+    private func makeTableUsable(in db: SQLiteConnection) throws(SQLError) {
+        if try !columns(in: db).contains("lastHash") {
+            try db.query("ALTER TABLE \(Self.table) ADD COLUMN lastHash TEXT")
+        }
+        try db.query("UPDATE \(Self.table) SET lastHash = '' WHERE lastHash IS NULL")
+        if let former = try versionInHeader(of: db) { try save(former, of: "", in: db) }
+        if try db.userVersion < Self.firstOwnVersion + 2 {
+            try db.query("PRAGMA user_version = \(Self.firstOwnVersion + 2)")
+        }
+    }
+
+    /// Raises the number in a row of the table and clears its hash, unless the number is high enough.
     private func save(_ version: Int64, of namespace: String, in db: SQLiteConnection) throws(SQLError) {
         try db.query(
             """
-            INSERT INTO \(Self.table) (namespace, version, lastUpdated) VALUES (?, ?, 0)
-            ON CONFLICT (namespace) DO UPDATE SET version = excluded.version
+            INSERT INTO \(Self.table) (namespace, version, lastUpdated, lastHash) VALUES (?, ?, 0, '')
+            ON CONFLICT (namespace) DO UPDATE SET version = excluded.version, lastHash = ''
+            WHERE version < excluded.version
             """,
             [SQLValue(namespace), SQLValue(version)]
         )

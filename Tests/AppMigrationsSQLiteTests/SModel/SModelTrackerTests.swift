@@ -77,18 +77,30 @@ import Testing
         #expect(updated == [[5.0], [0.0], [5.0]])
     }
 
-    @Test func `a table without a hash gets none`() throws {
-        let db = try Self.database(Self.firstTable + "PRAGMA user_version = 1001;")
-        try SModelTracker().raiseVersion(to: 3, in: db)
-        #expect(try SModelTracker().version(in: db) == 3)
-        #expect(try db.query("SELECT * FROM _sModel_DBDefTracker") == [["", 3, 0.0]])
+    /// sModel 3.1 skips a row without a hash, and would run all definitions again.
+    @Test(arguments: [3, 1] as [Int64])
+    func `a table of sModel 3_0 gets a hash, also for the other namespaces`(version: Int64) throws {
+        let db = try Self.database(Self.firstBegun + "('', 1, 0), ('songs', 7, 0)")
+        try SModelTracker().raiseVersion(to: version, in: db)
+        #expect(try Self.rows(in: db) == [["", .integer(version), ""], ["songs", 7, ""]])
+        #expect(try db.userVersion == 1_002)
+    }
+
+    /// Version 3 of sModel was killed after it had created the table, so the header still counts.
+    @Test func `a number in the header moves into a table that exists`() throws {
+        let db = try Self.database(Self.table + "PRAGMA user_version = 1;")
+        try SModelTracker(namespace: "songs").raiseVersion(to: 7, in: db)
+        #expect(try Self.rows(in: db) == [["", 1, ""], ["songs", 7, ""]])
+        try SModelTracker().raiseVersion(to: 2, in: db)
+        #expect(try Self.rows(in: db) == [["", 2, ""], ["songs", 7, ""]])
+        #expect(try db.userVersion == 1_002)
     }
 
     /// A new install has no table yet.
     ///
     /// Version 3 of sModel would run the definitions of each namespace.
     @Test(
-        arguments: [("", []), ("PRAGMA user_version = 4;", [["", 4, nil]])]
+        arguments: [("", []), ("PRAGMA user_version = 4;", [["", 4, ""]])]
             as [(String, [[SQLValue]])]
     )
     func `a namespace gets the table, and the number in the header moves into it`(

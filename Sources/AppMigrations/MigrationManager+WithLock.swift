@@ -12,20 +12,20 @@ extension MigrationManager {
     /// some system calls that a start without pending migrations doesn't make. If your app starts often, ask
     /// first whether there is anything to do.
     ///
-    /// In a plan, the closure isn't called. If the closure throws, its error is thrown, and the manager stays
-    /// open. If a process crashed in a migration that protects files, they are restored first.
+    /// In a plan, the closure isn't called. If the closure throws, its error is thrown, and later declarations
+    /// still run. If a process crashed in a migration that protects files, they are restored first.
     ///
     /// - Parameter body: The work. It must not declare a migration of this state: that throws `nested`.
     /// - Throws: The error of the closure. Before the closure is called, a ``MigrationError`` with the code
-    ///   `readOnly`, `managerClosed` (also after a declaration has failed), `nested`, `lockTimeout`,
-    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
+    ///   `readOnly`, `managerClosed` (also after a declaration has failed), `usedByNewerApp` (below the
+    ///   ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
     ///   `stateNotSaved`.
     public func withLock(_ body: () throws -> Void) throws {
         if try !callsBack() { return }
         var wait = lockWait(of: .synchronous)
         let locked = try withoutCall { () throws(MigrationError) in
             while true {
-                if let lock = try wait.step() { return try LockedState(lock, reporter: reporter) }
+                if let lock = try wait.step() { return try usableState(under: lock) }
                 Platform.pause(wait.pause)
             }
         }
@@ -54,7 +54,7 @@ extension MigrationManager {
         }
         guard let lock else { return }
         let locked = try withoutCall { () throws(MigrationError) in
-            try LockedState(lock, reporter: reporter)
+            try usableState(under: lock)
         }
         defer { withExtendedLifetime(locked) {} }
         let token = RunToken(location)
@@ -67,15 +67,35 @@ extension MigrationManager {
     /// False if this is the manager of a plan; throws if the closure must not be called.
     private func callsBack() throws(MigrationError) -> Bool {
         try withoutCall { () throws(MigrationError) in
-            let (isPlan, failure) = declarations.withLock { ($0.plan != nil, $0.firstFailure) }
-            if let failure {
+            // A plan goes on after a declaration that it refuses.
+            if declarations.withLock({ $0.plan != nil }) { return false }
+            if let failure = declarations.withLock({ $0.firstFailure }) {
                 let subject: Message = "The closure of withLock was not called"
                 throw .managerClosed(nil, subject: subject, by: failure, in: location)
             }
-            if isPlan { return false }
             try requireWritable()
             return true
         }
+    }
+
+    /// Reads the state while the lock is held, and throws if the closure must not be called.
+    private func usableState(under lock: FileLock) throws(MigrationError) -> LockedState {
+        let locked = try LockedState(lock, reporter: reporter)
+        // A newer release may have begun to change the data while this call waited.
+        if let newer = try locked.existing().versions.minimumAppVersion(above: currentVersion) {
+            throw location.error(
+                .usedByNewerApp,
+                """
+                Version \(newer) of the app or a later one has to use the data of \(location), and this app is version \
+                \(currentVersion).
+                """,
+                advice: "Start version \(newer) or a later one."
+            )
+        }
+        if Task.isCancelled {
+            throw location.cancelled(nil, while: "was about to call the closure of withLock")
+        }
+        return locked
     }
 
     private func lockWait(of caller: LockWait.Caller) -> LockWait {

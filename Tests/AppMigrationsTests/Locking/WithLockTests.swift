@@ -23,7 +23,7 @@ import Testing
         thread.waitUntilAllOperationsAreFinished()
     }
 
-    @Test func `nobody else migrates or takes the lock meanwhile`() throws {
+    @Test func `nobody else migrates or takes the lock while the closure runs`() throws {
         let others = try [impatient(), impatient()]
         try scratch.manager().withLock {
             Self.onAnotherThread {
@@ -119,6 +119,12 @@ import Testing
             try manager.whenMigrating(toVersion: "1.4") {}
         }
         #expect(plan.map(\.kind) == [.willRun])
+        // A declaration that the plan refuses doesn't hide its reason.
+        let refused = try manager.plan { manager in
+            try manager.whenMigrating(toVersion: "1.5") {}
+            try manager.withLock { Issue.record("called") }
+        }
+        #expect(refused.map(\.kind) == [.refused])
         let reader = try scratch.manager(options: .init(isReadOnly: true))
         #expect(throws: MigrationError.self) { try reader.withLock { Issue.record("called") } }
         await #expect(throws: MigrationError.self) {
@@ -132,6 +138,42 @@ import Testing
         }
         #expect(error.code == .managerClosed)
         #expect(error.description.hasPrefix("The closure of withLock was not called: manager \"Library\" ("))
+    }
+
+    @Test func `a task that was cancelled before the call doesn't call the closure`() async throws {
+        let manager = try scratch.manager()
+        let cancelled = Task.detached {
+            withUnsafeCurrentTask { $0?.cancel() }
+            try manager.withLock { Issue.record("called") }
+        }
+        let error = await #expect(throws: MigrationError.self) { try await cancelled.value }
+        #expect(error?.code == .cancelled)
+    }
+
+    @Test func `a release that a newer one has excluded after it was started doesn't call the closure`()
+        throws
+    {
+        let older = try scratch.manager("1.3", firstRun: .everything)
+        try scratch.manager("1.4").whenMigrating(toVersion: "1.4", minimumAppVersion: "1.4") {}
+        let error = try #require(throws: MigrationError.self) {
+            try older.withLock { Issue.record("called") }
+        }
+        #expect(error.code == .usedByNewerApp)
+        #expect(
+            error.description == """
+                Version 1.4 of the app or a later one has to use the data of manager "Library" (\(scratch.stateFile)), and this app is \
+                version 1.3. The closure of withLock was not called. Start version 1.4 or a later one.
+                """
+        )
+    }
+
+    @Test func `without its state, a manager doesn't call the closure`() throws {
+        let manager = try scratch.manager()
+        try scratch.remove("Library.migrations.json")
+        let error = try #require(throws: MigrationError.self) {
+            try manager.withLock { Issue.record("called") }
+        }
+        #expect(error.code == .stateUnreadable)
     }
 
     @Test func `a cancelled task doesn't wait`() async throws {

@@ -1,4 +1,3 @@
-import AppMigrations
 import Foundation
 import GRDB
 import Testing
@@ -86,47 +85,13 @@ import Testing
         }
     }
 
-    /// The start of the page with its second sample, and a closure that can run again.
-    private func openNotesOrReset() throws -> DatabaseQueue {
-        let queue = try DatabaseQueue(path: path("notes.sqlite"))
-        let isNew = try queue.read { try !$0.tableExists("note") }
-        let migrations = try MigrationManager(
-            named: "Notes",
-            currentVersion: "1.4",
-            firstRun: isNew ? .freshInstall : .existingData(at: "1.3"),
-            stateDirectory: path("migrations")
-        )
-        try resetIfRestored(migrations, queue)
-        try migrations.withLock { try notesMigrator().migrate(queue) }
-        try migrations.whenMigrating(toVersion: "1.4") {
-            try queue.write { try $0.execute(sql: "UPDATE note SET color = 'yellow' WHERE color IS NULL") }
-        }
-        try saveVersion(of: migrations, in: queue)
-        return queue
-    }
-
-    @Test func `a database that is older than the state runs the closures again`() throws {
+    @Test func `after a reset by hand, the closures run on a database that was restored alone`() throws {
         try shipDatabase()
-        for _ in 1...2 {
-            let queue = try openNotesOrReset()
-            #expect(try colors(queue) == ["yellow", "yellow"])
-            try queue.close()
-        }
-        // Last year's backup, of a release without this library.
+        try openNotes(in: folder, appVersion: "1.4").close()
         try FileManager.default.removeItem(atPath: path("notes.sqlite"))
         try shipDatabase()
-        let restored = try openNotesOrReset()
-        #expect(try colors(restored) == ["yellow", "yellow"])
-        // A backup with the table.
-        try restored.write { db in
-            try db.execute(sql: "UPDATE data_version SET version = '1.3'; UPDATE note SET color = NULL")
-        }
-        try restored.close()
-        #expect(try colors(openNotesOrReset()) == ["yellow", "yellow"])
-    }
-
-    @Test func `a new install with that code runs no closure`() throws {
-        for _ in 1...2 { #expect(try colors(openNotesOrReset()) == []) }
+        try resetAfterRestore(in: folder, to: "1.3", appVersion: "1.4")
+        #expect(try colors(openNotes(in: folder, appVersion: "1.4")) == ["yellow", "yellow"])
     }
 
     @Test func `a database that a newer release has migrated is refused, and stays as it is`() throws {

@@ -46,15 +46,21 @@ extension MigrationManager {
         /// After a crash, the next manager restores the files of `protecting:`. What an older release of your
         /// app wrote to them after the crash is then lost, if that release doesn't use this library. With this
         /// option, the replaced files are moved to the folder `<name>.migrations.kept-<time>` in the state
-        /// directory. The event ``MigrationEvent/Kind/leftoverNotRemoved`` reports it, and
-        /// ``MigrationError/path`` of its error is the folder. In it, `0/replaced-1` is what was at the first
-        /// path of `protecting:`, or one of the files that SQLite keeps next to a database.
+        /// directory. The event ``MigrationEvent/Kind/leftoverNotRemoved`` reports it: the event's version is
+        /// the migration, and ``MigrationError/path`` of its error is the folder. In that folder, `0` has
+        /// what was at the first path of `protecting:`, `1` what was at the second, and so on. There,
+        /// `replaced-1` is the file or folder itself. If it is a database, `replaced-2` and so on are the
+        /// files that SQLite keeps next to it.
+        ///
+        /// The option of the process that ran the migration counts, whichever process restores the files.
         ///
         /// This library never removes these folders, and each crash adds one. So they take up disk space
         /// until your app removes them. Most of them contain only what the crashed closure wrote.
         ///
-        /// After an error that the closure threw, nothing is kept: no other release can have written to the
-        /// files, because the lock is held until they are restored.
+        /// On a full disk, the kept files may leave no room to save the state after a restore. Then each start
+        /// throws `protectionFailed` until there is room.
+        ///
+        /// After an error that the closure threw, the files are restored at once, and nothing is kept.
         public var keepsReplacedFiles: Bool
 
         /// Called for each event, on the thread of the call that causes it, for a log or a progress display.

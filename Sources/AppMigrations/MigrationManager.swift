@@ -90,12 +90,8 @@ public final class MigrationManager: Sendable {
                 upgradesFrom: options.upgradesFrom,
                 in: location
             )
-            let start = try Start(
-                rules: rules,
-                timeout: options.lockTimeout,
-                keepsReplacedFiles: options.keepsReplacedFiles,
-                onEvent: options.onEvent
-            ).outcome(firstRun)
+            let start = try Start(rules: rules, timeout: options.lockTimeout, onEvent: options.onEvent)
+                .outcome(firstRun)
             launch = start.launch
             self.rules = rules
             self.options = options

@@ -118,8 +118,8 @@ extension StateLocation {
                 """
         case .notMovable:
             subject = """
-                While protected files of \(self) were restored, files were replaced that contain the state of another manager, or that \
-                were found where the state was moved or copied to
+                While protected files of \(self) were restored, files were replaced that have to be kept: they contain the state of \
+                another manager, the state was moved, or the manager's options say so
                 """
         case .stateMoved(let former):
             subject = """

@@ -2,8 +2,9 @@
 extension SavedFiles {
     /// Restores every protected path and syncs the files to disk.
     ///
-    /// If `keepingReplaced` is true, the replaced files stay in the snapshot, and a marker in it says so. The
-    /// process that later removes the snapshot may have other options, so it looks at the marker.
+    /// After a crash, the replaced files stay in the snapshot if `keepsReplaced` is true, or if the process
+    /// that made the snapshot wanted that. A marker in the snapshot then says so, because another process may
+    /// be the one that removes the snapshot.
     ///
     /// `report` is called with the progress, but only if files have to be copied to another file system.
     ///
@@ -11,7 +12,8 @@ extension SavedFiles {
     ///   into the snapshot.
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set.
     func restore(
-        keepingReplaced: Bool = false,
+        afterCrash isAfterCrash: Bool = false,
+        keepingReplaced keepsReplaced: Bool = false,
         reportingTo report: @escaping CopyReport
     ) throws -> [String] {
         let stateFolder = try Platform.resolved(location.directory)
@@ -40,19 +42,27 @@ extension SavedFiles {
         // sync, a power failure during the restore could bring back an older state, which doesn't say that
         // the files have to be restored.
         try Platform.synchronize(location.directory)
-        let marker = folder + "/" + Self.keepsReplacedMarker
-        if keepingReplaced, try !Platform.exists(at: marker) {
-            try Platform.makeMark(marker)
-            try Platform.synchronize(folder)
+        let marker = folder + "/" + Self.keptReplacedMarker
+        var isMarked = try Platform.exists(at: marker)
+        if isAfterCrash, !isMarked {
+            let wish = folder + "/" + Snapshot.keepsReplacedMarker
+            if try Platform.exists(at: wish) {
+                // A rename needs no space. The closure may have filled the disk.
+                try Platform.replace(marker, with: wish)
+                isMarked = true
+            } else if keepsReplaced {
+                try Platform.makeMark(marker)
+                isMarked = true
+            }
+            if isMarked { try Platform.synchronize(folder) }
         }
-        let keepsReplaced = try isStateMoved || Platform.exists(at: marker)
         var renamedInPlace: [String] = []
         for (index, place) in places.enumerated() {
             let count = Double(places.count)
             var pathRestore = PathRestore(
                 of: place,
                 from: "\(folder)/\(index)",
-                keepingReplaced: keepsReplaced,
+                keepingReplaced: isStateMoved || isMarked,
                 reportingTo: { report((Double(index) + $0) / count, $1) }
             )
             try pathRestore.run()

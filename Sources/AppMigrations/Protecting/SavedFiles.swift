@@ -54,8 +54,9 @@ struct SavedFiles {
         case replacedAfterCrash
     }
 
-    /// The name of the entry that a restore makes in the snapshot if it keeps all files that it replaces.
-    static var keepsReplacedMarker: String { "keeps-replaced" }
+    /// The name of the entry that a restore after a crash makes in the snapshot if it keeps all files that it
+    /// replaces.
+    static var keptReplacedMarker: String { "kept-replaced" }
 
     /// Removes the snapshot, or moves it aside if it contains replaced files that must be kept.
     ///
@@ -85,7 +86,7 @@ struct SavedFiles {
         if let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, stateFolder) {
             return .stateMoved(from: list.stateFolder)
         }
-        return try Platform.exists(at: folder + "/" + Self.keepsReplacedMarker) ? .replacedAfterCrash : nil
+        return try Platform.exists(at: folder + "/" + Self.keptReplacedMarker) ? .replacedAfterCrash : nil
     }
 
     /// Moves the snapshot to a folder that this library neither restores nor removes, and syncs the move.

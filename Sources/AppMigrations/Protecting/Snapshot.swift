@@ -21,6 +21,12 @@ final class Snapshot {
     /// SQLite"). A database that is restored next to the files of another database would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
+    /// The name of the entry in the snapshot that says that a restore after a crash keeps what it replaces.
+    ///
+    /// The manager's options decide this. Another process, for example an extension with other options, may
+    /// be the one that restores the files.
+    static var keepsReplacedMarker: String { "keeps-replaced" }
+
     let protected: ProtectedPaths
     private let folder: String
     private let lock: FileLock
@@ -37,11 +43,16 @@ final class Snapshot {
 
     /// Writes the list of the protected paths, locks it, and syncs it to disk.
     ///
-    /// ``copy(reportingTo:)`` makes the copies.
+    /// ``copy(reportingTo:)`` makes the copies. If `keepsReplaced` is true, a restore after a crash keeps the
+    /// files that it replaces.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set. In that case, no list was
     ///   created.
-    init(of protected: ProtectedPaths, under lock: FileLock) throws {
+    init(
+        of protected: ProtectedPaths,
+        under lock: FileLock,
+        keepingReplaced keepsReplaced: Bool
+    ) throws {
         self.protected = protected
         self.lock = lock
         let location = protected.location
@@ -63,6 +74,7 @@ final class Snapshot {
             }
             let list = try protected.list(forSnapshotIn: folder)
             listLock = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
+            if keepsReplaced { try Platform.makeMark(folder + "/" + Self.keepsReplacedMarker) }
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {

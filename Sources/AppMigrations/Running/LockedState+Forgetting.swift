@@ -18,7 +18,8 @@ extension LockedState {
             state = nil
         }
         let locked = LockedState(lock, reporter: reporter, state: state)
-        try locked.recover()
+        // Nobody sees what the restore replaces: this call has no event handler. So it is kept.
+        try locked.recover(keepingReplaced: true)
         return locked
     }
 

@@ -6,12 +6,14 @@ extension LockedState {
     ///
     /// Call this first after taking the lock. Otherwise the app could write new data to the files, and a
     /// later restore would overwrite that data.
-    func recover() throws(MigrationError) {
+    ///
+    /// If `keepsReplaced` is true, everything that a restore replaces is kept.
+    func recover(keepingReplaced keepsReplaced: Bool = false) throws(MigrationError) {
         guard let state else { return }
         let version = state.versions.interruption?.version
         if state.versions.awaitsRestore, let version {
             // Another release may have written to the files since the crash.
-            try restore(version, keepingReplaced: reporter.keepsReplacedFiles)
+            try restore(version, afterCrash: true, keepingReplaced: keepsReplaced)
             try finishRestore(state)
             return
         }
@@ -59,15 +61,22 @@ extension LockedState {
 
     /// Restores the files that the migration of `version` protects; throws if the lock was lost.
     ///
-    /// If `keepingReplaced` is true, everything that the restore replaces or removes stays in the snapshot.
-    /// ``discardSnapshot(of:)`` then moves the snapshot aside and reports it.
-    func restore(_ version: AppVersion, keepingReplaced: Bool = false) throws(MigrationError) {
+    /// After a crash, everything that the restore replaces or removes may have to be kept. It then stays in
+    /// the snapshot. ``discardSnapshot(of:)`` moves the snapshot aside and reports it.
+    func restore(
+        _ version: AppVersion,
+        afterCrash isAfterCrash: Bool = false,
+        keepingReplaced keepsReplaced: Bool = false
+    ) throws(MigrationError) {
         do {
             try confirmLock()
             guard let files = try SavedFiles(in: location, of: version) else {
                 throw SavedFiles.missingError(in: location, of: version)
             }
-            renamedInPlace += try files.restore(keepingReplaced: keepingReplaced) { [self] fraction, note in
+            renamedInPlace += try files.restore(
+                afterCrash: isAfterCrash,
+                keepingReplaced: keepsReplaced
+            ) { [self] fraction, note in
                 var event = MigrationEvent(.progressed, managerName: location.name, version: version)
                 event.fraction = fraction
                 event.note = note

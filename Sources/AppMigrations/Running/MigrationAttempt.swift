@@ -85,7 +85,11 @@ final class MigrationAttempt {
             throw cancel(failure)
         }
         do {
-            let snapshot = try Snapshot(of: protected, under: locked.lock)
+            let snapshot = try Snapshot(
+                of: protected,
+                under: locked.lock,
+                keepingReplaced: locked.reporter.keepsReplacedFiles
+            )
             self.snapshot = snapshot
             try protected.refuseConflict()
             try snapshot.copy { [self] fraction, note in

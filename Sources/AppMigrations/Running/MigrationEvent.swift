@@ -86,13 +86,12 @@ public struct MigrationEvent: Sendable {
 extension MigrationEvent: CustomStringConvertible {
     /// A line for a log, such as `Library finished 1.4, attempt 2, 0.25 seconds`.
     ///
-    /// It contains everything that the event has, except ``previousVersion``. Error texts contain paths, and
-    /// the errors of the app's own closures.
+    /// Error texts contain paths, and the errors of the app's own closures.
     public var description: String {
         var line = "\(managerName) \(kind)"
         if let version { line += " \(version)" }
         if let attempt, attempt > 1 { line += ", attempt \(attempt)" }
-        if let fraction { line += ", \(Int(fraction * 100)) %" }
+        if let fraction, fraction.isFinite { line += ", \(Int((fraction * 100).rounded())) %" }
         if let note { line += ", \(note)" }
         if let duration { line += ", \(duration)" }
         if let error { line += ": \(error)" }

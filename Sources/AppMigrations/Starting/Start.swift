@@ -6,14 +6,11 @@
 struct Start: ~Copyable {
     let rules: UpgradeRules
     let timeout: Duration?
-    let keepsReplacedFiles: Bool
     let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
     private var location: StateLocation { rules.location }
     private var file: StateFile { StateFile(location: location) }
-    private var reporter: Reporter {
-        Reporter(location, keepsReplacedFiles: keepsReplacedFiles, onEvent: onEvent)
-    }
+    private var reporter: Reporter { Reporter(location, onEvent: onEvent) }
 
     /// Starts the manager.
     ///
@@ -39,8 +36,8 @@ extension Start {
     /// process has finished.
     ///
     /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken.
-    /// It calls ``SavedFiles/restore(keepingReplaced:reportingTo:)``, which calls ``PathRestore/run()`` for each protected
-    /// path.
+    /// It calls ``SavedFiles/restore(afterCrash:keepingReplaced:reportingTo:)``, which calls
+    /// ``PathRestore/run()`` for each protected path.
     private func restoreAndSaveLaunch(_ found: StateVersions) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.
         if location.isReadOnly { return try StartOutcome(found: found, by: rules) }

@@ -12,13 +12,15 @@ import Testing
     /// A process crashes in a migration, and an older release then adds a file and a line.
     private static func crashAndGoBack(
         in scratch: TemporaryDirectory,
-        protecting paths: [String]
+        protecting paths: [String],
+        isOptionSet: Bool = false
     ) async throws {
         try scratch.write("old a", to: "data/a")
         await #expect(processExitsWith: .signal(SIGKILL)) {
-            [folder = scratch.path as String, paths = paths as [String]] in
+            [folder = scratch.path as String, paths = paths as [String], isOptionSet = isOptionSet as Bool] in
             let scratch = TemporaryDirectory(path: folder)
-            try library("1.1", in: scratch.file("state")).whenMigrating(
+            let options = MigrationManager.Options(keepsReplacedFiles: isOptionSet)
+            try library("1.1", in: scratch.file("state"), options: options).whenMigrating(
                 toVersion: "1.1",
                 protecting: paths.map(scratch.file)
             ) {
@@ -46,9 +48,10 @@ import Testing
     func `what a restore after a crash replaces is kept and reported if the options say so`(
         paths: [String]
     ) async throws {
-        try await Self.crashAndGoBack(in: scratch, protecting: paths)
+        try await Self.crashAndGoBack(in: scratch, protecting: paths, isOptionSet: true)
         let log = Guarded<[MigrationError]>([])
-        let options = MigrationManager.Options(keepsReplacedFiles: true) { event in
+        // For example, an extension restores the files after a crash of the app.
+        let options = MigrationManager.Options { event in
             guard event.kind == .leftoverNotRemoved, let error = event.error else { return }
             log.withLock { $0.append(error) }
         }
@@ -75,7 +78,8 @@ import Testing
     @Test(arguments: protected)
     func `by default, nothing is kept`(paths: [String]) async throws {
         try await Self.crashAndGoBack(in: scratch, protecting: paths)
-        _ = try library("1.1", in: scratch.file("state"))
+        let options = MigrationManager.Options(keepsReplacedFiles: true)
+        _ = try library("1.1", in: scratch.file("state"), options: options)
         try expectRestored()
         try scratch.expectNoCopies()
     }
@@ -90,13 +94,13 @@ import Testing
 
     /// The process crashes after the state says that the files are restored, and before the folder is moved aside.
     @Test(arguments: protected)
-    func `a process with other options keeps what the process before it wanted to keep`(
+    func `the process that moves the folder aside can be another one than that which restored the files`(
         paths: [String]
     ) async throws {
-        try await Self.crashAndGoBack(in: scratch, protecting: paths)
+        try await Self.crashAndGoBack(in: scratch, protecting: paths, isOptionSet: true)
         await #expect(processExitsWith: .signal(SIGKILL)) { [folder = scratch.path as String] in
             let scratch = TemporaryDirectory(path: folder)
-            let options = MigrationManager.Options(keepsReplacedFiles: true) { event in
+            let options = MigrationManager.Options { event in
                 if event.kind == .restored { die() }
             }
             _ = try library("1.1", in: scratch.file("state"), options: options)
@@ -108,15 +112,19 @@ import Testing
     }
 
     /// The first process made the marker, and crashed before it moved anything.
-    @Test(arguments: [false, true])
-    func `a restore that is repeated keeps what it replaces, whatever its options say`(
-        isOptionSet: Bool
-    ) async throws {
+    @Test func `a restore that is repeated keeps what it replaces`() async throws {
         try await Self.crashAndGoBack(in: scratch, protecting: ["data"])
-        try scratch.write("", to: "state/Library.migrations.snapshot/keeps-replaced")
-        let options = MigrationManager.Options(keepsReplacedFiles: isOptionSet)
-        _ = try library("1.1", in: scratch.file("state"), options: options)
+        try scratch.write("", to: "state/Library.migrations.snapshot/kept-replaced")
+        _ = try library("1.1", in: scratch.file("state"))
         try expectRestored()
         try expectKept(protecting: ["data"])
+    }
+
+    @Test(arguments: protected)
+    func `a state that is forgotten after a crash keeps it, too`(paths: [String]) async throws {
+        try await Self.crashAndGoBack(in: scratch, protecting: paths)
+        _ = try MigrationManager.forgetState(named: "Library", stateDirectory: scratch.file("state"))
+        try expectRestored()
+        try expectKept(protecting: paths)
     }
 }

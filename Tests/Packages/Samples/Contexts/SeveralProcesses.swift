@@ -10,9 +10,12 @@ import Testing
 
     let calls = Calls()
     nonisolated func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
+    nonisolated func makeFolders(in folder: URL) throws { calls.add("makeFolders") }
     nonisolated func declareLibrary(_ migrations: MigrationManager, in folder: URL) throws {
         try migrations.whenMigrating(toVersion: "2.0") { calls.add("moveToAppGroup") }
-        try migrations.whenMigrating(toVersion: "3.2") { calls.add("renameDrafts") }
+        try migrations.whenMigrating(toVersion: "3.2", minimumAppVersion: "3.0") {
+            calls.add("renameDrafts")
+        }
     }
 
     @Test func `an extension leaves the update to the app, and an older one leaves newer data alone`()
@@ -31,6 +34,7 @@ import Testing
             try declareLibrary(app, in: container)
             #expect(calls.take() == ["moveToAppGroup", "renameDrafts"])
             #expect(try open("3.2") == .ready)
+            #expect(calls.take() == ["makeFolders"])
             #expect(try open("2.0") == .updateTheApp)
             #expect(calls.take() == [])
         }

@@ -56,6 +56,7 @@ typedef void (*sqlite3_destructor_type)(void *);
 
 #define SQLITE_DENY 1
 #define SQLITE_CREATE_INDEX 1
+#define SQLITE_CREATE_TABLE 2
 #define SQLITE_ALTER_TABLE 26
 #define SQLITE_DELETE 9
 #define SQLITE_DROP_INDEX 10

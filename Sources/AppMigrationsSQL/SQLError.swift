@@ -158,13 +158,16 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             ? "\(path):\(line):\(column)" : "\(path): line \(line), column \(column)"
     }
 
-    /// The first 200 characters.
+    /// The first 200 characters, in one line.
     ///
-    /// They are enough to recognize a statement, and keep an error short enough for one line of a log.
+    /// They are enough to recognize a statement, and keep an error short enough for one line of a log. The
+    /// property ``statement`` has the whole statement with its line breaks.
     private static func shortened(_ statement: String) -> String {
         let limit = 200
-        guard statement.count > limit else { return statement.hasSuffix(";") ? statement : statement + ";" }
-        return "\(statement.prefix(limit))…"
+        let lines = statement.split(whereSeparator: \.isNewline).map { $0.drop { $0.isWhitespace } }
+        let line = lines.joined(separator: " ")
+        guard line.count > limit else { return line.hasSuffix(";") ? line : line + ";" }
+        return "\(line.prefix(limit))…"
     }
 }
 

@@ -68,7 +68,7 @@ import Testing
         let error = try sqlError { try Migrator(SQLMigration.files(in: folder)).migrate(db) }
         #expect(
             error.description == "Migration 2 (b): \(folder)/2_b.sql:2:1: UNIQUE constraint failed: b.x"
-                + " (SQLite error 2067). Statement: INSERT INTO b\n VALUES (1), (1);"
+                + " (SQLite error 2067). Statement: INSERT INTO b VALUES (1), (1);"
                 + " Applied before the failure and kept: 1."
         )
         #expect(error.applied == [1])

@@ -183,10 +183,10 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Parameters:
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
-    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it once, if the
-    ///     ledger was created with too low a version, or if its rows were deleted. Don't pass it at every
-    ///     start: a migration that was merged late, with a version up to this one, would be recorded without
-    ///     having run.
+    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it only if the
+    ///     tables are newer than the ledger: it was created with too low a version, or its rows were deleted.
+    ///     The guide *An app on SQLite* compares the two first. Don't pass it at every start: a migration that
+    ///     was merged late, with a version up to this one, would be recorded without having run.
     /// - Returns: The versions that were recorded.
     /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
     ///   A version above all migrations belongs to a newer release: don't migrate that database.

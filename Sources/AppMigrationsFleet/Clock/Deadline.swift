@@ -16,6 +16,8 @@ struct Deadline: Sendable {
         _ limit: Duration? = nil,
         _ call: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
+        // Without this check, a call that ends at once could end before `onCancel` is called.
+        try Task.checkCancellation()
         let first = FirstResult<Value>()
         let task = Task { first.end(await Result(of: call)) }
         // The limit is computed only now, while the call is already running: dividing a `Duration` takes as

@@ -66,7 +66,8 @@ extension FleetAttempt {
         else { throw SQLError.wrongConnection }
     }
 
-    /// Writes the record of the migration in the closure's transaction, and commits it.
+    /// Records that the migration has run, in the transaction that contains the work of the closure, and
+    /// commits that transaction.
     nonisolated(nonsending) private func recordAndCommit(
         on db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {

@@ -24,8 +24,8 @@ extension FleetMigrationManager {
     /// Calls `body` with a manager that runs nothing, and returns a row for each of its declarations.
     ///
     /// `base` has the versions and the rules that decide about each declaration. `state` is the state in the
-    /// store, or the state that this manager assumes if there is none. `found` says whether a host has the
-    /// lease.
+    /// store. If the store has no state, a read-only manager passes the one that a first run would create.
+    /// `found` says whether a host has the lease.
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
         from base: Declarations,

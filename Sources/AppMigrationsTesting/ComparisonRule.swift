@@ -29,9 +29,9 @@ public struct ComparisonRule: Sendable {
 
     /// Files that `difference` compares.
     ///
-    /// It gets the paths of the expected file and of the actual file, and returns `nil` if the files are equal.
-    /// Otherwise it returns the end of a sentence, such as `has 3 notes and not 4`. The report puts the file's
-    /// path before it. Use this rule to compare databases by their contents.
+    /// It gets the paths of the expected file and of the actual file, and returns `nil` if the files are
+    /// equal. Otherwise it returns the end of a sentence, such as `has 3 notes and not 4`. The report puts
+    /// the file's path before it. Use this rule to compare databases by their contents.
     public static func comparing(
         _ pattern: String,
         by difference: @escaping @Sendable (_ expected: String, _ found: String) throws -> String?

@@ -19,12 +19,13 @@ public protocol FleetStore: Sendable {
     /// Comparing the revision and replacing the document are one step: if two hosts replace the same
     /// revision, one of them is refused.
     ///
+    /// The manager reads the document again if this method returns `nil`, and also if it throws.
+    ///
     /// - Returns: The revision of the new document. `nil` if nothing was written, because another host was
     ///   faster: the document has another revision, or the revision is `nil` and there is a document. It may
     ///   also be `nil` if the document can't be replaced at the moment, for example because its row is
-    ///   locked. The manager then reads the document again.
-    /// - Throws: Any error if the document could not be replaced, or if it isn't known whether it was. The
-    ///   manager then reads the document again.
+    ///   locked.
+    /// - Throws: Any error if the document could not be replaced, or if it isn't known whether it was.
     func replaceDocument(
         named name: String,
         ifRevision revision: FleetRevision?,

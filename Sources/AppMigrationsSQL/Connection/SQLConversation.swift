@@ -50,7 +50,8 @@ package final class SQLConversation {
     package var commentPrefix = ""
     /// The error that the app's closure threw, and the message of the ``SQLError`` that wraps it.
     ///
-    /// ``cause(of:)`` recognizes the wrapped error by that message.
+    /// ``cause(of:)`` compares the message with that of a later error, to find out whether the later error
+    /// is this one.
     private var failure: (cause: any Error, message: String)?
 
     /// Creates a conversation with a connection that blocks.

@@ -112,8 +112,9 @@ package protocol SQLSession {
 
     /// Runs `body`, which begins a transaction, and sets how durable its commits are.
     ///
-    /// If `isDurable` is true, each commit survives a power failure. If it is false, a power failure may undo
-    /// a commit, unless a durable commit has followed it.
+    /// If `isDurable` is true, a commit has reached the disk when it returns, so a power failure can't undo
+    /// it. If `isDurable` is false, a power failure can undo the commit, until a later durable commit has
+    /// returned.
     func withCommits(durable isDurable: Bool, _ body: SQLOperation) throws(SQLError)
 }
 

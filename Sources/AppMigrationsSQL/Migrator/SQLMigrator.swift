@@ -130,8 +130,8 @@ extension SQLMigrator where Connection: SQLConnection {
     ///     PostgreSQL, also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
     /// - Throws: ``SQLError`` with the version, the file, the line and the column. ``SQLError/applied`` has
-    ///   the versions that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
-    ///   is thrown, so that nobody assumes a complete schema.
+    ///   the versions that stay applied. If an answer of `progress` leaves migrations pending,
+    ///   ``SQLError/Code/stopped`` is thrown, so that nobody assumes a complete schema.
     @discardableResult
     public func migrate(
         _ db: Connection,
@@ -185,8 +185,8 @@ extension SQLMigrator where Connection: SQLConnection {
     ///   - db: A connection that is not in a transaction.
     ///   - correcting: True also records the versions that an existing ledger lacks. Pass it only if the
     ///     tables are newer than the ledger: it was created with too low a version, or its rows were deleted.
-    ///     The guide *An app on SQLite* compares the two first. Don't pass it at every start: a migration that
-    ///     was merged late, with a version up to this one, would be recorded without having run.
+    ///     The guide *An app on SQLite* compares the two first. Don't pass it at every start: a migration
+    ///     that was merged late, with a version up to this one, would be recorded without having run.
     /// - Returns: The versions that were recorded.
     /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
     ///   A version above all migrations belongs to a newer release: don't migrate that database.

@@ -9,8 +9,10 @@ internal import CAppMigrationsSQLite
 /// that run at the same time need a connection each.
 ///
 /// If a task is cancelled while it runs a statement or waits for a lock, the statement stops and throws
-/// `SQLError.Code.cancelled`. A very short statement may still complete. The connection changes no settings:
-/// foreign keys and the journal mode keep the defaults of SQLite or of the file.
+/// `SQLError.Code.cancelled`. A very short statement may still complete.
+///
+/// Opening a connection sets no pragma. So foreign keys are on or off as in every new connection of this
+/// SQLite, and the journal mode is the one that the file has.
 public final class SQLiteConnection: SQLConnection, Sendable {
     public static var dialect: SQLDialect { .sqlite }
 

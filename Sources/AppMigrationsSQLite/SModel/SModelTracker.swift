@@ -5,8 +5,8 @@ public import AppMigrationsSQL
 ///
 /// sModel (github.com/FamilySearch/sModel) runs an array of SQL texts, which it calls definitions, and counts
 /// in the database how many of them have run. Its versions 1 and 2 count in `PRAGMA user_version`. Version 3
-/// counts in the table `_sModel_DBDefTracker`, with one row for each namespace. It sets `user_version` to 1000
-/// plus the version of its own tables.
+/// counts in the table `_sModel_DBDefTracker`, with one row for each namespace. It sets `user_version` to
+/// 1000 plus the version of its own tables.
 ///
 /// The guide *Coming from sModel* has a whole file that uses this type.
 public struct SModelTracker: Sendable {
@@ -56,13 +56,13 @@ public struct SModelTracker: Sendable {
     /// Raises sModel's number to `version`, so that sModel doesn't run these definitions again.
     ///
     /// Call this for the definitions that you record with `markApplied`. ``migrations(_:)`` does it for those
-    /// that run. Suppose that a user goes back to a release with sModel. If its number is too low, sModel runs
-    /// definitions whose work is already done. They fail, and then sModel deletes the database.
+    /// that run. Suppose that a user goes back to a release with sModel. If its number is too low, sModel
+    /// runs definitions whose work is already done. They fail, and then sModel deletes the database.
     ///
     /// If sModel's number isn't lower than `version`, the number stays. If the number is raised, the hash of
-    /// the definitions, which sModel keeps next to it, is cleared. sModel doesn't compare an empty hash. A table
-    /// that sModel hasn't finished, or whose hash is NULL, is completed: sModel 3.1 ignores a row without a
-    /// hash.
+    /// the definitions, which sModel keeps next to it, is cleared. sModel doesn't compare an empty hash. A
+    /// table that sModel hasn't finished, or whose hash is NULL, is completed: sModel 3.1 ignores a row
+    /// without a hash.
     ///
     /// - Parameters:
     ///   - version: The number of definitions.
@@ -107,7 +107,8 @@ extension SModelTracker {
         return names
     }
 
-    /// False if there is a table that version 3 of sModel hasn't finished, or that lacks values which it needs.
+    /// False if there is a table that version 3 of sModel hasn't finished, or that lacks values which it
+    /// needs.
     private func isTableUsable(by db: SQLiteConnection) throws(SQLError) -> Bool {
         let columns = try columns(in: db)
         if columns.isEmpty { return true }
@@ -130,8 +131,8 @@ extension SModelTracker {
     /// Completes the table, so that each version of sModel reads every row of it.
     ///
     /// sModel 3.1 skips a row whose hash is NULL. It would run all definitions of that namespace again. The
-    /// table of sModel 3.0 has no column for the hash, and ignores it. While `user_version` is below 1000, the
-    /// number in it counts. So that number is moved into the table, as sModel does.
+    /// table of sModel 3.0 has no column for the hash, and ignores it. While `user_version` is below 1000,
+    /// the number in it counts. So that number is moved into the table, as sModel does.
     private func makeTableUsable(in db: SQLiteConnection) throws(SQLError) {
         if try !columns(in: db).contains("lastHash") {
             try db.query("ALTER TABLE \(Self.table) ADD COLUMN lastHash TEXT")

@@ -7,7 +7,7 @@ struct SchemaPlanner {
     private var steps = [SchemaPlan.Step]()
     /// The schema after the renames that are planned so far.
     private var renamedSchema: SchemaSnapshot
-    /// Compares the objects of `renamedSchema` with those of the target.
+    /// Tells which objects of `renamedSchema` differ from those of the target.
     private var form: SchemaForm
 
     private var target: SchemaSnapshot { comparison.target }
@@ -44,8 +44,9 @@ struct SchemaPlanner {
         try renameTables()
         let renamedColumns = try renameColumns()
         form = SchemaForm(renamedSchema, target)
-        // The expressions of the rebuilds read tables and views as they were before the plan. So these are
-        // dropped, and created again, only after the rebuilds.
+        // An expression of a rebuild may read another table or a view, and has to see it as it was before the
+        // plan. So the tables and views that such an expression reads are kept until the rebuilds are done,
+        // and only then dropped and created again.
         dropStaleObjects()
         try replaceTables()
         for change in changes {

@@ -153,7 +153,7 @@ extension TableRebuild {
         )
     }
 
-    /// Refuses a trigger that fires on updates of a column which the new table doesn't have.
+    /// Throws if a trigger is declared with `UPDATE OF` a column that the new table doesn't have.
     func checkTriggers(
         _ triggers: [SchemaObject],
         of old: TableShape,

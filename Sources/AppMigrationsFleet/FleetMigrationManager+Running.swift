@@ -185,8 +185,10 @@ extension FleetMigrationManager {
     /// run would create.
     var hasAssumedState: Bool { options.isReadOnly && launch == .first }
 
-    /// The state in the store. If the store has no state, a read-only manager returns the state that a first
-    /// run would create, and any other manager throws.
+    /// The state in the store.
+    ///
+    /// If the store has no state, a read-only manager returns the state that a first run would create, and
+    /// any other manager throws.
     func stateOrAssumed(in found: StateRepository.Found) throws(MigrationError) -> MigrationState {
         if found.state == nil, hasAssumedState {
             return MigrationState(name: name, versions: declarations.withLock { $0.versions })

@@ -59,6 +59,7 @@ extension MigrationManager {
         MigrationRun(
             of: declaration,
             protecting: paths,
+            keepingReplaced: options.keepsReplacedFiles,
             lockTimeout: options.lockTimeout,
             attemptLimit: options.attemptLimit,
             reporter: reporter,

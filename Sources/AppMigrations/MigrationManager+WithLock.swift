@@ -22,12 +22,8 @@ extension MigrationManager {
     ///   `stateNotSaved`.
     public func withLock(_ body: () throws -> Void) throws {
         if try !callsBack() { return }
-        var wait = lockWait(of: .synchronous)
         let locked = try withoutCall { () throws(MigrationError) in
-            while true {
-                if let lock = try wait.step() { return try usableState(under: lock) }
-                Platform.pause(wait.pause)
-            }
+            try usableState(under: LockedState.takeLock(reporter, timeout: options.lockTimeout))
         }
         // The lock is released when `locked` is.
         defer { withExtendedLifetime(locked) {} }
@@ -45,16 +41,17 @@ extension MigrationManager {
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws {
         if try !callsBack() { return }
-        var wait = lockWait(of: .asynchronous)
-        var lock = try withoutCall { () throws(MigrationError) in try wait.step() }
-        while lock == nil {
+        var wait = LockWait(reporter, version: nil, timeout: options.lockTimeout, caller: .asynchronous)
+        func stateIfLocked() throws(MigrationError) -> LockedState? {
+            try withoutCall { () throws(MigrationError) in
+                try wait.step().map { lock throws(MigrationError) in try usableState(under: lock) }
+            }
+        }
+        var locked = try stateIfLocked()
+        while locked == nil {
             // If the task is cancelled, the sleep ends early, and the next step throws.
             do { try await Task.sleep(nanoseconds: Platform.nanoseconds(wait.pause)) } catch {}
-            lock = try withoutCall { () throws(MigrationError) in try wait.step() }
-        }
-        guard let lock else { return }
-        let locked = try withoutCall { () throws(MigrationError) in
-            try usableState(under: lock)
+            locked = try stateIfLocked()
         }
         defer { withExtendedLifetime(locked) {} }
         let token = RunToken(location)
@@ -96,10 +93,6 @@ extension MigrationManager {
             throw location.cancelled(nil, while: "was about to call the closure of withLock")
         }
         return locked
-    }
-
-    private func lockWait(of caller: LockWait.Caller) -> LockWait {
-        LockWait(reporter, version: nil, timeout: options.lockTimeout, caller: caller)
     }
 
     /// Adds to the errors of `body` that the closure was not called.

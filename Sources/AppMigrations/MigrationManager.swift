@@ -142,14 +142,7 @@ extension MigrationManager {
 
     var location: StateLocation { rules.location }
     var file: StateFile { StateFile(location: location) }
-    var reporter: Reporter {
-        Reporter(
-            location,
-            keepsReplacedFiles: options.keepsReplacedFiles,
-            onEvent: options.onEvent,
-            rehearsal: rehearsal
-        )
-    }
+    var reporter: Reporter { Reporter(location, onEvent: options.onEvent, rehearsal: rehearsal) }
 }
 
 extension MigrationManager {

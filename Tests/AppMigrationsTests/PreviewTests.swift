@@ -37,6 +37,22 @@ import Testing
         #expect(MemoryLayout<MigrationError>.size == MemoryLayout<Int>.size)
     }
 
+    @Test(arguments: [(0.29, ", 29 %"), (1, ", 100 %"), (.nan, ""), (.infinity, ""), (1e300, ""), (-1, "")])
+    func `an event is a line, whatever fraction it has`(fraction: Double, text: String) {
+        let event = MigrationEvent(
+            kind: .progressed,
+            managerName: "Library",
+            version: version("1.4"),
+            attempt: 2,
+            fraction: fraction,
+            note: "notes",
+            duration: .seconds(3),
+            error: MigrationError(code: .tooOld)
+        )
+        #expect("\(event)" == "Library progressed 1.4, attempt 2\(text), notes, 3.0 seconds: tooOld")
+        #expect("\(MigrationEvent(kind: .waiting, managerName: "Library", attempt: 1))" == "Library waiting")
+    }
+
     @Test func `an event and a row of a plan have what they are made of`() {
         let error = MigrationError(code: .migrationFailed)
         let event = MigrationEvent(

@@ -56,8 +56,13 @@ final class MigrationAttempt {
     }
 
     /// Copies the protected files, if there are any, and saves that the attempt has begun.
-    func begin(protecting paths: [String]) throws(MigrationError) {
-        if !paths.isEmpty { try copyFiles(at: paths) }
+    ///
+    /// If `keepsReplaced` is true, a restore after a crash keeps the files that it replaces.
+    func begin(
+        protecting paths: [String],
+        keepingReplaced keepsReplaced: Bool
+    ) throws(MigrationError) {
+        if !paths.isEmpty { try copyFiles(at: paths, keepingReplaced: keepsReplaced) }
         context.reachRehearsalPoint(paths.isEmpty ? .beforeInterruption : .afterCopying)
         let begun = before.beginningAttempt(initialInterruption, minimumAppVersion: minimumAppVersion)
         if let failure = locked.saveBestEffort(begun) { throw cancel(failure) }
@@ -70,7 +75,10 @@ final class MigrationAttempt {
     /// Before that, it saves in the state that copying has begun. So a crash during the copy counts like a
     /// crash in the closure. If every start crashes during the copy, the limit of attempts ends that. This
     /// first save sets no new minimum app version, because the app's data hasn't changed yet.
-    private func copyFiles(at paths: [String]) throws(MigrationError) {
+    private func copyFiles(
+        at paths: [String],
+        keepingReplaced keepsReplaced: Bool
+    ) throws(MigrationError) {
         let protected: ProtectedPaths
         do {
             protected = try ProtectedPaths(paths, of: version, in: location)
@@ -88,7 +96,7 @@ final class MigrationAttempt {
             let snapshot = try Snapshot(
                 of: protected,
                 under: locked.lock,
-                keepingReplaced: locked.reporter.keepsReplacedFiles
+                keepingReplaced: keepsReplaced
             )
             self.snapshot = snapshot
             try protected.refuseConflict()

@@ -91,7 +91,8 @@ extension MigrationEvent: CustomStringConvertible {
         var line = "\(managerName) \(kind)"
         if let version { line += " \(version)" }
         if let attempt, attempt > 1 { line += ", attempt \(attempt)" }
-        if let fraction, fraction.isFinite { line += ", \(Int((fraction * 100).rounded())) %" }
+        // An app may make an event with any number, and `Int` traps for those that it can't hold.
+        if let fraction, 0...1 ~= fraction { line += ", \(Int((fraction * 100).rounded())) %" }
         if let note { line += ", \(note)" }
         if let duration { line += ", \(duration)" }
         if let error { line += ": \(error)" }

@@ -6,6 +6,7 @@
 struct MigrationRun: ~Copyable {
     private let declaration: Declarations.Declaration
     private let paths: [String]
+    private let keepsReplacedFiles: Bool
     private let attemptLimit: Int?
     private let reporter: Reporter
     private var wait: LockWait
@@ -16,6 +17,7 @@ struct MigrationRun: ~Copyable {
     init(
         of declaration: Declarations.Declaration,
         protecting paths: [String],
+        keepingReplaced keepsReplacedFiles: Bool,
         lockTimeout: Duration?,
         attemptLimit: Int?,
         reporter: Reporter,
@@ -23,6 +25,7 @@ struct MigrationRun: ~Copyable {
     ) {
         self.declaration = declaration
         self.paths = paths
+        self.keepsReplacedFiles = keepsReplacedFiles
         self.attemptLimit = attemptLimit
         self.reporter = reporter
         wait = LockWait(reporter, version: declaration.version, timeout: lockTimeout, caller: caller)
@@ -77,7 +80,7 @@ struct MigrationRun: ~Copyable {
             isProtecting: !paths.isEmpty,
             under: locked
         )
-        try attempt.begin(protecting: paths)
+        try attempt.begin(protecting: paths, keepingReplaced: keepsReplacedFiles)
         self.attempt = attempt
     }
 

@@ -1,23 +1,15 @@
-/// Sends a manager's events to the app.
-///
-/// It also has the hook of a rehearsal, if there is one, and knows what a restore does with replaced files.
+/// Sends a manager's events to the app, and keeps the hook of a rehearsal, if there is one.
 final class Reporter: Sendable {
     let location: StateLocation
     let rehearsal: (any RehearsalHook)?
-
-    /// ``MigrationManager/Options/keepsReplacedFiles``.
-    let keepsReplacedFiles: Bool
-
     private let onEvent: (@Sendable (MigrationEvent) -> Void)?
 
     init(
         _ location: StateLocation,
-        keepsReplacedFiles: Bool = false,
         onEvent: (@Sendable (MigrationEvent) -> Void)? = nil,
         rehearsal: (any RehearsalHook)? = nil
     ) {
         self.location = location
-        self.keepsReplacedFiles = keepsReplacedFiles
         self.rehearsal = rehearsal
         self.onEvent = onEvent
     }

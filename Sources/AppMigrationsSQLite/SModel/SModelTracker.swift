@@ -1,4 +1,3 @@
-internal import AppMigrations
 public import AppMigrationsSQL
 
 /// The number of definitions that sModel has run in a database.
@@ -69,19 +68,14 @@ public struct SModelTracker: Sendable {
     ///   - db: The connection to the database. If it is in a transaction, the change is part of it.
     /// - Throws: `SQLError`. Then sModel's number is as it was.
     public func raiseVersion(to version: Int64, in db: SQLiteConnection) throws(SQLError) {
-        let found = try self.version(in: db)
-        if found >= version, try isTableUsable(by: db) { return }
-        try SQLConversation(db).inSavepoint { () throws(SQLError) in
-            if try columns(in: db).isEmpty {
-                if namespace.isEmpty, version < Self.firstOwnVersion {
-                    let found = try versionInHeader(of: db) ?? 0
-                    try db.query("PRAGMA user_version = \(max(found, version))")
-                    return
-                }
-                try createTable(in: db)
+        // Usually there is nothing to do. Then no lock is needed.
+        if try hasRecorded(version, in: db) { return }
+        do {
+            try db.transaction {
+                if try !hasRecorded(version, in: db) { try record(version, in: db) }
             }
-            try makeTableUsable(in: db)
-            try save(version, of: namespace, in: db)
+        } catch {
+            throw SQLError.wrapped(error, as: .statementFailed)
         }
     }
 }
@@ -105,6 +99,24 @@ extension SModelTracker {
             names.append(try row[0].value(as: String.self))
         }
         return names
+    }
+
+    /// True if every version of sModel reads a number that isn't lower than `version`.
+    private func hasRecorded(_ version: Int64, in db: SQLiteConnection) throws(SQLError) -> Bool {
+        if try self.version(in: db) < version { return false }
+        return try isTableUsable(by: db)
+    }
+
+    private func record(_ version: Int64, in db: SQLiteConnection) throws(SQLError) {
+        if try columns(in: db).isEmpty {
+            if namespace.isEmpty, version < Self.firstOwnVersion {
+                try db.query("PRAGMA user_version = \(version)")
+                return
+            }
+            try createTable(in: db)
+        }
+        try makeTableUsable(in: db)
+        try save(version, of: namespace, in: db)
     }
 
     /// False if there is a table that version 3 of sModel hasn't finished, or that lacks values which it

@@ -96,6 +96,14 @@ import Testing
         #expect(try db.userVersion == 1_002)
     }
 
+    @Test func `a lower number in the header lowers nothing`() throws {
+        let db = try Self.database(
+            Self.table + "PRAGMA user_version = 1; INSERT INTO _sModel_DBDefTracker VALUES ('', 2, 0, 'x')"
+        )
+        try SModelTracker(namespace: "songs").raiseVersion(to: 7, in: db)
+        #expect(try Self.rows(in: db) == [["", 2, "x"], ["songs", 7, ""]])
+    }
+
     /// A new install has no table yet.
     ///
     /// Version 3 of sModel would run the definitions of each namespace.

@@ -68,12 +68,15 @@ extension SQLiteConnection {
         return [[.integer(time <= .zero ? 0 : Int64(time.wholeMilliseconds))]]
     }
 
-    /// Keeps the wait of a `PRAGMA busy_timeout` that SQLite itself ran, and installs this connection's
-    /// handlers again.
+    /// If SQLite itself ran a `PRAGMA busy_timeout`, keeps its wait and installs this connection's handlers
+    /// again.
     ///
     /// ``handleBusyTimeoutPragma(_:)`` recognizes only the text that the migrator sends. If an app writes the
     /// pragma differently or in a script, SQLite replaces this connection's busy handler. Then the migrator's
     /// `lockTimeout` and a cancelled task would have no effect on the wait.
+    ///
+    /// A wait of 0 isn't recognized, because the pragma also returns 0 while this connection's handler is
+    /// installed.
     func adoptBusyTimeout() throws(SQLError) {
         // If the connection can't be used, the caller's next statement throws the reason.
         guard state.withLock({ !$0.isClosed && $0.endedBy == nil }) else { return }

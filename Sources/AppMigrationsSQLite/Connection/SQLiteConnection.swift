@@ -97,7 +97,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// Closes the connection; every later call throws `SQLError.Code.closed`.
     ///
     /// If you don't call this, the connection is closed when the last reference to this object is released.
-    /// In both cases, a transaction that is still open is rolled back.
+    /// In both cases, a transaction that is still open is rolled back. A borrowed connection stays open for
+    /// its owner, and so does its transaction.
     public func close() {
         let closesNow = state.withLock { state in
             defer { state.isClosed = true }

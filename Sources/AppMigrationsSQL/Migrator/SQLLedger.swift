@@ -39,8 +39,9 @@ final class SQLLedger: LedgerTable {
 
     /// Reads the versions, if possible without reading the columns first.
     ///
-    /// On SQLite, a start usually needs only one statement for this. PostgreSQL ends a transaction after an
-    /// error, so there the columns are read first. If the ledger doesn't exist, ``versions`` is empty.
+    /// On SQLite, a start usually needs only one statement for this. On PostgreSQL, a transaction refuses all
+    /// statements after an error, so the columns are read first. If the ledger doesn't exist, ``versions`` is
+    /// empty.
     func readVersionsQuickly() throws(SQLError) {
         if session.canContinueAfterErrors {
             // The error may only mean that the ledger is missing. It is ignored, because `read()` finds that

@@ -114,6 +114,7 @@ extension SModelTracker {
         let columns = try columns(in: db)
         if columns.isEmpty { return true }
         if !columns.contains("lastHash") { return false }
+        // The column for the hash belongs to version 2 of sModel's own tables.
         if try db.userVersion < Self.firstOwnVersion + 2 { return false }
         return try db.query("SELECT 1 FROM \(Self.table) WHERE lastHash IS NULL").isEmpty
     }

@@ -4,10 +4,12 @@ import AppMigrationsSystem
 extension MigrationGate {
     /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
     ///
-    /// - 75: It may succeed later. The errors are `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and each
-    ///   `MigrationError` whose `isTransient` is true.
-    /// - 77: Permissions are missing. A system call failed with `EACCES`, `EPERM` or `EROFS`, and the error
-    ///   isn't transient. On a locked device, these errors are transient.
+    /// - 75: It may succeed later. The errors are `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and
+    ///   each `MigrationError` whose `isTransient` is true.
+    /// - 77: Permissions are missing. The error was caused by a system call that failed with `EACCES`,
+    ///   `EPERM` or `EROFS`, and `isTransient` is false. This also applies to `stateUnreadable`. But that
+    ///   error is transient, and the code is 75, if the device may be locked: after `EPERM`, and on Apple's
+    ///   systems also after `EACCES`.
     /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp` and
     ///   `stateFromNewerFormat`.
     /// - 130: The user has cancelled. The errors are `CancellationError` and `cancelled`.

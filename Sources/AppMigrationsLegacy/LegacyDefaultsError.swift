@@ -22,8 +22,8 @@ public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
 
     /// The error of reading, decoding or writing the file, if the keys are in a file.
     ///
-    /// It is `nil` for user defaults, because the system doesn't report why they couldn't be saved. It is also
-    /// `nil` if the file isn't a dictionary.
+    /// It is `nil` for user defaults, because the system doesn't report why they couldn't be saved. It is
+    /// also `nil` if the file isn't a dictionary.
     public let underlyingError: (any Error)?
 
     init(code: Code, key: String?, description: String, underlyingError: (any Error)? = nil) {

@@ -25,9 +25,9 @@ extension MigrationManager {
     ///     Releases with the old library don't know it.
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
     ///     `whenMigrating(toVersion:)`. If the process died in the closure, `run` is called again, even if an
-    ///     older release has run the migration since then. The restore undoes the work of that release, and
-    ///     also everything that the user did to these files in it. The option
-    ///     `MigrationManager.Options.keepsReplacedFiles` keeps what the restore replaces.
+    ///     older release has run the migration since then. The restore undoes the work of that release on
+    ///     these files, and everything that the user did to them with that release. The option
+    ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of `whenMigrating(toVersion:)`. Also a ``LegacyDefaultsError``, if the old

@@ -79,7 +79,7 @@ extension SQLError {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
-    /// Wraps the error that the caller's closure threw for a store.
+    /// Wraps an error that the caller's closure threw while it worked on a store.
     ///
     /// Adds the store's path, and `outcome`: a sentence about the state in which the store is now.
     ///

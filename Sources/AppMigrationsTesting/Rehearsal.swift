@@ -12,8 +12,8 @@ public import AppMigrations
 /// It also starts releases below a `minimumAppVersion:` on data that they must no longer change.
 ///
 /// Every run begins with a new copy of the data, and must end with the same data as the others. The only
-/// exception is the run after an interrupted install. It has no data to compare, so it only has to complete
-/// without an error.
+/// exception is the run after an interrupted install: an older release was killed before it created any
+/// data. This run has no data to compare, so it only has to complete without an error.
 ///
 /// A rehearsal doesn't fail a test itself. It returns a ``RehearsalReport``. Call its
 /// ``RehearsalReport/requireClean()`` in your test, which throws the first finding.
@@ -51,9 +51,9 @@ public struct Rehearsal: Sendable {
     ///   - upgradesFrom: The oldest version whose data the app still upgrades, as in
     ///     `MigrationManager.Options`. You may have removed migrations up to this version. A starting point
     ///     below it is reported as a finding.
-    ///   - startingPoints: The versions that users upgrade from, with their data. The result of
-    ///     each one is compared with the result of upgrading the newest one in one jump, because that jump
-    ///     runs the fewest migrations.
+    ///   - startingPoints: The versions that users upgrade from, with their data. The resulting data of each
+    ///     version is compared with the data that one jump from the newest version produces, because that
+    ///     jump runs the fewest migrations.
     ///   - rules: The differences that are allowed. If several rules match a path, the first one applies.
     ///   - file: The path of a text file, kept with the tests, that has a line for each version that any
     ///     rehearsal has declared. The first rehearsal creates it. Later ones append to it and report
@@ -99,9 +99,9 @@ public struct Rehearsal: Sendable {
     ///
     /// All other runs use the versions of the starting points.
     ///
-    /// If you pass `before:`, and there are older releases with this library, the declarations also run on
-    /// an empty folder with the state of the newest of these releases. A new user of that release has such a
-    /// folder if the first start was killed before it created the data.
+    /// If you pass `before:`, a starting point is a fresh install, and there are older releases with this
+    /// library, the declarations also run on an empty folder with the state of the newest of these releases.
+    /// A new user of that release has such a folder if the first start was killed before it created the data.
     ///
     /// - Parameters:
     ///   - firstRun: The expression that your app passes as `firstRun:`, for the data in the given folder.

@@ -81,7 +81,7 @@ extension RehearsalStage {
     /// after the update, the newer migrations run on an empty folder.
     private func interruptedInstalls(at point: Int) -> [Scenario] {
         guard rehearsal.startingPoints[point].kind == .freshInstall, let adoption else { return [] }
-        // A release below `upgradesFrom:` left a state that this release refuses.
+        // The current release refuses the state of a release below `upgradesFrom:`.
         let first = max(adoption, oldest ?? adoption)
         guard let release = releases(after: nil).dropLast().last(where: { $0 >= first }) else { return [] }
         return [Scenario(kind: .interruptedInstall(release), point: point, launches: [current])]

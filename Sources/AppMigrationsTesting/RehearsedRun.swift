@@ -28,9 +28,9 @@ public struct RehearsedRun: Sendable {
     /// `firstRun:` threw.
     public internal(set) var answer: MigrationManager.FirstRun?
 
-    /// True if the resulting data was compared with that of another run.
+    /// False for the run after an interrupted install, whose resulting data can't be compared.
     ///
-    /// After an interrupted install there is no data, so the migrations only have to complete without an
-    /// error. Such a run doesn't count as a test of a migration.
+    /// An interrupted install has no data, so the migrations only have to complete without an error. Such a
+    /// run doesn't count as a test of a migration.
     var isCompared = true
 }

@@ -74,7 +74,7 @@ package final class SQLConversation {
 
     /// True if the task of the caller was cancelled.
     ///
-    /// On an asynchronous connection, this says what was true at the last answer.
+    /// On an asynchronous connection, this value is updated only with each answer.
     package var isCancelled: Bool { thread?.isCancelled ?? Task<Never, Never>.isCancelled }
 
     // Not inlined: it is called in many places, and inlining would make the binary larger.
@@ -132,8 +132,8 @@ package final class SQLConversation {
 
     /// Runs `body` and then `cleanup`, even if `body` failed.
     ///
-    /// If both fail, the error of `body` is thrown, and its message says that the cleanup failed as well.
-    /// There the cleanup is called `action`.
+    /// If both fail, the error of `body` is thrown, and its message says that the cleanup failed as well. In
+    /// that message, `action` is the name of the cleanup.
     package func withCleanup(
         _ action: String,
         by cleanup: SQLOperation,
@@ -147,8 +147,8 @@ package final class SQLConversation {
 
     /// Runs `cleanup` after an error, and returns that error.
     ///
-    /// If the cleanup fails as well, the message of the returned error says so. There the cleanup is called
-    /// `action`.
+    /// If the cleanup fails as well, the message of the returned error says so. In that message, `action` is
+    /// the name of the cleanup.
     package func runCleanup(
         _ action: String,
         after error: SQLError,
@@ -259,9 +259,9 @@ package final class SQLConversation {
                 if isCleanup { return [] }
                 throw errorOfSilentConnection
             }
-            // A rollback never waits for a lock, so it has no good reason to take long. With
-            // `.outsideTransaction`, the watch gives it up after a while. For any other statement in a
-            // transaction, the watch asks the server whether it is still running.
+            // A rollback never waits for a lock, so the server should answer it soon. For
+            // `.outsideTransaction`, the watch stops waiting after a time limit. For a transaction, the watch
+            // would ask the server again and again whether the statement is still running.
             let context = isCleanup && statementContext != nil ? .outsideTransaction : statementContext
             return try await watch.answer(in: context, of: type(of: db)) {
                 try await request.answer(awaiting: db) {}

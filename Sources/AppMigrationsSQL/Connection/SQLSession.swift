@@ -72,8 +72,8 @@ package protocol SQLSession {
     ///
     /// Does nothing if `isApplied` returns true.
     ///
-    /// Each of its statements contains `name` in a comment. From that comment, other hosts see that the
-    /// script is running.
+    /// Each statement that this sends contains `name` in a comment. From that comment, other hosts see that
+    /// the script is running.
     func runOutsideTransaction(
         _ script: String,
         as name: String,

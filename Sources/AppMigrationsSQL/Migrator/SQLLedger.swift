@@ -37,9 +37,10 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// Reads the versions, usually without reading the columns first.
+    /// Reads the versions, if possible without reading the columns first.
     ///
-    /// So a start reads the versions with a single statement. If the ledger doesn't exist, ``versions`` is
+    /// On SQLite, a start usually needs only one statement for this. On PostgreSQL, a transaction refuses all
+    /// statements after an error, so the columns are read first. If the ledger doesn't exist, ``versions`` is
     /// empty.
     func readVersionsQuickly() throws(SQLError) {
         if session.canContinueAfterErrors {
@@ -98,8 +99,8 @@ final class SQLLedger: LedgerTable {
 
     /// True if a version was applied.
     ///
-    /// If `dataVersion` is `nil`, this asks the database. Otherwise it looks into ``versions``, which are read
-    /// again only if the ledger may have been written since they were read.
+    /// If `dataVersion` is `nil`, this asks the database. Otherwise it searches ``versions``. Before that, it
+    /// reads them again if the ledger may have been written since the last time.
     func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
         let sql = "SELECT 1 FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
         guard let dataVersion else { return try !session.db.query(sql).isEmpty }
@@ -169,9 +170,10 @@ final class SQLLedger: LedgerTable {
 
     /// Throws if another migrator wrote the ledger.
     ///
-    /// It is another migrator's if all its checksums differ from those of this app, and the database has none
-    /// of the tables that the app's migrations create. If a migration of this app was only edited after its
-    /// release, this doesn't throw: the app's tables exist, or another row has the right checksum.
+    /// The ledger belongs to another migrator if all its checksums differ from those of this app, and the
+    /// database has none of the tables that the app's applied migrations create. If a migration of this app
+    /// was only edited after its release, this doesn't throw: the app's tables exist, or another row has the
+    /// right checksum.
     func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
         try compare(with: steps)
         guard let version = changed.first, !hasOwnRow else { return }

@@ -32,8 +32,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     ///     seconds. It is also called before each further try of a script that couldn't lock a table.
     /// - Returns: The migrations that this call applied.
     /// - Throws: ``SQLError`` with the version, the file, the line and the column. ``SQLError/applied`` has
-    ///   the versions that stay applied. If an answer of `progress` leaves migrations pending, ``SQLError/Code/stopped``
-    ///   is thrown.
+    ///   the versions that stay applied. If an answer of `progress` leaves migrations pending,
+    ///   ``SQLError/Code/stopped`` is thrown.
     @discardableResult
     public nonisolated(nonsending) func migrate(
         _ db: Connection,

@@ -31,8 +31,9 @@ package struct PostgresStatements {
 
     /// Splits a script.
     ///
-    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidScript`` and the position, for a text, a name
-    ///   or a comment without an end, a zero byte, a command of psql, and a COPY from the client or to it.
+    /// - Throws: ``SQLError`` with the code ``SQLError/Code/invalidScript`` and the position, for a text, a
+    ///   name or a comment without an end, a zero byte, a command of psql, and a COPY from the client or to
+    ///   it.
     package init(_ script: String) throws(SQLError) {
         self.script = SQLScript(script)
         try self.script.refuseZeroBytes(for: "PostgreSQL")

@@ -154,8 +154,8 @@ private struct VirtualTableTrial<Connection: SQLConnection, Scratch: SQLConnecti
         let copies = try copyTables(namedIn: virtualTable)
         var before = try namesInScratch()
         var failure = try message(ofFailing: statement)
-        // Any argument that is the name of a table has that table copied, even if the argument is only a
-        // column's name. So a copy may have the name of a table that the module is about to create. Then the
+        // A table is copied if any argument of the module has its name, even if the argument names a column
+        // and not that table. So a copy may have the name of a table that the module itself creates. Then the
         // statement fails, and is run again without such copies.
         let ownNames = copies.filter { $0.hasShadowName(of: virtualTable.name) }
         if failure != nil, !ownNames.isEmpty {

@@ -6,9 +6,12 @@ extension SQLiteConnection {
     /// Runs every statement of a text, in order, up to the first that fails.
     ///
     /// Rows that a statement returns are dropped. Parameters are refused, because nothing could be bound to
-    /// them. Before anything runs, the script is refused if it contains a zero byte or a `/*` without its
-    /// `*/`. It is also refused if a `--` comment, or a gap between two words, contains a line end that SQLite
-    /// doesn't know, such as a carriage return without a line feed.
+    /// them. Before anything runs, the script is refused if it contains one of these:
+    /// - A zero byte.
+    /// - A `/*` without its `*/`.
+    /// - A `--` comment with a line end that SQLite doesn't know, such as a carriage return without a line
+    ///   feed.
+    /// - A carriage return without a line feed, between two words.
     ///
     /// **In a transaction**, these statements are refused before they run:
     /// - A statement that ends the transaction or begins one.
@@ -177,6 +180,7 @@ extension SQLiteConnection {
             let position = offset < 0 ? script.startOfStatement(from: start) : start + offset
             throw error.located(at: script.position(at: min(position, script.count)))
         }
+        recordIfBusyTimeoutPragma(script.bytes, from: start, to: end)
         return (pointer.map { Statement($0, of: self) }, end)
     }
 

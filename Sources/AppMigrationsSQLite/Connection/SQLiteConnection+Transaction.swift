@@ -45,8 +45,9 @@ extension SQLiteConnection {
 
     /// True if a transaction is open.
     ///
-    /// Unlike ``isInTransaction``, this doesn't check whether the connection is closed. It must not be called
-    /// after the close.
+    /// Unlike ``isInTransaction``, this doesn't check whether the connection is closed. Don't call it on a
+    /// closed connection.
+    ///
     /// `sqlite3_get_autocommit` returns zero inside a transaction. No other function shows that SQLite has
     /// ended a transaction by itself.
     package var hasTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -59,9 +60,13 @@ extension SQLiteConnection {
 
     /// True if a transaction is open and the connection isn't closed.
     ///
-    /// SQLite rolls back when the connection is closed. After that it may have freed the connection, so it
-    /// must not be asked.
-    private var needsRollback: Bool { !state.withLock({ $0.isClosed }) && hasTransaction }
+    /// When a connection is closed, SQLite rolls its transaction back. SQLite may then have freed the
+    /// connection, so ``hasTransaction`` must not be called.
+    private var needsRollback: Bool {
+        var isNeeded = false
+        unlessClosed { isNeeded = hasTransaction }
+        return isNeeded
+    }
 
     /// Allows statements again after SQLite ended a transaction by itself.
     ///

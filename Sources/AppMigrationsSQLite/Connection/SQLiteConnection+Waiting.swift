@@ -68,22 +68,57 @@ extension SQLiteConnection {
         return [[.integer(time <= .zero ? 0 : Int64(time.wholeMilliseconds))]]
     }
 
-    /// Keeps the wait of a `PRAGMA busy_timeout` that SQLite itself ran, and installs this connection's
-    /// handlers again.
+    /// Remembers that a compiled statement may replace the busy handler.
     ///
     /// ``handleBusyTimeoutPragma(_:)`` recognizes only the text that the migrator sends. If an app writes the
-    /// pragma differently or in a script, SQLite replaces this connection's busy handler. Then the migrator's
-    /// `lockTimeout` and a cancelled task would have no effect on the wait.
-    func adoptBusyTimeout() throws(SQLError) {
+    /// pragma differently or in a script, SQLite runs it, and replaces this connection's busy handler. Longer
+    /// statements aren't searched, because such a pragma is short.
+    func recordIfBusyTimeoutPragma(_ bytes: [UInt8], from start: Int, to end: Int) {
+        let name = Self.busyTimeoutName
+        guard end - start <= 200 else { return }
+        var first = start
+        while first + name.count <= end {
+            var matching = 0
+            while matching < name.count, SQLName.folded(bytes[first + matching]) == name[matching] {
+                matching += 1
+            }
+            if matching == name.count { return state.withLock { $0.mayLackBusyHandler = true } }
+            first += 1
+        }
+    }
+
+    private static let busyTimeoutName = Array("busy_timeout".utf8)
+
+    /// Runs `body`, whose statements wait for a lock for at most `time`.
+    ///
+    /// If an app's `PRAGMA busy_timeout` has replaced this connection's handlers, they are installed again.
+    /// Otherwise `time` and a cancelled task would have no effect on the wait. Afterwards, the connection
+    /// waits as long as the app had set before the call.
+    func withBusyTimeout(_ time: Duration, _ body: SQLOperation) throws(SQLError) {
+        try installReplacedHandlers()
+        let before = exchangeBusyTimeout(time)
+        state.withLock { $0.lockTimeoutDepth += 1 }
+        defer {
+            state.withLock { $0.lockTimeoutDepth -= 1 }
+            _ = exchangeBusyTimeout(before)
+        }
+        try body()
+    }
+
+    private func installReplacedHandlers() throws(SQLError) {
         // If the connection can't be used, the caller's next statement throws the reason.
-        guard state.withLock({ !$0.isClosed && $0.endedBy == nil }) else { return }
+        let isNeeded = state.withLock { $0.mayLackBusyHandler && !$0.isClosed && $0.endedBy == nil }
+        if !isNeeded { return }
         let statement = try prepare("PRAGMA busy_timeout")
-        // The pragma returns 0 as long as this connection's handler is installed.
-        guard try statement.step(), case .integer(let milliseconds) = try statement.value(at: 0),
-            milliseconds > 0
-        else { return }
-        _ = exchangeBusyTimeout(.milliseconds(milliseconds))
+        // The pragma returns 0 while this connection's handler is installed, and also if the app has set 0.
+        // Inside of another `withBusyTimeout`, the wait of that call counts.
+        if try statement.step(), case .integer(let milliseconds) = try statement.value(at: 0),
+            milliseconds > 0, state.withLock({ $0.lockTimeoutDepth }) == 0
+        {
+            _ = exchangeBusyTimeout(.milliseconds(milliseconds))
+        }
         installHandlers()
+        state.withLock { $0.mayLackBusyHandler = false }
     }
 
     /// Sets the wait for locks, and returns the former one.

@@ -39,6 +39,12 @@ public final class SQLiteConnection: SQLConnection, Sendable {
 
         var busyTimeout: Duration
 
+        /// True if SQLite may have run a `PRAGMA busy_timeout` itself, which replaces the busy handler.
+        var mayLackBusyHandler = false
+
+        /// How many calls of `withLockTimeout` are under way, one inside of the other.
+        var lockTimeoutDepth = 0
+
         /// The start of the current wait for a lock, by `Platform.uptime`.
         var waitingSince = Duration.zero
 
@@ -97,7 +103,8 @@ public final class SQLiteConnection: SQLConnection, Sendable {
     /// Closes the connection; every later call throws `SQLError.Code.closed`.
     ///
     /// If you don't call this, the connection is closed when the last reference to this object is released.
-    /// In both cases, a transaction that is still open is rolled back.
+    /// In both cases, a transaction that is still open is rolled back. A borrowed connection stays open for
+    /// its owner, and so does its transaction.
     public func close() {
         let closesNow = state.withLock { state in
             defer { state.isClosed = true }

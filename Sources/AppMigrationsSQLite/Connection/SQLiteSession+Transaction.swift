@@ -98,10 +98,7 @@ extension SQLiteSession {
     package func withLockTimeout(_ time: Duration, _ body: SQLOperation) throws(SQLError) {
         do throws(SQLError) {
             if let ownConnection, !ownConnection.isBorrowed {
-                try ownConnection.adoptBusyTimeout()
-                let before = ownConnection.exchangeBusyTimeout(time)
-                defer { _ = ownConnection.exchangeBusyTimeout(before) }
-                return try body()
+                return try ownConnection.withBusyTimeout(time, body)
             }
             let milliseconds = time == .zero ? 0 : Int64(time.wholeMilliseconds)
             let before = try number(of: "busy_timeout")

@@ -10,7 +10,7 @@ internal import CAppMigrationsSQLite
 final class StatementWatch {
     var refusals: ScriptRefusals?
 
-    /// The tables that statements write or create, each of them once.
+    /// The tables that statements write or create, or whose indexes they change, each of them once.
     private(set) var writtenTables = [SQLName]()
 
     /// True if a statement alters a table.
@@ -31,7 +31,8 @@ final class StatementWatch {
     ) -> Bool {
         switch action {
         case SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE: recordWrite(to: argument1)
-        // A new table may have a foreign key that SQLite can't check, and other tables may refer to it.
+        // Creating a table counts as a write, so that its foreign keys are checked: a new table may have a
+        // foreign key that SQLite can't check, and other tables may refer to it.
         case SQLITE_CREATE_TABLE: recordWrite(to: argument1)
         case SQLITE_ALTER_TABLE: altersTables = true
         // If a statement references no column of a table, SQLite reports the table once, with an empty column

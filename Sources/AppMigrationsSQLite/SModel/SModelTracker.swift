@@ -3,9 +3,9 @@ public import AppMigrationsSQL
 /// The number of definitions that sModel has run in a database.
 ///
 /// sModel (github.com/FamilySearch/sModel) runs an array of SQL texts, which it calls definitions, and counts
-/// in the database how many of them have run. Its versions 1 and 2 count in `PRAGMA user_version`. Version 3
-/// counts in the table `_sModel_DBDefTracker`, with one row for each namespace. It sets `user_version` to
-/// 1000 plus the version of its own tables.
+/// in the database how many of them have run. Versions 1 and 2 of sModel count in `PRAGMA user_version`.
+/// Version 3 of sModel counts in the table `_sModel_DBDefTracker`, with one row for each namespace. In its
+/// databases, `user_version` is 1000 plus the version of sModel's own tables.
 ///
 /// The guide *Coming from sModel* has a whole file that uses this type.
 public struct SModelTracker: Sendable {
@@ -19,7 +19,7 @@ public struct SModelTracker: Sendable {
     ///
     /// - Parameter db: The connection to the database. It needn't be in a transaction.
     /// - Returns: The number; 0 if sModel has run none.
-    /// - Throws: `SQLError`, also if the number in the table isn't a whole number.
+    /// - Throws: `SQLError`, for example if the number in the table isn't a whole number.
     public func version(in db: SQLiteConnection) throws(SQLError) -> Int64 {
         // If version 3 of sModel was killed after it had created the table, the number may still be in
         // `user_version`.
@@ -38,10 +38,10 @@ public struct SModelTracker: Sendable {
     /// The transaction of each migration also raises sModel's number to its version. So if a later migration
     /// fails, and the user goes back to a release with sModel, sModel doesn't run these definitions again.
     ///
-    /// - Parameter definitions: All definitions of your newest release with sModel, in their order. New
-    ///   migrations aren't definitions: add them to the returned ones, with the versions after these.
-    /// - Returns: The migrations. They are closures, so a definition that is edited later isn't reported as
-    ///   changed.
+    /// - Parameter definitions: All definitions of your newest release with sModel, in their order. Don't add
+    ///   new migrations here. Add them to the returned array, with higher versions.
+    /// - Returns: The migrations. Each of them is a closure. So if you edit a definition later, the migrator
+    ///   doesn't report it as changed.
     public func migrations(_ definitions: [String]) -> [SQLiteMigration] {
         definitions.enumerated().map { index, definition in
             let version = Int64(index + 1)
@@ -52,16 +52,18 @@ public struct SModelTracker: Sendable {
         }
     }
 
-    /// Raises sModel's number to `version`, so that sModel doesn't run these definitions again.
+    /// Raises sModel's number to `version`, so that sModel doesn't run the first `version` definitions again.
     ///
-    /// Call this for the definitions that you record with `markApplied`. ``migrations(_:)`` does it for those
-    /// that run. Suppose that a user goes back to a release with sModel. If its number is too low, sModel
-    /// runs definitions whose work is already done. They fail, and then sModel deletes the database.
+    /// Call this for the definitions that you record with `markApplied`. The closures of ``migrations(_:)``
+    /// call it themselves. Suppose that a user goes back to a release with sModel. If sModel's number is too
+    /// low, sModel runs definitions whose work is already done. They fail, and then sModel deletes the
+    /// database.
     ///
-    /// If sModel's number isn't lower than `version`, the number stays. If the number is raised, the hash of
-    /// the definitions, which sModel keeps next to it, is cleared. sModel doesn't compare an empty hash. A
-    /// table that sModel hasn't finished, or whose hash is NULL, is completed: sModel 3.1 ignores a row
-    /// without a hash.
+    /// A number that isn't lower than `version` isn't changed. If the number is raised, the hash of the
+    /// definitions, which sModel keeps in the same row, is cleared. sModel doesn't compare an empty hash.
+    ///
+    /// In every case, sModel's table is completed if sModel hasn't finished it, or if a row's hash is NULL.
+    /// sModel 3.1 ignores such a row.
     ///
     /// - Parameters:
     ///   - version: The number of definitions.
@@ -85,6 +87,9 @@ extension SModelTracker {
 
     /// From this number on, `user_version` is the version of sModel's own tables.
     private static var firstOwnVersion: Int64 { 1_000 }
+
+    /// `user_version` after sModel 3.1 has created and changed its table.
+    private static var lastOwnVersion: Int64 { firstOwnVersion + 2 }
 
     /// The number of definitions in `user_version`; `nil` if the number there has another meaning.
     private func versionInHeader(of db: SQLiteConnection) throws(SQLError) -> Int64? {
@@ -119,13 +124,13 @@ extension SModelTracker {
         try save(version, of: namespace, in: db)
     }
 
-    /// False if there is a table that version 3 of sModel hasn't finished, or that lacks values which it
-    /// needs.
+    /// False if sModel's table exists, and version 3 of sModel hasn't finished it or can't read all its rows.
     private func isTableUsable(by db: SQLiteConnection) throws(SQLError) -> Bool {
         let columns = try columns(in: db)
         if columns.isEmpty { return true }
         if !columns.contains("lastHash") { return false }
-        if try db.userVersion < Self.firstOwnVersion + 2 { return false }
+        // The column for the hash belongs to version 2 of sModel's own tables.
+        if try db.userVersion < Self.lastOwnVersion { return false }
         return try db.query("SELECT 1 FROM \(Self.table) WHERE lastHash IS NULL").isEmpty
     }
 
@@ -142,17 +147,18 @@ extension SModelTracker {
 
     /// Completes the table, so that each version of sModel reads every row of it.
     ///
-    /// sModel 3.1 skips a row whose hash is NULL. It would run all definitions of that namespace again. The
-    /// table of sModel 3.0 has no column for the hash, and ignores it. While `user_version` is below 1000,
-    /// the number in it counts. So that number is moved into the table, as sModel does.
+    /// sModel 3.1 skips a row whose hash is NULL, and would run all definitions of that namespace again. The
+    /// table of sModel 3.0 has no column for the hash, so the column is added. sModel 3.0 ignores it. If
+    /// `user_version` is below 1000, it still has the number of definitions. So that number is moved into the
+    /// table, as sModel does.
     private func makeTableUsable(in db: SQLiteConnection) throws(SQLError) {
         if try !columns(in: db).contains("lastHash") {
             try db.query("ALTER TABLE \(Self.table) ADD COLUMN lastHash TEXT")
         }
         try db.query("UPDATE \(Self.table) SET lastHash = '' WHERE lastHash IS NULL")
         if let former = try versionInHeader(of: db) { try save(former, of: "", in: db) }
-        if try db.userVersion < Self.firstOwnVersion + 2 {
-            try db.query("PRAGMA user_version = \(Self.firstOwnVersion + 2)")
+        if try db.userVersion < Self.lastOwnVersion {
+            try db.query("PRAGMA user_version = \(Self.lastOwnVersion)")
         }
     }
 

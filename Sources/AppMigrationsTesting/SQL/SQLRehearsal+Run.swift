@@ -80,8 +80,8 @@ extension SQLRehearsal {
 
         /// A text to add to an error of the migrations if the recorded schema has tables but an empty ledger.
         ///
-        /// Then the error's likely reason is that the migrations of the release ran a second time. Otherwise
-        /// the text is empty.
+        /// In that case, the likely reason for the error is that the migrations of the release ran a second
+        /// time. In any other case, the text is empty.
         private func hintAboutLedger(of db: Connection) throws -> String {
             guard let release, try migrator.status(db).applied.isEmpty else { return "" }
             let tables = try db.query(

@@ -55,7 +55,7 @@ struct SQLSchema {
 extension SchemaObject {
     var title: String { "\(kind) \(name)" }
 
-    /// The `CREATE` statement as a line of a script; empty if there is none.
+    /// The `CREATE` statement for a script, with a semicolon and a line end; empty if there is none.
     fileprivate var statement: String {
         guard let sql else { return "" }
         // A semicolon after a comment would be part of the comment.

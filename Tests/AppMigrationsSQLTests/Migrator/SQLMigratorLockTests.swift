@@ -39,6 +39,33 @@ import Testing
         #expect(try db.query("PRAGMA busy_timeout = 5") == [[5]])
     }
 
+    /// Then SQLite has no busy handler, and a call that meets a lock would end at once.
+    @Test func `a wait of 0 that the app set in a script doesn't switch the migrator's wait off`() throws {
+        try withTemporaryFolder { folder in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.execute(script: "PRAGMA main.Busy_Timeout = 0")
+            let other = try SQLiteConnection(path: folder + "/db")
+            try other.query("BEGIN EXCLUSIVE")
+            let error = try sqlError {
+                try db.withBusyTimeout(.milliseconds(5)) { () throws(SQLError) in
+                    try db.query("SELECT * FROM sqlite_master")
+                }
+            }
+            #expect(error.code == .busy)
+            // The handler was called.
+            #expect(db.state.withLock { $0.waitingSince } > .zero)
+        }
+    }
+
+    @Test func `a wait that a migration sets doesn't replace the migrator's wait for the commit`() throws {
+        let db = try SQLiteConnection(path: ":memory:")
+        try db.withBusyTimeout(.seconds(7)) { () throws(SQLError) in
+            try db.query("pragma busy_timeout=100")
+            try db.withBusyTimeout(.zero) { () throws(SQLError) in }
+            #expect(db.exchangeBusyTimeout(.seconds(7)) == .seconds(7))
+        }
+    }
+
     @Test(arguments: ["PRAGMA busy_timeout=2000000000", "pragma busy_timeout = 2000000000;"])
     func `a wait that the app set in a script doesn't replace the migrator's wait`(pragma: String) throws {
         try withTemporaryFolder { folder in

@@ -116,7 +116,7 @@ extension FleetAttempt {
         return revision != nil
     }
 
-    /// Returns the error to throw if the document was not written, because its revision was another one.
+    /// Returns the error to throw if the document was not written because its revision had changed.
     private func unwrittenError() async -> MigrationError {
         let found: StateRepository.Found
         do throws(MigrationError) {
@@ -131,10 +131,10 @@ extension FleetAttempt {
         return leaseLost(.taken(by: found.lease?.owner))
     }
 
-    /// Finds out whether a commit has succeeded, if the server didn't answer it.
+    /// Finds out whether a commit that the server didn't answer has succeeded.
     ///
-    /// The server may still be working on the commit. So this saves that the attempt has failed, and the save
-    /// decides:
+    /// The server may still be working on the commit. So this function tries to save that the attempt has
+    /// failed. That save shows whether the commit has succeeded:
     ///
     /// - The save waits until the transaction has ended, because the transaction locks the document's row.
     /// - If the commit succeeded, the document contains the record of the migration. The save finds it, and

@@ -37,10 +37,10 @@ final class FleetConfiguration: Sendable {
         return "\(options.host ?? PlatformHost.name), process \(Platform.process), \(number)"
     }
 
-    /// Identifies this manager as long as it exists.
+    /// Identifies the manager as long as it exists.
     ///
-    /// While this manager makes a plan, the task of the declarations carries this token. So if they call this
-    /// manager instead of the one that the plan passes to them, the call is noticed.
+    /// While the manager makes a plan, the task that runs the declarations carries this token. So the manager
+    /// notices if the declarations call it instead of the manager that the plan passes to them.
     var token: StateLocation { repository.location.token(of: "\(ObjectIdentifier(self))") }
 
     /// Reads the state, creates it on the fleet's first run, and saves that this version was launched.
@@ -86,7 +86,7 @@ final class FleetConfiguration: Sendable {
                 else: "The launch of this version was not saved. Nothing else depends on that."
             )
         } catch {
-            // If only the save failed, the start goes on. The next start saves the launch.
+            // If only the save failed, this start continues. The next start saves the launch.
             if error.code != .stateNotSaved { throw error }
         }
         return start

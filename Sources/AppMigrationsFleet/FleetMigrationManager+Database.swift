@@ -31,9 +31,9 @@ extension FleetMigrationManager {
     /// is cancelled, the connection is closed half a lease later, unless the closure has ended before.
     ///
     /// Put changes of the schema into numbered files, and not into this closure. In this closure,
-    /// `ALTER TABLE` waits for up to `lockTimeout` until nobody reads the table, and later readers wait until
-    /// it ends. An `SQLMigrator` waits for only a second at a time, and lets the readers continue between its
-    /// tries.
+    /// `ALTER TABLE` waits until nobody reads the table, for at most `lockTimeout`. Queries that read the
+    /// table later wait until the `ALTER TABLE` has ended. An `SQLMigrator` waits for only a second at a
+    /// time, and lets these queries continue between its tries.
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.

@@ -21,10 +21,11 @@ extension FleetMigrationManager {
         return try await plan(declarations, from: base, state: state, found: found)
     }
 
-    /// Calls `body` with a manager that runs nothing, and returns a row for each of its declarations.
+    /// Calls `body` with a manager that runs nothing, and returns a row for each declaration that `body`
+    /// makes.
     ///
     /// `base` has the versions and the rules that decide about each declaration. `state` is the state in the
-    /// store. If the store has no state, a read-only manager passes the one that a first run would create.
+    /// store. If the store has no state, a read-only manager passes the state that a first run would create.
     /// `found` says whether a host has the lease.
     nonisolated(nonsending) func plan(
         _ body: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void,
@@ -70,18 +71,18 @@ extension FleetMigrationManager {
         }
     }
 
-    /// The current status in the store, after it is clear whether the host of an attempt is still alive.
+    /// Waits until it is clear whether the host of an attempt is still alive, and returns the status.
     ///
-    /// If no host has a lease, it reads the store once, as ``status`` does. Otherwise it reads the store
-    /// again and again, and writes nothing:
+    /// If no host has a lease, this method reads the store once, as ``status`` does. Otherwise it reads the
+    /// store again and again. It writes nothing.
     ///
-    /// - If the host renews its lease, `MigrationStatus.Attempt.isUnderWay` is `true`. A host renews it after
-    ///   a sixth of its length, so after 5 seconds by default.
+    /// - If the host renews its lease, `MigrationStatus.Attempt.isUnderWay` is `true`. A host renews its
+    ///   lease after a sixth of the lease's length, so after about 5 seconds by default.
     /// - If nobody renews the lease for its whole length, `isUnderWay` is `false`, and `deaths` counts the
     ///   attempt. By default that takes 30 seconds. The host has probably ended, and the next host that
     ///   declares the version takes over.
     ///
-    /// Use it in a command for an operator, and not in a probe.
+    /// Use this method in a command for an operator, and not in a probe.
     ///
     /// - Throws: The errors of ``status``.
     nonisolated(nonsending) public func observedStatus() async throws(MigrationError) -> MigrationStatus {

@@ -64,8 +64,9 @@ extension FleetMigrationManager {
             get async throws(MigrationError) { try await manager.get().status }
         }
 
-        /// The status after it is clear whether the host of an attempt is still alive, as
-        /// ``FleetMigrationManager/observedStatus()`` returns it.
+        /// Waits until it is clear whether the host of an attempt is still alive, and returns the status.
+        ///
+        /// It works as ``FleetMigrationManager/observedStatus()`` does.
         nonisolated(nonsending) public func observedStatus() async throws(MigrationError) -> MigrationStatus {
             try await manager.get().observedStatus()
         }

@@ -17,7 +17,7 @@ extension FleetMigrationManager {
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
     ///   `tooOld`, `usedByNewerApp`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `managerClosed`. The code
-    ///   `managerClosed` means that a plan has passed this manager to its closure, and has ended.
+    ///   `managerClosed` means that a plan passed this manager to its closure, and that the plan has ended.
     public func reset(to version: String) async throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {

@@ -150,7 +150,8 @@ extension FleetMigrationManager {
         let leaseRevision: FleetRevision? =
             switch outcome {
             case .saved(let revision): revision
-            // The refused save may be a repetition of one that had already succeeded.
+            // The store may have reported that the save of the lease failed, and carried it out late. Then it
+            // refused the second save, which has no lease, and this host has the lease.
             case .refused(let current):
                 current.lease.map { $0.isSameLease(as: lease) } == true ? current.revision : nil
             }
@@ -173,7 +174,7 @@ extension FleetMigrationManager {
         return (.saved(leaseRevision), FleetAttempt(context))
     }
 
-    /// Takes over the versions of a state that was read or saved.
+    /// Updates this manager's versions from a state that was read or saved.
     func update(from state: MigrationState) { declarations.withLock { $0.update(from: state) } }
 
     func requireState(in found: StateRepository.Found) throws(MigrationError) -> MigrationState {

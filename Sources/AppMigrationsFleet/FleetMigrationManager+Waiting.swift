@@ -6,9 +6,10 @@ extension FleetMigrationManager {
     /// It reads the store once. Use it on hosts that leave the migrations to another host, and in a probe
     /// such as `/readyz`. Pass the function that declares the migrations on the hosts that run them.
     ///
-    /// It is false if there is no state yet, or if a declared version is pending or running. It stays false
-    /// if a newer release begins a later version before a declared version has run, because then only that
-    /// release may still run it. It is true if a newer release has already migrated the data.
+    /// It is false if there is no state yet, or if a declared version is pending or running. If a newer
+    /// release begins a later version while a declared version is pending, this app can't run its version any
+    /// more, and the result is false until a newer release has run a version that is at least as high. It is
+    /// true if a newer release has already migrated the data.
     /// ``requiredAppVersion`` says whether this app may use newer data.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
@@ -64,7 +65,9 @@ extension FleetMigrationManager {
         }
     }
 
-    /// The host that has to act before the wait can end, for messages, if no host has the lease.
+    /// Describes, for messages, the host that has to act before the wait can end.
+    ///
+    /// Call it only if no host has the lease.
     private func awaitedHost(pending version: AppVersion?, versions: StateVersions?) -> String {
         let host: Message =
             if let newer = versions?.begun(above: currentVersion) {

@@ -137,8 +137,8 @@ extension FleetMigrationManager {
         /// time, it gives up. So this limits how long a fleet waits after a crash, and not how long a
         /// migration may take. A value below a second counts as a second, and a value above a day as a day.
         /// Use at least 10 seconds in production: with a shorter lease, a healthy host on a busy machine can
-        /// renew it too late. If hosts pass different values, the others wait as long as the host passed that
-        /// runs the migration.
+        /// renew it too late. If hosts pass different values, the value of the host that runs the migration
+        /// counts.
         public var leaseDuration: Duration
 
         /// How long to wait for another host that is migrating; `nil` means without a limit.

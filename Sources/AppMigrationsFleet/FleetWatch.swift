@@ -8,7 +8,7 @@ internal import AppMigrationsSQL
 /// cancelled, a statement is given up when half the length of a lease is over.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
-    /// What the store's role may see of each server.
+    /// Whether the store's role may see the processes and statements of each server.
     ///
     /// The key is the time at which the server has started.
     private let visibilities = Guarded<[String: Visibility]>([:])
@@ -81,7 +81,10 @@ final class FleetWatch: AnswerWatch {
         }
     }
 
-    /// Calls a closure of the app, and closes its connection if no statement on it can be answered any more.
+    /// Calls a closure, and closes its connection if the closure has to end.
+    ///
+    /// It has to end if the server no longer has the connection's process, so that no statement will be
+    /// answered. It also has to end if it is still running half a lease after its task was cancelled.
     nonisolated(nonsending) func call(
         in statementContext: StatementContext?,
         closing db: any AsyncSQLConnection,
@@ -190,7 +193,7 @@ extension FleetWatch {
         return found != .nothing
     }
 
-    /// What the store's role may see of a server.
+    /// Whether the store's role may see the processes and statements of a server.
     private enum Visibility {
         /// It isn't the store's server.
         case nothing

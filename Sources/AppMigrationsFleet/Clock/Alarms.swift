@@ -4,8 +4,8 @@ internal import AppMigrations
 ///
 /// Cancelling an alarm leaves the timer running, so that later alarms can use it.
 ///
-/// A timer task for each call would wake a second thread each time. That takes a quarter of the time in which
-/// a database reads a row.
+/// A timer task for each call would wake a second thread each time. That takes a quarter of the time that a
+/// database needs to read a row.
 package final class Alarms: Sendable {
     private struct Alarm {
         let number: Int
@@ -19,14 +19,14 @@ package final class Alarms: Sendable {
     /// The alarms that are set; how many were ever set; and when the current timer task wakes up, or `nil` if
     /// there is none.
     ///
-    /// If a new alarm is due before that, another timer task becomes the current one. The old one notices
-    /// that when it wakes up, and ends.
+    /// If a new alarm is due before the current timer task wakes up, another timer task becomes the current
+    /// one. The old task notices that when it wakes up, and ends.
     private let pending = Guarded((alarms: [Alarm](), count: 0, wakeTime: Duration?.none))
     private let clock: FleetClock
 
     package init(by clock: FleetClock) { self.clock = clock }
 
-    /// Runs the action after the given time, and returns a closure that cancels this.
+    /// Runs the action after the given time, and returns a closure that cancels the alarm.
     package func set(
         after time: Duration,
         _ action: @escaping @Sendable () -> Void

@@ -16,7 +16,8 @@ struct Deadline: Sendable {
         _ limit: Duration? = nil,
         _ call: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
-        // Without this check, a call that ends at once could end before `onCancel` is called.
+        // If the task is cancelled already, don't begin the call: it could succeed before `onCancel` below is
+        // called.
         try Task.checkCancellation()
         let first = FirstResult<Value>()
         let task = Task { first.end(await Result(of: call)) }

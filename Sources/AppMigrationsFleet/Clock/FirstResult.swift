@@ -2,8 +2,8 @@ internal import AppMigrations
 
 /// Keeps the first of several results, and ignores later ones.
 ///
-/// Only one task may wait for `value`. Cancelling that task doesn't end the wait: the `onCancel` handler of
-/// the task has to call ``end(_:)``.
+/// Only one task may wait for `value`. Cancelling that task doesn't end the wait. So wait in a
+/// `withTaskCancellationHandler` whose `onCancel` calls ``end(_:)``.
 final class FirstResult<Value: Sendable>: Sendable {
     private enum Progress {
         case open

@@ -101,7 +101,10 @@ extension LeaseHolder {
 
     func endStatement(_ number: Int) { mutableState.withLock { $0.statements[number] = nil } }
 
-    /// The time between two tries to renew, after a failure or while a statement's end is awaited.
+    /// The pause before the next try to renew after a failure, and between two checks whether a cancelled
+    /// statement has ended.
+    ///
+    /// After a failure, the pause may be shorter.
     private var retryPause: Duration { lease.length / 12 }
 
     private var isAnyStatementCancelled: Bool {

@@ -36,7 +36,8 @@ final class FleetConnection<Base: AsyncSQLConnection>: AsyncSQLConnection, @unch
 
     /// Connects within the deadline.
     ///
-    /// If the connection is opened after that, or after ``close()``, it is closed at once.
+    /// If this throws, the caller has to call ``close()``. A connection that is opened after ``close()`` is
+    /// closed at once.
     nonisolated(nonsending) func open() async throws -> Base {
         let isolation = #isolation
         let opening = ClosureOfCaller { [self] in
@@ -131,8 +132,8 @@ extension FleetConnection {
 
     /// Rolls back the transaction, and then closes the connection if `thenClose` is true.
     ///
-    /// Returns true if a transaction was begun and its connection has failed, in this call or before. Then
-    /// the server rolls back by itself.
+    /// Returns true if a transaction was begun and its connection was closed: before this call, or because
+    /// the rollback failed. Then the server rolls back by itself.
     nonisolated(nonsending) func rollBack(thenClose: Bool = true) async -> Bool {
         if hasBegun {
             do { try await query("ROLLBACK") } catch { await close() }

@@ -1,4 +1,5 @@
-// A newer release, which shuts older ones out, or fails or hangs in a migration of its own: <connection> [fails | hangs].
+// A newer release of the service. It excludes older releases, unless its migration fails or hangs first.
+// Arguments: <connection> [fails | hangs]
 
 import AppMigrationsFleet
 import PostgresConnection

@@ -4,7 +4,8 @@ import Hummingbird
 import PostgresConnection
 import ServiceLifecycle
 
-// The app of the guide's service, with all that the guide leaves to it. Its database is in NOTES_DATABASE, and its port in NOTES_PORT.
+// The parts of the guide's service that the guide leaves to its readers. NOTES_DATABASE has the connection
+// string of the database, and NOTES_PORT has the port.
 
 typealias MigrationConnection = AsyncPostgresConnection
 
@@ -19,7 +20,7 @@ func variable(_ name: String) throws -> String {
 
 func connect() async throws -> MigrationConnection {
     let database = try variable("NOTES_DATABASE")
-    // The last of two names counts.
+    // If a connection string has two dbname parameters, the last one counts.
     return try await AsyncPostgresConnection(TestDatabase.name.map { "\(database) dbname=\($0)" } ?? database)
 }
 

@@ -34,7 +34,8 @@ extension NotesService {
             let tables = try await helper.texts(Self.tables)
             #expect(tables == ["notes"])
             try await NotesService.declare(NotesService.firstManager())
-            // The first file would have made the table again.
+            // The first file was only marked as applied. If it had run, it would have failed, because its
+            // table exists.
             let files = try await helper.texts("SELECT version::text FROM schema_migrations")
             #expect(files == ["1", "2"])
             let titles = try await helper.texts("SELECT title FROM notes")

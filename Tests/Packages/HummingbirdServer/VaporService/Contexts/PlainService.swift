@@ -1,7 +1,7 @@
 import Dispatch
 import Foundation
 
-// What the guide's service without a framework shares with the one on Hummingbird.
+// The function that the guide's service without a framework has in common with the service on Hummingbird.
 struct PlainService {
     static func keepMigrated() async throws { try await Task.sleep(for: .seconds(60)) }
 

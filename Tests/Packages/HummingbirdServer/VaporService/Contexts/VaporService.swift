@@ -1,6 +1,6 @@
 import Vapor
 
-// What the guide's service with Vapor shares with the one on Hummingbird.
+// The functions that the guide's service with Vapor has in common with the service on Hummingbird.
 @main struct NotesService {
     static func isReady() async -> Bool { true }
 

@@ -1,25 +1,28 @@
 extension MigrationManager {
-    /// Calls a closure while no other process runs a migration of this state or is inside of this call.
+    /// Calls a closure while this manager holds the lock of its state.
     ///
-    /// Use it for work that must not be done by two processes at the same time, and that keeps its own record
-    /// of what is done, such as GRDB's `DatabaseMigrator`:
+    /// So no other process or caller runs a migration of this state, or another closure of `withLock`, at the
+    /// same time. Use it for work that two processes must not do at the same time, and that keeps its own
+    /// record of the work that is done. GRDB's `DatabaseMigrator` is an example:
     ///
     /// ```swift
     /// try migrations.withLock { try migrator.migrate(queue) }
     /// ```
     ///
-    /// This library records nothing about the work, so each call calls the closure. To take the lock costs
-    /// some system calls that a start without pending migrations doesn't make. If your app starts often, ask
-    /// first whether there is anything to do.
+    /// This library records nothing about the work, so each call of this method calls the closure. Taking the
+    /// lock costs some system calls that a start without pending migrations doesn't make. If your app starts
+    /// often, first check whether there is anything to do.
     ///
-    /// In a plan, the closure isn't called. If the closure throws, its error is thrown, and later declarations
-    /// still run. If a process crashed in a migration that protects files, they are restored first.
+    /// In a plan, the closure isn't called. If the closure throws, this method throws the same error, and the
+    /// manager stays open for later declarations. If a process crashed in a migration that protects files,
+    /// these files are restored before the closure is called.
     ///
-    /// - Parameter body: The work. It must not declare a migration of this state: that throws `nested`.
-    /// - Throws: The error of the closure. Before the closure is called, a ``MigrationError`` with the code
-    ///   `readOnly`, `managerClosed` (also after a declaration has failed), `usedByNewerApp` (below the
-    ///   ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
-    ///   `stateNotSaved`.
+    /// - Parameter body: The work. If it declares a migration of this state or calls `withLock` again, that
+    ///   call throws `nested`.
+    /// - Throws: The error of the closure. If the closure was not called, a ``MigrationError`` with the code
+    ///   `readOnly`, `managerClosed` (also after a declaration has failed), `usedByNewerApp` (if this app has
+    ///   a ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
     public func withLock(_ body: () throws -> Void) throws {
         if try !callsBack() { return }
         var wait = lockWait(of: .synchronous)
@@ -29,18 +32,17 @@ extension MigrationManager {
                 Platform.pause(wait.pause)
             }
         }
-        // The lock is released when `locked` is.
+        // Keep `locked` until the closure has ended: the lock is released together with it.
         defer { withExtendedLifetime(locked) {} }
         let token = RunToken(location)
         defer { token.end() }
         try RunToken.$current.withValue(token.openTokens, operation: body)
     }
 
-    /// Calls an asynchronous closure while no other process runs a migration of this state or is inside of
-    /// this call.
+    /// Calls an asynchronous closure while this manager holds the lock of its state.
     ///
-    /// It does the same as ``withLock(_:)-7fn8s``. While it waits for the lock, the task is suspended. The
-    /// closure runs on the caller's actor.
+    /// This method does the same as ``withLock(_:)-7fn8s``. While it waits for the lock, the task is
+    /// suspended. The closure runs on the caller's actor.
     nonisolated(nonsending) public func withLock(
         _ body: nonisolated(nonsending) () async throws -> Void
     ) async throws {
@@ -64,10 +66,13 @@ extension MigrationManager {
 }
 
 extension MigrationManager {
-    /// False if this is the manager of a plan; throws if the closure must not be called.
+    /// Returns whether to call the closure; throws if a call is refused.
+    ///
+    /// It is false for the manager of a plan.
     private func callsBack() throws(MigrationError) -> Bool {
         try withoutCall { () throws(MigrationError) in
-            // A plan goes on after a declaration that it refuses.
+            // In a plan, a refused declaration isn't an error of this call: the plan also lists the later
+            // declarations.
             if declarations.withLock({ $0.plan != nil }) { return false }
             if let failure = declarations.withLock({ $0.firstFailure }) {
                 let subject: Message = "The closure of withLock was not called"
@@ -78,7 +83,9 @@ extension MigrationManager {
         }
     }
 
-    /// Reads the state while the lock is held, and throws if the closure must not be called.
+    /// Reads the state under a lock that this call has just taken.
+    ///
+    /// - Throws: ``MigrationError`` if the closure must not be called.
     private func usableState(under lock: FileLock) throws(MigrationError) -> LockedState {
         let locked = try LockedState(lock, reporter: reporter)
         // A newer release may have begun to change the data while this call waited.
@@ -102,7 +109,7 @@ extension MigrationManager {
         LockWait(reporter, version: nil, timeout: options.lockTimeout, caller: caller)
     }
 
-    /// Adds to the errors of `body` that the closure was not called.
+    /// Calls `body`, and adds to its error that the closure of `withLock` was not called.
     private func withoutCall<Value>(
         _ body: () throws(MigrationError) -> Value
     ) throws(MigrationError) -> Value {

@@ -2,9 +2,10 @@
 extension SavedFiles {
     /// Restores every protected path and syncs the files to disk.
     ///
-    /// After a crash, the replaced files stay in the snapshot if `keepsReplaced` is true, or if the process
-    /// that made the snapshot wanted that. A marker in the snapshot then says so, because another process may
-    /// be the one that removes the snapshot.
+    /// After a crash, the replaced files stay in the snapshot in two cases: if `keepsReplaced` is true, or if
+    /// the process that made the snapshot had the option `keepsReplacedFiles`. In both cases, this function
+    /// creates a marker in the snapshot, which tells a later call of ``discard()`` to keep the files. That
+    /// call may be in another process, because this process may be killed before it.
     ///
     /// `report` is called with the progress, but only if files have to be copied to another file system.
     ///
@@ -47,7 +48,7 @@ extension SavedFiles {
         if isAfterCrash, !isMarked {
             let wish = folder + "/" + Snapshot.keepsReplacedMarker
             if try Platform.exists(at: wish) {
-                // A rename needs no space. The closure may have filled the disk.
+                // This renames a file, which needs no space, because the closure may have filled the disk.
                 try Platform.replace(marker, with: wish)
                 isMarked = true
             } else if keepsReplaced {

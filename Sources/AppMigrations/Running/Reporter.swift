@@ -1,11 +1,12 @@
 /// Sends a manager's events to the app.
 ///
-/// It also has the hook of a rehearsal, if there is one, and knows what a restore does with replaced files.
+/// It also stores two values for the code that runs a migration: the hook of a rehearsal, if there is one,
+/// and whether a restore keeps the files that it replaces.
 final class Reporter: Sendable {
     let location: StateLocation
     let rehearsal: (any RehearsalHook)?
 
-    /// ``MigrationManager/Options/keepsReplacedFiles``.
+    /// The manager's option ``MigrationManager/Options/keepsReplacedFiles``.
     let keepsReplacedFiles: Bool
 
     private let onEvent: (@Sendable (MigrationEvent) -> Void)?

@@ -254,8 +254,8 @@ extension MigrationError {
         /// migrations.
         public static var tooOld: Code { Code("tooOld") }
 
-        /// A migration is pending, or a call would take the lock or change the state, and the manager was made
-        /// with `isReadOnly`.
+        /// A migration is pending, or a call would take the lock or change the state, and the manager was
+        /// made with `isReadOnly`.
         ///
         /// The call changed nothing. Make the same call with a manager that isn't read-only.
         public static var readOnly: Code { Code("readOnly") }

@@ -232,18 +232,19 @@ extension MigrationError {
         /// `minimumAppVersion:` is above the declared version.
         public static var declaredOutOfOrder: Code { Code("declaredOutOfOrder") }
 
-        /// An earlier call of this manager threw; or the state was moved aside or reset; or `plan` passed
-        /// this manager to its closure and the plan has ended.
+        /// An earlier declaration of this manager threw; or the state was moved aside or reset; or `plan`
+        /// passed this manager to its closure and the plan has ended.
         public static var managerClosed: Code { Code("managerClosed") }
 
         /// The declared version hasn't run, and a newer version of the app has already begun to change the
         /// data.
         ///
-        /// Or an app older than ``MigrationManager/requiredAppVersion`` called `reset(to:)`.
+        /// Or an app older than ``MigrationManager/requiredAppVersion`` called `reset(to:)` or `withLock`.
         ///
-        /// The declared migration was not run, or `lastRunVersion` was not changed. Continue with the newer
-        /// version of the app. The error's description says what else you can do. If a newer version of the
-        /// app was launched but ran no migration, this error isn't thrown, because the data is unchanged.
+        /// The declared migration was not run, `lastRunVersion` was not changed, or the closure of `withLock`
+        /// was not called. Continue with the newer version of the app. The error's description says what else
+        /// you can do. If a newer version of the app was launched but ran no migration, this error isn't
+        /// thrown, because the data is unchanged.
         public static var usedByNewerApp: Code { Code("usedByNewerApp") }
 
         /// The data is older than `upgradesFrom`: this app no longer has all the migrations that the data
@@ -253,13 +254,14 @@ extension MigrationError {
         /// migrations.
         public static var tooOld: Code { Code("tooOld") }
 
-        /// A migration is pending, or a call would change the state, and the manager was made with
-        /// `isReadOnly`.
+        /// A migration is pending, or a call would take the lock or change the state, and the manager was
+        /// made with `isReadOnly`.
         ///
         /// The call changed nothing. Make the same call with a manager that isn't read-only.
         public static var readOnly: Code { Code("readOnly") }
 
-        /// A migration's closure used a manager of the same state, which would wait for that closure.
+        /// The closure of a migration or of `withLock` used a manager of the same state, which would wait for
+        /// that closure.
         ///
         /// Or a manager was used while one of its declarations was running.
         ///

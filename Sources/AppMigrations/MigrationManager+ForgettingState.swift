@@ -7,10 +7,11 @@ extension MigrationManager {
     /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
     /// Nothing is deleted.
     ///
-    /// If a process crashed in a migration, the files that the migration protects are restored first. What
-    /// the restore replaces is kept in a folder `<name>.migrations.kept-<time>` next to the state. If the
-    /// state can't be read, it isn't known which files these are. In that case, their copies are moved to
-    /// `<name>.migrations.kept-<time>` next to the state, and this library doesn't touch them again.
+    /// If a process crashed in a migration, the files that the migration protects are restored first. The
+    /// files that the restore replaces are kept in a folder `<name>.migrations.kept-<time>` next to the
+    /// state. If the state can't be read, it isn't known which files have to be restored. In that case, their
+    /// copies are moved to a folder `<name>.migrations.kept-<time>` next to the state, and this library
+    /// doesn't touch them again.
     ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when

@@ -1,7 +1,7 @@
 extension MigrationManager {
     /// The options of a manager: how long to wait for the lock, how often to try a migration, the oldest data
-    /// to upgrade, whether the manager is read-only, whether a restore keeps what it replaces, and the
-    /// handler of events.
+    /// to upgrade, whether the manager is read-only, whether a restore keeps the files that it replaces, and
+    /// the handler of events.
     public struct Options: Sendable {
         /// How long to wait while another process is migrating.
         ///
@@ -32,8 +32,8 @@ extension MigrationManager {
         /// True if the manager is read-only: it writes and restores nothing, waits for no lock, and runs no
         /// migration.
         ///
-        /// So a read-only manager needs no permission to write. It tries a shared lock for a moment, to find
-        /// out whether a closure is running.
+        /// So a read-only manager needs no permission to write. To find out whether a closure is running, it
+        /// takes a shared lock for a moment, if that lock is free.
         ///
         /// ``MigrationManager/plan(_:)-9ywei``, ``MigrationManager/status`` and the properties work as usual.
         /// A declaration whose migration would have to run throws the code `readOnly`. If there is no state,
@@ -43,24 +43,29 @@ extension MigrationManager {
 
         /// True if a restore after a crash keeps the files that it replaces or removes.
         ///
-        /// After a crash, the next manager restores the files of `protecting:`. What an older release of your
-        /// app wrote to them after the crash is then lost, if that release doesn't use this library. With
-        /// this option, the replaced files are moved to the folder `<name>.migrations.kept-<time>` in the
-        /// state directory. The event ``MigrationEvent/Kind/leftoverNotRemoved`` reports it: the event's
-        /// version is the migration, and ``MigrationError/path`` of its error is the folder. In that folder,
-        /// `0` has what was at the first path of `protecting:`, `1` what was at the second, and so on. There,
-        /// `replaced-1` is the file or folder itself. If it is a database, `replaced-2` and so on are the
-        /// files that SQLite keeps next to it.
+        /// After a crash, the next manager restores the files of `protecting:`. Suppose that an older release
+        /// of your app, which doesn't use this library, writes to these files after the crash. Without this
+        /// option, the restore deletes what that release wrote. With this option, the restore moves the
+        /// replaced files to the folder `<name>.migrations.kept-<time>` in the state directory. The event
+        /// ``MigrationEvent/Kind/leftoverNotRemoved`` reports the folder: the event's version is the
+        /// migration, and ``MigrationError/path`` of its error is the folder.
         ///
-        /// The option of the process that ran the migration counts, whichever process restores the files.
+        /// In that folder, the subfolder `0` is for the first path of `protecting:`, `1` is for the second,
+        /// and so on. A symbolic link and its target count as two paths, and a path inside another path
+        /// doesn't count. In a subfolder, `replaced-1` is the file or folder that was at the path. For a
+        /// database, `replaced-2` and so on are the files that SQLite keeps next to it. If a folder can't be
+        /// moved, for example a mount point, each of its entries has a `replaced-` number of its own.
+        ///
+        /// The option is saved when the migration begins. So the option of the process that ran the migration
+        /// counts, even if a process with another option restores the files.
         ///
         /// This library never removes these folders, and each crash adds one. So they take up disk space
-        /// until your app removes them. Most of them contain only what the crashed closure wrote.
+        /// until your app removes them. Most of them contain only files that the crashed closure wrote.
         ///
-        /// On a full disk, the kept files may leave no room to save the state after a restore. Then each
-        /// start throws `protectionFailed` until there is room.
+        /// On a full disk, the kept files may leave no room to save the state after a restore. In that case,
+        /// each start throws `protectionFailed` until there is room.
         ///
-        /// After an error that the closure threw, the files are restored at once, and nothing is kept.
+        /// If the closure throws an error, the files are restored at once, and nothing is kept.
         public var keepsReplacedFiles: Bool
 
         /// Called for each event, on the thread of the call that causes it, for a log or a progress display.

@@ -66,8 +66,8 @@ public final class MigrationManager: Sendable {
     ///     `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is refused if its
     ///     name contains percent escapes or begins with `~`.
     ///   - options: How long to wait for the lock, how often to try, the oldest version to upgrade from,
-    ///     whether the manager is read-only, whether a restore keeps what it replaces, and the handler of
-    ///     events.
+    ///     whether the manager is read-only, whether a restore keeps the files that it replaces, and the
+    ///     handler of events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `unusableDirectory`, `stateUnreadable` (for example on a device before its first unlock: try again
     ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion` or

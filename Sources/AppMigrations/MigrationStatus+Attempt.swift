@@ -53,8 +53,9 @@ extension MigrationStatus {
         /// True if the task of the last attempt was cancelled, in which case ``failure`` is `nil`.
         private var isCancelled = false
 
-        /// The lease of the host that made the last attempt, if several hosts share the data and the host
-        /// hasn't ended its lease.
+        /// The lease of the host that made the last attempt.
+        ///
+        /// It is `nil` if the host has ended its lease, or if the state isn't shared by several hosts.
         ///
         /// It isn't part of ``json``.
         private var lease: Lease?

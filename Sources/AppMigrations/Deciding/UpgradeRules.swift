@@ -197,16 +197,20 @@ extension UpgradeRules {
         _ state: MigrationState,
         to versions: StateVersions
     ) throws(MigrationError) -> MigrationState {
-        if let minimum = state.versions.minimumAppVersion(above: appVersion) {
-            throw location.error(
-                .usedByNewerApp,
-                version: minimum,
-                """
-                Only version \(minimum) of the app or a later one may use the data of \(location), and this app is \(appVersion).
-                """,
-                advice: "Start version \(minimum) or a later one. \(forgetStateAdvice)"
-            )
-        }
+        try requireUsable(state.versions)
         return state.resetting(to: versions)
+    }
+
+    /// Throws `usedByNewerApp` if this app is below the minimum app version, and so must not use the data.
+    func requireUsable(_ versions: StateVersions) throws(MigrationError) {
+        guard let minimum = versions.minimumAppVersion(above: appVersion) else { return }
+        throw location.error(
+            .usedByNewerApp,
+            version: minimum,
+            """
+            Only version \(minimum) of the app or a later one may use the data of \(location), and this app is \(appVersion).
+            """,
+            advice: "Start version \(minimum) or a later one. \(forgetStateAdvice)"
+        )
     }
 }

@@ -175,14 +175,15 @@ extension FileTree {
 
     /// Syncs folders and the folders above them to disk, so that the names in them are durable.
     ///
-    /// From each folder it goes up to the first folder that also contains the state directory. The folders
-    /// above that one need no sync: whatever a crash does to their names, it does to the state and to the
-    /// files alike. A folder that several of them have in common is synced once.
+    /// For each folder in `folders`, the last synced folder is the first one that also contains the state
+    /// directory. The folders above it need no sync: whatever a crash does to their names, it does to the
+    /// state and to the files alike. A folder above several of `folders` is synced only once.
     static func synchronizeFolders(
         from folders: [String],
         upTo stateFolder: String
     ) throws(SystemCallError) {
-        // A set of strings would regard two names as equal that differ only in their Unicode normalization.
+        // The set contains bytes, because two equal strings can be different names: `==` ignores how their
+        // characters are composed (Unicode normalization).
         var synced: Set<[UInt8]> = []
         for start in folders {
             var folder = start
@@ -194,14 +195,14 @@ extension FileTree {
         }
     }
 
-    /// Syncs a folder in which the migration's closure may have created or removed something.
+    /// Syncs a folder, unless it doesn't exist or this user can't write to it.
     private static func synchronizeIfWritable(_ folder: String) throws(SystemCallError) {
         do throws(SystemCallError) {
             try Platform.synchronize(folder)
         } catch {
             // The error is ignored in two cases. If the folder was removed or replaced with a file, the sync
-            // of its parent folder makes that durable. If this user can't write to the folder, the closure
-            // can't have created or removed anything in it.
+            // of its parent folder makes that durable. If this user can't write to the folder, the
+            // migration's closure can't have created or removed anything in it.
             if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
         }
     }

@@ -119,7 +119,7 @@ extension StateLocation {
         case .notMovable:
             subject = """
                 While protected files of \(self) were restored, files were replaced that have to be kept: they contain the state of \
-                another manager, the state was moved, or the manager's options say so
+                another manager, the state was moved, or an older release may have written to them since a crash
                 """
         case .stateMoved(let former):
             subject = """

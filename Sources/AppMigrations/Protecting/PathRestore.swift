@@ -45,9 +45,10 @@ struct PathRestore {
     /// - Parameters:
     ///   - place: The path to restore.
     ///   - copies: Its folder in the snapshot.
-    ///   - keepsReplaced: Whether to keep everything that the restore replaces. It is true if the manager's
-    ///     options say so, or if the state directory was moved: then the files at the new paths may have
-    ///     nothing to do with the app.
+    ///   - keepsReplaced: Whether to keep everything that the restore replaces. It is true after a crash, if
+    ///     the option `keepsReplacedFiles` is set or if the state is being forgotten. It is also true if the
+    ///     state directory was moved, because then the files at the new paths may have nothing to do with
+    ///     the app.
     ///   - report: Is called with the progress, but only if files have to be copied to another file system.
     init(
         of place: String,

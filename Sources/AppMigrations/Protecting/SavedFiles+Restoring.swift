@@ -2,9 +2,10 @@
 extension SavedFiles {
     /// Restores every protected path and syncs the files to disk.
     ///
-    /// After a crash, the replaced files stay in the snapshot if `keepsReplaced` is true, or if the process
-    /// that made the snapshot wanted that. A marker in the snapshot then says so, because another process may
-    /// be the one that removes the snapshot.
+    /// After a crash, the replaced files stay in the snapshot in two cases: if `keepsReplaced` is true, or if
+    /// the process that made the snapshot had the option `keepsReplacedFiles`. In both cases, this function
+    /// creates a marker in the snapshot, which tells a later call of ``discard()`` to keep the files. That
+    /// call may be in another process, because this process may be killed before it.
     ///
     /// `report` is called with the progress, but only if files have to be copied to another file system.
     ///
@@ -42,13 +43,13 @@ extension SavedFiles {
         // sync, a power failure during the restore could bring back an older state, which doesn't say that
         // the files have to be restored.
         try Platform.synchronize(location.directory)
-        let marker = folder + "/" + Self.keptReplacedMarker
+        let marker = folder + "/" + Self.replacedFilesMarker
         var isMarked = try Platform.exists(at: marker)
         if isAfterCrash, !isMarked {
-            let wish = folder + "/" + Snapshot.keepsReplacedMarker
-            if try Platform.exists(at: wish) {
-                // A rename needs no space. The closure may have filled the disk.
-                try Platform.replace(marker, with: wish)
+            let request = folder + "/" + Snapshot.keepRequestMarker
+            if try Platform.exists(at: request) {
+                // This renames a file, which needs no space, because the closure may have filled the disk.
+                try Platform.replace(marker, with: request)
                 isMarked = true
             } else if keepsReplaced {
                 try Platform.makeMark(marker)

@@ -41,8 +41,8 @@ struct SavedFiles {
         /// A restore replaced the files, and they could not be moved into the snapshot, which is on another
         /// file system.
         ///
-        /// They must be kept because they contain the state of a manager, or because the state directory was
-        /// moved.
+        /// They must be kept because they contain the state of a manager, because the state directory was
+        /// moved, or because of the option `keepsReplacedFiles`.
         case notMovable
 
         /// A restore replaced the files after the state directory was moved from this path.
@@ -50,13 +50,17 @@ struct SavedFiles {
         /// They must be kept because they may be files that have nothing to do with the app.
         case stateMoved(from: String)
 
-        /// A restore after a crash replaced the files, and the manager's options say that they are kept.
+        /// A restore after a crash replaced the files, and an older release may have written to them.
+        ///
+        /// They are kept because of the option `keepsReplacedFiles`, or because `forgetState` restored the
+        /// files.
         case replacedAfterCrash
     }
 
-    /// The name of the entry that a restore after a crash makes in the snapshot if it keeps all files that it
-    /// replaces.
-    static var keptReplacedMarker: String { "kept-replaced" }
+    /// The name of an empty file in the snapshot.
+    ///
+    /// A restore after a crash creates it, if all files that the restore replaces have to be kept.
+    static var replacedFilesMarker: String { "replaced-files-stay" }
 
     /// Removes the snapshot, or moves it aside if it contains replaced files that must be kept.
     ///
@@ -86,7 +90,7 @@ struct SavedFiles {
         if let list = try SnapshotList.read(in: folder), !FilePaths.isSame(list.stateFolder, stateFolder) {
             return .stateMoved(from: list.stateFolder)
         }
-        return try Platform.exists(at: folder + "/" + Self.keptReplacedMarker) ? .replacedAfterCrash : nil
+        return try Platform.exists(at: folder + "/" + Self.replacedFilesMarker) ? .replacedAfterCrash : nil
     }
 
     /// Moves the snapshot to a folder that this library neither restores nor removes, and syncs the move.

@@ -21,11 +21,11 @@ final class Snapshot {
     /// SQLite"). A database that is restored next to the files of another database would be damaged.
     static let companions = ["", "-wal", "-shm", "-journal"]
 
-    /// The name of the entry in the snapshot that says that a restore after a crash keeps what it replaces.
+    /// The name of an empty file in the snapshot, which saves that the option `keepsReplacedFiles` was set.
     ///
-    /// The manager's options decide this. Another process, for example an extension with other options, may
-    /// be the one that restores the files.
-    static var keepsReplacedMarker: String { "keeps-replaced" }
+    /// The option of the manager that runs the migration counts. The option has to be saved, because another
+    /// process may restore the files after a crash, for example an extension with other options.
+    static var keepRequestMarker: String { "keep-replaced-files" }
 
     let protected: ProtectedPaths
     private let folder: String
@@ -43,8 +43,8 @@ final class Snapshot {
 
     /// Writes the list of the protected paths, locks it, and syncs it to disk.
     ///
-    /// ``copy(reportingTo:)`` makes the copies. If `keepsReplaced` is true, a restore after a crash keeps the
-    /// files that it replaces.
+    /// ``copy(reportingTo:)`` makes the copies. If `keepsReplaced` is true, this also saves in the snapshot
+    /// that a restore after a crash has to keep the files that it replaces.
     ///
     /// - Throws: ``MigrationError``, or a ``SystemCallError`` whose path is set. In that case, no list was
     ///   created.
@@ -74,7 +74,7 @@ final class Snapshot {
             }
             let list = try protected.list(forSnapshotIn: folder)
             listLock = try Platform.save(list.text, to: folder + "/list", in: folder, isLocked: true)
-            if keepsReplaced { try Platform.makeMark(folder + "/" + Self.keepsReplacedMarker) }
+            if keepsReplaced { try Platform.makeMark(folder + "/" + Self.keepRequestMarker) }
             try Platform.synchronize(folder)
             try Platform.synchronize(location.directory)
         } catch {

@@ -18,7 +18,8 @@ extension LockedState {
             state = nil
         }
         let locked = LockedState(lock, reporter: reporter, state: state)
-        // Nobody sees what the restore replaces: this call has no event handler. So it is kept.
+        // `forgetState` has no options that say whether to keep the files that the restore replaces, and no
+        // event handler that reports the restore. So these files are kept.
         try locked.recover(keepingReplaced: true)
         return locked
     }

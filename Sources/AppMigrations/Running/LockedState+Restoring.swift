@@ -7,12 +7,13 @@ extension LockedState {
     /// Call this first after taking the lock. Otherwise the app could write new data to the files, and a
     /// later restore would overwrite that data.
     ///
-    /// If `keepsReplaced` is true, everything that a restore replaces is kept.
+    /// If `keepsReplaced` is true, all files that the restore replaces are kept. Otherwise the option with
+    /// which the snapshot was made decides.
     func recover(keepingReplaced keepsReplaced: Bool = false) throws(MigrationError) {
         guard let state else { return }
         let version = state.versions.interruption?.version
         if state.versions.awaitsRestore, let version {
-            // Another release may have written to the files since the crash.
+            // `afterCrash`, because an older release may have written to the files since the crash.
             try restore(version, afterCrash: true, keepingReplaced: keepsReplaced)
             try finishRestore(state)
             return
@@ -61,8 +62,8 @@ extension LockedState {
 
     /// Restores the files that the migration of `version` protects; throws if the lock was lost.
     ///
-    /// After a crash, everything that the restore replaces or removes may have to be kept. It then stays in
-    /// the snapshot. ``discardSnapshot(of:)`` moves the snapshot aside and reports it.
+    /// After a crash, the files that the restore replaces or removes may have to be kept. In that case, they
+    /// stay in the snapshot, and ``discardSnapshot(of:)`` moves the snapshot aside and reports it.
     func restore(
         _ version: AppVersion,
         afterCrash isAfterCrash: Bool = false,

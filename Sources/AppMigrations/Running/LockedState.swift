@@ -195,6 +195,19 @@ extension LockedState {
         }
     }
 
+    /// Waits for the lock while the task is suspended, and doesn't read the state.
+    nonisolated(nonsending) static func takeLock(
+        _ reporter: Reporter,
+        timeout: Duration?
+    ) async throws(MigrationError) -> FileLock {
+        var wait = LockWait(reporter, version: nil, timeout: timeout, caller: .asynchronous)
+        while true {
+            if let lock = try wait.step() { return lock }
+            // If the task is cancelled, the sleep ends early, and the next step throws.
+            do { try await Task.sleep(nanoseconds: Platform.nanoseconds(wait.pause)) } catch {}
+        }
+    }
+
     /// Takes the lock if it is free, or waits for it on this thread while `shouldWait` returns true.
     ///
     /// - Returns: `nil` if the lock isn't free and `shouldWait` returned false.

@@ -126,11 +126,11 @@ extension MigrationContext {
     /// }
     /// ```
     ///
-    /// If the closure changed most of a folder, name the folder: it is synced with everything in it. If it
-    /// changed a few files of a large folder, for example one batch of them, name these files in one call. A
-    /// link is followed. The parent folders are synced too, once in each call, so that the creation and
-    /// removal of files is durable as well. If the closure removed something, name the folder that contained
-    /// it.
+    /// If the closure changed most files of a folder, name the folder: it is synced with everything in it. If
+    /// the closure changed only a few files of a large folder, for example one batch of files, name these
+    /// files in one call. Links are followed. The folders above each path are synced too, so that the
+    /// creation and removal of files is durable as well. Each call syncs a folder only once. If the closure
+    /// removed something, name the folder that contained it.
     ///
     /// SQLite itself syncs the commits of a database with `synchronous=FULL`, so you needn't name that
     /// database. The library never opens a database file that has a `-wal`, `-shm` or `-journal` file next to
@@ -180,7 +180,7 @@ extension MigrationContext {
 
     /// Makes the error for a sync that failed.
     ///
-    /// It names the path of the failed call, or else `path`.
+    /// The error names the path of the system call that failed. If that call had no path, it names `path`.
     private func unsynchronizedError(_ error: SystemCallError, at path: String) -> MigrationError {
         let failure = error.at(path)
         return .unsynchronized(

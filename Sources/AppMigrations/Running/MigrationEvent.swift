@@ -86,13 +86,14 @@ public struct MigrationEvent: Sendable {
 extension MigrationEvent: CustomStringConvertible {
     /// A line for a log, such as `Library finished 1.4, attempt 2, 0.25 seconds`.
     ///
-    /// Error texts contain paths, and the errors of the app's own closures.
+    /// If the event has an error, the line ends with the text of the error. That text may contain paths, and
+    /// the text of an error that a closure of the app threw.
     public var description: String {
         var line = "\(managerName) \(kind)"
         if let version { line += " \(version)" }
         if let attempt, attempt > 1 { line += ", attempt \(attempt)" }
         // An app may make an event with any number, and `Int` traps for those that it can't hold.
-        if let fraction, 0...1 ~= fraction { line += ", \(Int((fraction * 100).rounded())) %" }
+        if let fraction, 0...1 ~= fraction { line += ", \(Int(fraction * 100)) %" }
         if let note { line += ", \(note)" }
         if let duration { line += ", \(duration)" }
         if let error { line += ": \(error)" }
@@ -145,12 +146,15 @@ extension MigrationEvent {
         /// Copies of protected files, or files that a restore replaced, still exist: they could not be
         /// removed, or were moved aside.
         ///
-        /// Copies that could not be removed are removed by the next process that takes the lock. If a first
-        /// run finds copies, the state that they belonged to was lost. The library moves these copies to a
-        /// folder next to the state, or marks them as kept if it can't move them, and never restores or
-        /// removes them. The same is true for files that a restore replaced, with
-        /// ``MigrationManager/Options/keepsReplacedFiles`` or if they contain the state of a manager.
-        /// ``MigrationError/path`` of the event's error is the folder.
+        /// Copies that could not be removed are removed by the next process that takes the lock. The library
+        /// keeps two other kinds of files. It moves them to a folder next to the state, or marks them as kept
+        /// if it can't move them, and never restores or removes them:
+        /// - Copies that a first run found. The state that they belonged to was lost.
+        /// - Files that a restore replaced, if the option ``MigrationManager/Options/keepsReplacedFiles`` is
+        ///   set, if they contain the state of a manager, or if the state directory was moved.
+        ///
+        /// ``MigrationError/path`` of the event's error is the folder. If a replaced file could not be moved,
+        /// it is the path of that file.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

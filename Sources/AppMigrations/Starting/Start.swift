@@ -35,8 +35,8 @@ extension Start {
     /// later start saves the version. If the other process is restoring files, this start waits until that
     /// process has finished.
     ///
-    /// A restore goes through three functions. ``LockedState/recover()`` runs as soon as the lock is taken.
-    /// It calls ``SavedFiles/restore(afterCrash:keepingReplaced:reportingTo:)``, which calls
+    /// Three functions restore the files. ``LockedState/recover(keepingReplaced:)`` runs as soon as the lock
+    /// is taken. It calls ``SavedFiles/restore(afterCrash:keepingReplaced:reportingTo:)``, which calls
     /// ``PathRestore/run()`` for each protected path.
     private func restoreAndSaveLaunch(_ found: StateVersions) throws(MigrationError) -> StartOutcome {
         // A read-only manager takes no lock and restores nothing.

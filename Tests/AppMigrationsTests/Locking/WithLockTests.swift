@@ -161,8 +161,9 @@ import Testing
         #expect(error.code == .usedByNewerApp)
         #expect(
             error.description == """
-                Version 1.4 of the app or a later one has to use the data of manager "Library" (\(scratch.stateFile)), and this app is \
-                version 1.3. The closure of withLock was not called. Start version 1.4 or a later one.
+                Only version 1.4 of the app or a later one may use the data of manager "Library" (\(scratch.stateFile)), and this app is \
+                1.3. The closure of withLock was not called. Start version 1.4 or a later one. If the data was replaced with older data, \
+                call forgetState, and answer firstRun: with existingData(at:) and the version of that data.
                 """
         )
     }

@@ -114,7 +114,7 @@ import Testing
     /// The first process made the marker, and crashed before it moved anything.
     @Test func `a restore that is repeated keeps what it replaces`() async throws {
         try await Self.crashAndGoBack(in: scratch, protecting: ["data"])
-        try scratch.write("", to: "state/Library.migrations.snapshot/kept-replaced")
+        try scratch.write("", to: "state/Library.migrations.snapshot/replaced-files-stay")
         _ = try library("1.1", in: scratch.file("state"))
         try expectRestored()
         try expectKept(protecting: ["data"])

@@ -56,7 +56,9 @@ struct SchemaPlanner {
         try createObjects()
     }
 
-    /// Drops the stale triggers, views and indexes that no expression reads.
+    /// Drops the stale triggers, views and indexes, except the views that an expression reads.
+    ///
+    /// Objects that SQLite drops together with their table need no step.
     private mutating func dropStaleObjects() {
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in renamedSchema.objects where object.kind == kind && isStale(object) {
@@ -66,8 +68,9 @@ struct SchemaPlanner {
         }
     }
 
-    /// Drops the tables that have to be replaced, and creates the new tables, except those that an expression
-    /// reads.
+    /// Drops the tables that have to be replaced, and creates the new ordinary tables.
+    ///
+    /// Tables that an expression reads are left for ``dropAndCreateRemainingTables()``.
     private mutating func replaceTables() throws(SQLError) {
         for table in comparison.droppedTables where isReplacedBeforeRebuilds(table) {
             addStep(droppingTable: table)
@@ -77,8 +80,10 @@ struct SchemaPlanner {
         }
     }
 
-    /// Drops the views and tables that were kept until the rebuilds, and creates the tables that replace
-    /// them.
+    /// Drops the remaining stale views and tables, and creates the remaining ordinary tables.
+    ///
+    /// It runs after the rebuilds, whose expressions may read the dropped views and tables. Tables that the
+    /// target doesn't have are also dropped here.
     private mutating func dropAndCreateRemainingTables() throws(SQLError) {
         for view in renamedSchema.objects where isReadByExpression(view) && isStale(view) {
             addStep(dropping: view)
@@ -91,7 +96,8 @@ struct SchemaPlanner {
         }
     }
 
-    /// Creates the indexes, views, virtual tables and triggers that are missing.
+    /// Creates the indexes, views, virtual tables and triggers that are missing, and fills the new full-text
+    /// indexes.
     private mutating func createObjects() throws(SQLError) {
         let indexes = target.objects.filter { $0.kind == .index && isMissing($0) }
         for index in indexes where !isOnShadowTable(index) { try addStep(creating: index) }

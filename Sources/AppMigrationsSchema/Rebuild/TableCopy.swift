@@ -280,7 +280,7 @@ struct TableCopy {
     }
 
     /// The highest number that the table's `AUTOINCREMENT` column ever had ("SQLite Autoincrement"); -1 if
-    /// the table has no such column.
+    /// the table has no such column, or never had a row.
     ///
     /// The new table continues from this number. Otherwise new rows could get the numbers of deleted rows.
     private func highestNumber(_ db: some SQLConnection) throws(SQLError) -> Int64 {

@@ -15,7 +15,9 @@ extension SQLiteStore {
         /// There is no file, or it is empty.
         case missing
 
-        /// The file is damaged or isn't a database. Or the file is missing or empty, although its log exists.
+        /// The file is damaged or isn't a database.
+        ///
+        /// Or the file is missing or empty, although its log or its journal has content.
         ///
         /// ``SQLiteStore/setAside(onlyIfDamaged:check:lockTimeout:)`` is for this case.
         case damaged(SQLError)

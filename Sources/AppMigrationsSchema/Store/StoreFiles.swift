@@ -88,7 +88,7 @@ struct StoreFiles {
     /// bytes from 16 on, which are the "Initial size of the database in pages" ("Database File Format",
     /// section 3). They cause no error.
     ///
-    /// - Returns: The error; `nil` if the store has bytes or has neither a log nor a journal.
+    /// - Returns: The error; `nil` if the store has bytes, or if neither a log nor a journal has content.
     func orphanedLogError() throws(SQLError) -> SQLError? {
         // The log is read first, because a database that is being created has bytes before its log has any.
         let log = try Self.status(store + "-wal")?.size ?? 0

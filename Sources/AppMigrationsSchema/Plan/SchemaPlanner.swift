@@ -7,7 +7,7 @@ struct SchemaPlanner {
     private var steps = [SchemaPlan.Step]()
     /// The schema after the renames that are planned so far.
     private var renamedSchema: SchemaSnapshot
-    /// Tells which objects of `renamedSchema` differ from those of the target.
+    /// Compares the objects of `renamedSchema` with those of the target.
     private var form: SchemaForm
 
     private var target: SchemaSnapshot { comparison.target }
@@ -45,8 +45,7 @@ struct SchemaPlanner {
         let renamedColumns = try renameColumns()
         form = SchemaForm(renamedSchema, target)
         // An expression of a rebuild may read another table or a view, and has to see it as it was before the
-        // plan. So the tables and views that such an expression reads are kept until the rebuilds are done,
-        // and only then dropped and created again.
+        // plan. So the tables and views that an expression reads are dropped only after the rebuilds.
         dropStaleObjects()
         try replaceTables()
         for change in changes {

@@ -3,7 +3,7 @@ internal import AppMigrationsSQLite
 /// A ``TableRebuild`` that has been checked against one database and is ready to run.
 struct TableCopy {
     let rebuild: TableRebuild
-    /// The table's name as the schema has it.
+    /// The table's name as it is written in the schema.
     let table: SQLName
     let old: TableShape
     let new: TableShape

@@ -81,7 +81,8 @@ struct StoreFiles {
     /// The error for a store that is missing or empty, while its log or its journal still has content.
     ///
     /// SQLite deletes a log or a journal next to a missing or empty database, as soon as it opens that
-    /// database. But the file may have the only copy of the rows. So opening the store must fail first.
+    /// database. But the log or the journal may have the only copy of the rows. So the store must not be
+    /// opened.
     ///
     /// Two kinds of journals have no rows: the journal of a database that is just being created in a
     /// transaction, and a journal that a commit left in the journal mode PERSIST. Both have zero in the four

@@ -276,8 +276,8 @@ extension InterruptedTableCopy {
 
     /// A column's default as an expression for a query.
     ///
-    /// SQLite treats a default that is one name, such as `DEFAULT red`, as a string. In a query, the same name
-    /// would mean a column.
+    /// SQLite treats a default that is one name, such as `DEFAULT red`, as a string. In a query, the same
+    /// name would mean a column.
     private func expression(ofDefault text: String) -> String {
         let tokens = SQLTokens(text)
         let values: [StaticString] = [

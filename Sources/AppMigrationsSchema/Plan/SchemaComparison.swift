@@ -97,7 +97,8 @@ struct SchemaComparison {
 
     /// Applies the value hints to a change.
     ///
-    /// - Returns: The columns that their expressions read, and the tables by their new names.
+    /// - Returns: The columns and tables that the expressions of the hints read. A table that is renamed has
+    ///   its new name.
     private func applyHints(
         to change: inout TableChange,
         on db: some SQLConnection
@@ -132,8 +133,8 @@ struct SchemaComparison {
     ) throws(SQLError) -> ExpressionReads {
         let source = change.source(of: hint.column)?.name
         let keys = [change.new.rowIDAlias, change.old.rowIDAlias]
-        /// True if the plan asks about NULL, and the expression returns NULL for a row without a value in the
-        /// column.
+        /// True if the expression returns NULL for a row without a value in the column, and a question asks
+        /// for a value there.
         func returnsNull(
             _ expression: String,
             reading reads: ExpressionReads
@@ -144,15 +145,16 @@ struct SchemaComparison {
         }
         switch try probe.analyze(hint.expression, on: db) {
         case .reads(let reads):
-            // This expression can't read the column itself if the column is new.
+            // If the column is new, this expression can't read it. Then the result doesn't depend on a value
+            // in the column.
             let isNull = source == nil ? false : try returnsNull(hint.expression, reading: reads)
             return change.use(hint, reading: reads, isNull: isNull)
         case .complaint(let complaint):
             guard let named = change.usingTargetNames(hint),
                 case .reads(let reads) = try probe.analyze(named.expression, on: db)
             else { throw Self.valueError(for: hint.column, of: change.new.name, complaint) }
-            // The hint was written for a later release. If no question was asked about the column, skip the
-            // hint: the column gets its default.
+            // The expression uses names that only the target has, so it was written for databases of a later
+            // release. If no question was asked about the column, skip the hint: the column gets its default.
             if hint.questions.isEmpty { return ExpressionReads() }
             let isNull = try returnsNull(named.expression, reading: reads)
             return change.use(named, reading: reads, isNull: isNull)
@@ -255,7 +257,8 @@ struct SchemaComparison {
 
     /// Plans to drop a table and create it again, because the old or the new one is a virtual table.
     ///
-    /// The rows that the table stores itself are lost, so a question is asked unless the hints allow it.
+    /// The rows that the table stores itself are lost, so a question is asked unless the hints allow the
+    /// drop.
     private mutating func replace(
         _ table: SchemaObject,
         ofKind kind: CreateStatement.Kind,

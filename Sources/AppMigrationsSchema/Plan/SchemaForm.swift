@@ -94,9 +94,9 @@ struct SchemaForm {
 
     /// Adds a word or a name to a form.
     ///
-    /// A keyword is added in lowercase. A name keeps its case, and so does every other word of a view or a
-    /// trigger. A quoted name that is also a keyword gets a backtick. Any other word of a table or an index
-    /// is added in lowercase, with a "~".
+    /// A keyword is added in lowercase, unless the schemas have it as a name. A name of the schemas keeps its
+    /// case, and so does every other word of a view or a trigger. A quoted name that is also a keyword gets a
+    /// backtick. Any other word of a table or an index is added in lowercase, with a "~".
     private func add(
         _ word: ArraySlice<UInt8>,
         isQuoted: Bool,
@@ -108,8 +108,8 @@ struct SchemaForm {
         let isKeyword = SQLName.isKeyword(form[start...])
         if isKeyword, !isQuoted {
             guard keywords.contains(form[start...]) else { return }
-            // A table or a column has this keyword as its name. The word here may be either, so it keeps its
-            // case.
+            // An object or a column has this keyword as its name. The word here may be the keyword or the
+            // name, so it keeps its case.
             form.removeSubrange(start...)
             form += word
             return

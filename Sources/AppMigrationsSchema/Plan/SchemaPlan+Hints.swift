@@ -36,8 +36,8 @@ extension SchemaPlan {
         /// The columns that may be dropped with their values, by the table's name in the target.
         ///
         /// Remove a column from the hints if a later release has a column of that name again. A plan refuses
-        /// a hint to drop a column that the target has. Otherwise the old hint would also allow
-        /// dropping the new column, if a later release renames it.
+        /// a hint to drop a column that the target has. Otherwise the old hint would also allow dropping the
+        /// new column, if a later release renames it.
         public var droppedColumns: [String: Set<String>]
 
         /// Answers some questions; the others stay open.

@@ -64,7 +64,7 @@ extension SchemaPlan {
         /// The tables that hold the rows of a full-text index; empty if the index stores rows of its own.
         var contentTables = [String]()
 
-        /// The tables from which the plan fills the full-text index after it has created it again.
+        /// The tables from which the plan fills the new full-text index.
         var newContentTables = [String]()
 
         /// An example of an expression that answers the question, with the old names of columns.

@@ -7,7 +7,7 @@ struct SchemaPlanner {
     private var steps = [SchemaPlan.Step]()
     /// The schema after the renames that are planned so far.
     private var renamedSchema: SchemaSnapshot
-    /// Tells which objects of `renamedSchema` differ from those of the target.
+    /// Compares the objects of `renamedSchema` with those of the target.
     private var form: SchemaForm
 
     private var target: SchemaSnapshot { comparison.target }
@@ -45,8 +45,7 @@ struct SchemaPlanner {
         let renamedColumns = try renameColumns()
         form = SchemaForm(renamedSchema, target)
         // An expression of a rebuild may read another table or a view, and has to see it as it was before the
-        // plan. So the tables and views that such an expression reads are kept until the rebuilds are done,
-        // and only then dropped and created again.
+        // plan. So the tables and views that an expression reads are dropped only after the rebuilds.
         dropStaleObjects()
         try replaceTables()
         for change in changes {
@@ -56,7 +55,9 @@ struct SchemaPlanner {
         try createObjects()
     }
 
-    /// Drops the stale triggers, views and indexes that no expression reads.
+    /// Drops the stale triggers, views and indexes, except the views that an expression reads.
+    ///
+    /// Objects that SQLite drops together with their table need no step.
     private mutating func dropStaleObjects() {
         for kind in [SchemaObject.Kind.trigger, .view, .index] {
             for object in renamedSchema.objects where object.kind == kind && isStale(object) {
@@ -66,8 +67,9 @@ struct SchemaPlanner {
         }
     }
 
-    /// Drops the tables that have to be replaced, and creates the new tables, except those that an expression
-    /// reads.
+    /// Drops the tables that have to be replaced, and creates the new ordinary tables.
+    ///
+    /// Tables that an expression reads are left for ``dropAndCreateRemainingTables()``.
     private mutating func replaceTables() throws(SQLError) {
         for table in comparison.droppedTables where isReplacedBeforeRebuilds(table) {
             addStep(droppingTable: table)
@@ -77,8 +79,10 @@ struct SchemaPlanner {
         }
     }
 
-    /// Drops the views and tables that were kept until the rebuilds, and creates the tables that replace
-    /// them.
+    /// Drops the remaining stale views and tables, and creates the remaining ordinary tables.
+    ///
+    /// It runs after the rebuilds, whose expressions may read the dropped views and tables. Tables that the
+    /// target doesn't have are also dropped here.
     private mutating func dropAndCreateRemainingTables() throws(SQLError) {
         for view in renamedSchema.objects where isReadByExpression(view) && isStale(view) {
             addStep(dropping: view)
@@ -91,7 +95,8 @@ struct SchemaPlanner {
         }
     }
 
-    /// Creates the indexes, views, virtual tables and triggers that are missing.
+    /// Creates the indexes, views, virtual tables and triggers that are missing, and fills the new full-text
+    /// indexes.
     private mutating func createObjects() throws(SQLError) {
         let indexes = target.objects.filter { $0.kind == .index && isMissing($0) }
         for index in indexes where !isOnShadowTable(index) { try addStep(creating: index) }

@@ -2,10 +2,10 @@ internal import AppMigrationsSQLite
 
 /// A copy of a schema in memory, to find out which changes `ALTER TABLE` can make.
 ///
-/// Each table that changes gets one row. SQLite adds some columns only to a table without rows ("ALTER TABLE
-/// ADD COLUMN"), and would accept them here but refuse them in the app's table. If the schema can't be
-/// copied, because it needs a function or a module of the app, no statement is accepted here. Then the tables
-/// are rebuilt.
+/// Each table that changes gets one row, because SQLite adds some columns only to a table without rows
+/// ("ALTER TABLE ADD COLUMN"). Without the row, SQLite would accept such a column here and refuse it in the
+/// app's table. If the schema can't be copied, because it needs a function or a module of the app, no
+/// statement is accepted here. Then the tables are rebuilt.
 struct ScratchSchema {
     private var copy: SchemaCopy
     private let preparation: ConnectionPreparation

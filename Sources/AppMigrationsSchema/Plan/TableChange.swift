@@ -1,7 +1,9 @@
 internal import AppMigrationsSQLite
 
-/// The differences between the two shapes of a table that exists in both schemas, and the source of each new
-/// column's values.
+/// The differences between the old and the new shape of a table that exists in both schemas.
+///
+/// It also says where each column of the new table gets its values: from an old column, from an expression
+/// or from its default.
 struct TableChange {
     let old: TableShape
     let new: TableShape
@@ -102,7 +104,7 @@ struct TableChange {
 
     /// Keeps the values of a column whose hint is just the column's own name.
     ///
-    /// - Returns: The old column if its values are converted; nothing is read otherwise.
+    /// - Returns: The old column if its values are converted; no column otherwise.
     mutating func keep(_ hint: ValueHint) -> ExpressionReads {
         guard let source = source(of: hint.column),
             hint.questions.contains(where: { $0.kind == .convertedValues })
@@ -147,10 +149,11 @@ struct TableChange {
         return kept
     }
 
-    /// Makes the names that only the target has available to a hint's expression.
+    /// Changes a hint so that its expression can use names that only the target has.
     ///
-    /// An expression that was written for a later release uses such names. It is put into a query whose
-    /// subquery provides the new names of renamed columns, and NULL for the column itself if it is new.
+    /// An expression that was written for databases of a later release uses such names. It is put into a
+    /// query whose subquery provides the new names of renamed columns, and NULL for the column itself if it
+    /// is new.
     ///
     /// - Returns: The changed hint; `nil` if the target has no such names.
     func usingTargetNames(_ hint: ValueHint) -> ValueHint? {
@@ -182,8 +185,8 @@ struct TableChange {
             if isFilled { kinds.append(.emptyValues) }
             if new.canChange(source, of: old, into: column) { kinds.append(.convertedValues) }
             if kinds.isEmpty { return }
-            // The hint is also used for databases of older releases. If they lack this column, their rows
-            // have no value there, so the example has to provide one.
+            // The hint is also used for databases of older releases. In a database that lacks this column,
+            // the rows have no value for it, so the example has to provide one.
             let isNeeded = isFilled || column.isNotNull && !column.hasDefault
             let name = source.name.quotedIfNeeded
             let nonNull = isNeeded ? new.nonNullExpression(for: column, from: name) : nil

@@ -86,8 +86,8 @@ struct ExpressionProbe {
 
     /// The columns that an expression reads, if it compiles only on the app's connection.
     ///
-    /// The expression is tried with a subquery instead of the table, from which each column is left out in
-    /// turn. If the expression doesn't compile without a column, it reads that column. The result is empty if
+    /// The expression is tried with a subquery instead of the table. The subquery leaves out one column at a
+    /// time. If the expression doesn't compile without a column, it reads that column. The result is empty if
     /// the expression doesn't compile even with a subquery that has all columns.
     private func columns(
         of expression: String,

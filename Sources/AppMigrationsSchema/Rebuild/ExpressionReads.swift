@@ -8,7 +8,9 @@ struct ExpressionReads {
     ///
     /// The row's own table can be one of them.
     var tables = Set<SQLName>()
-    /// False if the expression calls a function that isn't registered here, and so may read any table.
+    /// False if the expression calls a function that isn't registered on the private connections.
+    ///
+    /// Then the expression could not be analyzed, and may read any table.
     var isComplete = true
 
     var readsOnlyOwnRow: Bool { tables.isEmpty && isComplete }

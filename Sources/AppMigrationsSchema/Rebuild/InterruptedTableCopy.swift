@@ -163,8 +163,9 @@ extension InterruptedTableCopy {
                 setAsideName: setAsideName
             )
             // When the recipe renamed the table, its indexes became indexes of the backup. If the table is
-            // chosen, they are created again on it. If the backup is chosen, it still has them. Then the
-            // dropped indexes are those that the recipe had created on the table, and are left out.
+            // chosen, these indexes are created again on the table. If the backup is chosen, it still has
+            // them. Then the dropped indexes are the ones that the recipe created on the new table, and they
+            // aren't created again.
             if keepsTable { statements = indexes + statements }
         }
         if state == .backupOnly || state.hasBoth && !keepsTable {
@@ -275,8 +276,8 @@ extension InterruptedTableCopy {
 
     /// A column's default as an expression for a query.
     ///
-    /// SQLite treats a default that is one name, such as `DEFAULT red`, as a string. In a query, the name
-    /// would be that of a column.
+    /// SQLite treats a default that is one name, such as `DEFAULT red`, as a string. In a query, the same
+    /// name would mean a column.
     private func expression(ofDefault text: String) -> String {
         let tokens = SQLTokens(text)
         let values: [StaticString] = [

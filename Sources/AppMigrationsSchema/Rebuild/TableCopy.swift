@@ -3,7 +3,7 @@ internal import AppMigrationsSQLite
 /// A ``TableRebuild`` that has been checked against one database and is ready to run.
 struct TableCopy {
     let rebuild: TableRebuild
-    /// The table's name as the schema has it.
+    /// The table's name as it is written in the schema.
     let table: SQLName
     let old: TableShape
     let new: TableShape
@@ -280,7 +280,7 @@ struct TableCopy {
     }
 
     /// The highest number that the table's `AUTOINCREMENT` column ever had ("SQLite Autoincrement"); -1 if
-    /// the table has no such column.
+    /// the table has no such column, or never had a row.
     ///
     /// The new table continues from this number. Otherwise new rows could get the numbers of deleted rows.
     private func highestNumber(_ db: some SQLConnection) throws(SQLError) -> Int64 {

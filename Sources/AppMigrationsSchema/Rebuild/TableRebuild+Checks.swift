@@ -77,7 +77,7 @@ extension TableRebuild {
         return reads
     }
 
-    /// Refuses to lose the values of a column that isn't listed in `dropping`.
+    /// Refuses to lose the values of a column that no expression reads and that isn't listed in `dropping`.
     func checkColumns(
         from old: TableShape,
         to new: TableShape,
@@ -100,7 +100,8 @@ extension TableRebuild {
         }
     }
 
-    /// Refuses a name in `dropping` of something that can't be dropped with the table.
+    /// Refuses a name in `dropping` if the new table has a column of that name, or if it is the name of an
+    /// object that can't be dropped with the table.
     func checkDropping(
         from old: TableShape,
         to new: TableShape,

@@ -16,7 +16,7 @@ extension SQLConnection {
 
     /// Runs `body` in a savepoint, and always rolls its changes back.
     ///
-    /// The connection has no open savepoint afterwards, even if `body` throws.
+    /// The savepoint is removed afterwards, even if `body` throws.
     func inRolledBackSavepoint<Value>(_ body: () throws(SQLError) -> Value) throws(SQLError) -> Value {
         try rows("SAVEPOINT app_migrations_probe")
         let value: Value

@@ -36,13 +36,13 @@ extension SQLiteConnection {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, nil)
     }
 
-    /// Leaves a write-ahead log as it is when this connection closes and is the last one.
+    /// If this connection is the last one to close, it leaves the write-ahead log as it is.
     func keepLogOnClose() {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nil)
     }
 
-    /// Writes a write-ahead log into the database and deletes it when this connection closes and is the last
-    /// one, which is SQLite's default.
+    /// If this connection is the last one to close, it writes the write-ahead log into the database and
+    /// deletes the log, which is SQLite's default.
     func writeLogOnClose() {
         app_migrations_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nil)
     }

@@ -7,7 +7,8 @@ internal import AppMigrationsSQLite
 struct SchemaHealth {
     /// SQLite's error for each object, by its kind and its qualified name.
     ///
-    /// A temporary trigger and a trigger of the database can have the same name.
+    /// The name is qualified with the schema, because a temporary trigger and a trigger of the database can
+    /// have the same name.
     private var complaints = [String: (object: SchemaObject, message: String)]()
     private let missingColumns: Set<SQLName>
 

@@ -75,8 +75,8 @@ public struct InterruptedStoreCopy: Sendable {
     /// - Parameters:
     ///   - path: The path of the store.
     ///   - backup: The path to which the recipe renames it, in the same file system; `nil` for the store's
-    ///     path with `_bak` at its end. It can't be a name that SQLite or this library uses next to the
-    ///     store, such as `notes.sqlite.migrating`: see ``SQLiteStore``.
+    ///     path with `_bak` at its end. It can't be a path that SQLite or this library uses for a temporary
+    ///     file of the store, such as `notes.sqlite.migrating`.
     public init(of path: String, backup: String? = nil) {
         self.path = path
         backupPath = backup ?? path + "_bak"

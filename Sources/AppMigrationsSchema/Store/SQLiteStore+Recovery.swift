@@ -74,8 +74,8 @@ extension SQLiteStore {
     ///   - busyTimeout: How long to wait for locks. It also becomes the busy timeout of the returned
     ///     connection.
     ///   - reporting: Called before the store is opened, for each virtual table that has a problem or can't
-    ///     be checked. Such a problem doesn't count as damage. Without the closure, virtual tables aren't
-    ///     checked.
+    ///     be checked. Such a problem doesn't count as damage. Without the closure, or if `check` is `off`,
+    ///     virtual tables aren't checked.
     ///   - recovering: Called for a store that was set aside.
     /// - Returns: The connection.
     /// - Throws: `SQLError`: `SQLError.Code.newerSchema`, `SQLError.Code.busy` and

@@ -26,8 +26,8 @@ extension SQLiteStore {
     ///   - progress: Called before each phase, after about every thousand pages that are copied, and a few
     ///     times a second while a statement runs. If it returns ``Answer/cancel``, the migration stops.
     ///   - reporting: Called after the store was replaced, for each virtual table that has a problem or can't
-    ///     be checked. Such a problem has no other effect. Without the closure, virtual tables aren't
-    ///     checked.
+    ///     be checked. Such a problem has no other effect. Without the closure, or if `check` is `off`,
+    ///     virtual tables aren't checked.
     ///   - body: The migration, on a connection to the copy. Keep neither the connection nor the copy's path,
     ///     `<resolvedPath>.migrating`. If it writes anything, even with a `VACUUM`, the store and the backup
     ///     are replaced. So first check in the copy whether there is something to do: another process may

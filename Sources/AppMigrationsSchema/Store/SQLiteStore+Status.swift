@@ -15,7 +15,9 @@ extension SQLiteStore {
         /// There is no file, or it is empty.
         case missing
 
-        /// The file is damaged or isn't a database. Or the file is missing or empty, although its log exists.
+        /// The file is damaged or isn't a database.
+        ///
+        /// Or the file is missing or empty, although its log or its journal has content.
         ///
         /// ``SQLiteStore/setAside(onlyIfDamaged:check:lockTimeout:)`` is for this case.
         case damaged(SQLError)
@@ -45,7 +47,8 @@ extension SQLiteStore {
     ///     of a plan, before anything is read there. Register the functions, collations, tokenizers and
     ///     modules of your app, as for ``SchemaPlan/init(from:to:hints:preparing:)``.
     ///   - reporting: Called for each virtual table that has a problem or can't be checked. Such a problem
-    ///     doesn't count as damage. Without the closure, virtual tables aren't checked.
+    ///     doesn't count as damage. Without the closure, or if `check` is `off`, virtual tables aren't
+    ///     checked.
     /// - Returns: The state of the store, with the plan, the questions or the reason.
     /// - Throws: `SQLError` for an invalid path, a wrong target or wrong hints, a collation that the check
     ///   needs and that isn't registered, and a cancelled task. Every other problem is returned as a

@@ -7,8 +7,8 @@ extension StoreAndBackup {
 
     /// A log or a journal that may belong to the backup but doesn't have its name; `nil` if there is none.
     ///
-    /// The file is `notes.sqlite-wal_bak` or, at the store's name, `notes.sqlite-wal`. Its `owner` is `nil`
-    /// if it can't be found out. This is the owner of a log at the store's name:
+    /// The file is `notes.sqlite-wal_bak` or, at the store's name, `notes.sqlite-wal`. `owner` is `nil` if
+    /// the owner can't be found out. The table shows the owner of a log at the store's name:
     ///
     /// | fit with the backup | store is sound with the log | store is missing or damaged with it |
     /// | --- | --- | --- |

@@ -100,8 +100,8 @@ extension StoreAndBackup {
         if !exists { return nil }
         if try files.hasBytes {
             do throws(SQLError) {
-                // Rename the log first. It still exists if it could not be written into its file when the
-                // connection was closed.
+                // Rename the log before the database. The log still exists if SQLite could not write it into
+                // the database when the connection closed.
                 return try files.setAside(lockTimeout: lockTimeout, sidecarsFirst: true).path
             } catch {
                 // No connection can use a file that SQLite can't read.

@@ -4,8 +4,9 @@ internal import CAppMigrationsSQLite
 
 /// One examination of a store, which doesn't change it.
 ///
-/// A store is damaged only if SQLite says so (NOTADB, CORRUPT) and nothing else explains it. A file that is
-/// busy, that may not be read, or that is on a full or failing disk may be sound.
+/// A store is damaged only if SQLite says so (NOTADB, CORRUPT, or the result of a check) and nothing else
+/// explains it, or if the store is missing or empty although its log or its journal has content. A file may
+/// be sound if it is busy, if this process isn't allowed to read it, or if its disk is full or failing.
 struct StoreExamination {
     let files: StoreFiles
     let busyTimeout: Duration
@@ -16,7 +17,8 @@ struct StoreExamination {
     ///
     /// - Parameters:
     ///   - check: How thoroughly ordinary tables and the file are checked.
-    ///   - report: Called for each virtual table with a problem. Without it, virtual tables aren't checked.
+    ///   - report: Called for each virtual table with a problem. Without `report`, or if `check` is `off`,
+    ///     virtual tables aren't checked.
     ///   - body: Reads the store after the check.
     /// - Throws: `SQLError`. The codes `damaged`, `newerSchema`, `busy` and `unreachable` name the state of
     ///   the store. Errors of SQLite that mean such a state are converted to them, also if `body` throws

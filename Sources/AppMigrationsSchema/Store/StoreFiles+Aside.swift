@@ -71,8 +71,8 @@ extension StoreFiles {
     /// `sidecarsFirst` reverses the order, for a store that another file will replace. The log must not keep
     /// a name under which SQLite would apply it to that file.
     ///
-    /// `writingMarker` first saves the new path in the marker file, so that the next start can continue after
-    /// a crash.
+    /// If `writingMarker` is true, the new path is saved in the marker file first, so that the next start can
+    /// continue after a crash.
     func moveAside(
         writingMarker writesMarker: Bool = false,
         sidecarsFirst: Bool = false
@@ -127,9 +127,9 @@ extension StoreFiles {
         }
     }
 
-    /// The path to which a recovery renames the store, after it was saved in the marker file.
+    /// Chooses the path to which a recovery renames the store, saves it in the marker file, and returns it.
     ///
-    /// If an earlier start crashed, its path is used again.
+    /// If an earlier start crashed after it saved a path, that path is used again if it is still free.
     private func pathSavedInMarker() throws(SQLError) -> String {
         if let path = try pathInMarker(), try isFree(path, continuing: true) { return path }
         let path = try freePath()

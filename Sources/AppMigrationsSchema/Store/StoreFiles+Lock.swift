@@ -11,8 +11,8 @@ extension StoreFiles {
     /// Takes the lock, runs `body`, and always removes the temporary files and the lock file afterwards.
     ///
     /// Temporary files of a crashed process are also removed before `body` runs. `success` returns a sentence
-    /// that says what `body` has done, or `nil` if `body` did nothing. If only the removal at the end fails,
-    /// the error contains that sentence.
+    /// about the work that `body` has done, such as "The store was replaced", or `nil` if `body` did nothing.
+    /// If only the removal at the end fails, the error contains that sentence.
     ///
     /// - Throws: `SQLError.Code.busy` if another process has the lock for longer than `wait`, and
     ///   `SQLError.Code.cancelled`.

@@ -81,14 +81,15 @@ struct StoreFiles {
     /// The error for a store that is missing or empty, while its log or its journal still has content.
     ///
     /// SQLite deletes a log or a journal next to a missing or empty database, as soon as it opens that
-    /// database. But the file may have the only copy of the rows. So opening the store must fail first.
+    /// database. But the log or the journal may have the only copy of the rows. So the store must not be
+    /// opened.
     ///
     /// Two kinds of journals have no rows: the journal of a database that is just being created in a
     /// transaction, and a journal that a commit left in the journal mode PERSIST. Both have zero in the four
     /// bytes from 16 on, which are the "Initial size of the database in pages" ("Database File Format",
     /// section 3). They cause no error.
     ///
-    /// - Returns: The error; `nil` if the store has bytes or has neither a log nor a journal.
+    /// - Returns: The error; `nil` if the store has bytes, or if neither a log nor a journal has content.
     func orphanedLogError() throws(SQLError) -> SQLError? {
         // The log is read first, because a database that is being created has bytes before its log has any.
         let log = try Self.status(store + "-wal")?.size ?? 0

@@ -61,7 +61,9 @@ extension MigrationManager {
 extension MigrationManager {
     private static var notCalled: Message { "The closure of withLock was not called." }
 
-    /// False if this is the manager of a plan. Throws if the closure must not be called.
+    /// False if this is the manager of a plan.
+    ///
+    /// Throws if the closure must not be called.
     private func callsBack() throws(MigrationError) -> Bool {
         // In a plan, a refused declaration closes the manager, and the plan continues. So check this first.
         if declarations.withLock({ $0.plan != nil }) { return false }
@@ -73,7 +75,9 @@ extension MigrationManager {
         return true
     }
 
-    /// Reads the state while the lock is held. Throws if the closure must not be called.
+    /// Reads the state while the lock is held.
+    ///
+    /// Throws if the closure must not be called.
     private func usableState(under lock: FileLock) throws(MigrationError) -> LockedState {
         let locked = try LockedState(lock, reporter: reporter)
         // A newer release may have begun to change the data while this call waited.

@@ -72,7 +72,7 @@ struct TableCopy {
                 without: shadowTables,
                 preparing: preparation
             )
-            reads = try rebuild.reads(of: probe, on: db)
+            reads = try rebuild.readsOfValues(using: probe, on: db)
             let changedRowID = rebuild.changedRowID(from: old, to: new, with: columnValues)
             let changedColumns = missingColumns.union(changedRowID.map { [$0] } ?? [])
             try rebuild.checkVirtualTables(probe, changedColumns: changedColumns)

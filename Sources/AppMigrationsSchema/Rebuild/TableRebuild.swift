@@ -156,10 +156,10 @@ extension TableRebuild {
         with columnValues: [TableCopy.ColumnValue]
     ) -> SQLName? {
         guard let source = old.rowIDAlias ?? old.rowIDName.map({ SQLName($0) }) else { return nil }
-        let isKept = columnValues.contains { filling in
-            let tokens = SQLTokens(filling.expression)
+        let isKept = columnValues.contains { value in
+            let tokens = SQLTokens(value.expression)
             let inside = tokens.tokens.indices.filter { !tokens.isSign($0, "(") && !tokens.isSign($0, ")") }
-            return filling.column == new.rowIDName && inside.count == 1 && tokens.name(inside[0]) == source
+            return value.column == new.rowIDName && inside.count == 1 && tokens.name(inside[0]) == source
         }
         return isKept ? nil : old.rowIDAlias ?? SQLName("ROWID")
     }

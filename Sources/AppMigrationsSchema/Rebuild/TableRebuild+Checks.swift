@@ -59,7 +59,10 @@ extension TableRebuild {
     }
 
     /// The columns and tables that the expressions in `values` read; throws if one of them doesn't compile.
-    func readsOfValues(using probe: ExpressionProbe, on db: some SQLConnection) throws(SQLError) -> ExpressionReads {
+    func readsOfValues(
+        using probe: ExpressionProbe,
+        on db: some SQLConnection
+    ) throws(SQLError) -> ExpressionReads {
         var reads = ExpressionReads()
         for (column, expression) in values {
             switch try probe.analyze(expression, on: db) {

@@ -44,4 +44,30 @@ import Testing
         }
         #expect(events.lines == ["leftoverNotRemoved", "leftoverNotRemoved", "started", "finished"])
     }
+
+    /// Only root may give a folder to another user.
+    @Test func `another user's folder of copies is moved aside for a new one, and its new place is reported`()
+        async throws
+    {
+        if geteuid() != 0 { return }
+        try scratch.write("old\n", to: "data")
+        await Self.die(scratch)
+        try #require(chown(scratch.file("state/Library.migrations.snapshot"), 65534, 65534) == 0)
+        let events = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind == .leftoverNotRemoved else { return }
+            events.add(event.error?.path ?? "")
+            events.add(event.error?.description ?? "")
+        }
+        let manager = try scratch.manager(upgradingTo: "1.2", options: options)
+        try manager.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) {
+            try append("newer", to: scratch.file("data"))
+        }
+        #expect(try scratch.read("data") == "old\nnew\nnewer\n")
+        let kept = try #require(try scratch.names("state").first { $0.contains(".kept-") })
+        #expect(events.lines.filter { $0.hasSuffix("/" + kept) }.count == 1)
+        let text = try #require(events.lines.last)
+        #expect(text.contains("are not needed any more, but they could not be removed"))
+        #expect(!scratch.exists("state/Library.migrations.snapshot"))
+    }
 }

@@ -1,5 +1,4 @@
 public import AppMigrationsSQL
-internal import CAppMigrationsSQLite
 
 extension SModelTracker {
     /// Deletes the rows of all tables, for example at a log-out, like `truncateAllTables` of sModel.
@@ -14,7 +13,8 @@ extension SModelTracker {
     /// table is empty afterwards only if triggers fill it. Otherwise run its command `'rebuild'`.
     ///
     /// - Parameters:
-    ///   - db: The connection to the database. If it is in a transaction, the change is part of it.
+    ///   - db: The connection to the database. If it is in a transaction, the change is part of it, and
+    ///     foreign keys aren't checked before its commit.
     ///   - tables: Further tables whose rows aren't deleted.
     /// - Throws: `SQLError`, for example if a kept row refers to a deleted one and foreign keys are on, or if
     ///   a trigger inserts rows again. Then no row was deleted.
@@ -26,7 +26,8 @@ extension SModelTracker {
         do {
             try db.transaction {
                 let objects = try tablesToEmpty(in: db).filter { !kept.contains($0.name) }
-                // A table may be emptied before the tables that refer to it.
+                // A table may be emptied before the tables that refer to it. This is also true of a foreign
+                // key with ON DELETE RESTRICT.
                 try db.query("PRAGMA defer_foreign_keys = ON")
                 try empty(objects.filter { !$0.isVirtual }.map(\.name), of: db)
                 // A trigger may need the rows of a virtual table, to delete them itself.
@@ -68,30 +69,17 @@ extension SModelTracker {
 
     /// Deletes the rows of tables.
     ///
-    /// A trigger can insert rows into a table that is already empty, and `ON DELETE RESTRICT` refuses to
-    /// delete a row until the rows that refer to it are deleted. So this tries again, at most once for each
-    /// table.
+    /// A trigger can insert rows into a table that is already empty. So this tries again, at most once for
+    /// each table.
     private static func empty(_ tables: [SQLName], of db: SQLiteConnection) throws(SQLError) {
         var left = tables
-        for _ in 0...tables.count where !left.isEmpty {
-            var refusal: SQLError?
-            var stillLeft: [SQLName] = []
-            for table in left {
-                do throws(SQLError) {
-                    try db.query("DELETE FROM main.\(table.quoted)")
-                } catch {
-                    guard let code = error.extendedResultCode, code & 0xFF == SQLITE_CONSTRAINT else {
-                        throw error
-                    }
-                    refusal = error
-                }
-            }
+        for _ in tables where !left.isEmpty {
+            for table in left { try db.query("DELETE FROM main.\(table.quoted)") }
+            left = []
             for table in tables {
                 let rows = try db.query("SELECT 1 FROM main.\(table.quoted) LIMIT 1")
-                if !rows.isEmpty { stillLeft.append(table) }
+                if !rows.isEmpty { left.append(table) }
             }
-            if let refusal, stillLeft == left { throw refusal }
-            left = stillLeft
         }
         if let table = left.first {
             let message = "The table \(table) isn't empty after its rows were deleted, because of a trigger"

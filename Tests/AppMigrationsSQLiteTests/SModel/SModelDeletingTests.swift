@@ -49,11 +49,12 @@ import Testing
         #expect(try SModelTracker().version(in: db) == 1)
     }
 
-    /// The tables are in each order, because SQLite refuses some of them and triggers fill others again.
+    /// A table is emptied before one that refers to it, and a trigger fills a table that is already empty.
     @Test(arguments: [["a", "b", "c"], ["c", "b", "a"]])
     func `foreign keys and triggers are no obstacle`(names: [String]) throws {
         let db = try SQLiteConnection(path: ":memory:")
         try db.query("PRAGMA foreign_keys = ON")
+        try db.query("CREATE TABLE log(text)")
         for table in names {
             let sql =
                 switch table {
@@ -70,7 +71,6 @@ import Testing
                 INSERT INTO folder VALUES (1, NULL);
                 INSERT INTO note VALUES (1, 1);
                 UPDATE folder SET cover = 1;
-                CREATE TABLE log(text);
                 CREATE TRIGGER log_a AFTER DELETE ON a BEGIN INSERT INTO log VALUES ('deleted'); END;
                 INSERT INTO a VALUES (1);
                 INSERT INTO b VALUES (1);

@@ -32,6 +32,25 @@ import Testing
         try scratch.expectNoCopies()
     }
 
+    @Test func `one that a killed process left goes with the next start of a gate`()
+        async throws
+    {
+        try scratch.write("old\n", to: "data")
+        await Self.die(scratch)
+        let state = try scratch.read("state/Library.migrations.json")
+        let gate = MigrationGate(
+            named: "Library",
+            currentVersion: "1.1",
+            stateDirectory: scratch.file("state")
+        ) { migrations in
+            try migrations.whenMigrating(toVersion: "1.1") { Issue.record("It has run.") }
+        }
+        try await gate.ready()
+        #expect(try scratch.read("state/Library.migrations.json") == state)
+        #expect(try scratch.read("data") == "old\nnew\n")
+        try scratch.expectNoCopies()
+    }
+
     @Test func `one that can't be removed is tried again each time, and hinders nothing`() async throws {
         try scratch.write("old\n", to: "data")
         await Self.die(scratch)

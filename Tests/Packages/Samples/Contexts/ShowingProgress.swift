@@ -18,14 +18,47 @@ import SwiftUI
                 for await state in gate.states { states.append("\(state)") }
                 return states
             }
-            try makeFolders(in: URL(filePath: folder))
-            for name in ["library.plist", "settings", "Notes/a.txt", "Notes/b.txt"] {
+            try FileManager.default.createDirectory(
+                atPath: folder + "/Notes",
+                withIntermediateDirectories: false
+            )
+            for name in ["settings", "Notes/a.txt", "Notes/b.txt"] {
                 try write("", to: folder + "/" + name)
             }
             #expect(try await seen().last == "ready")
             let left = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes")
             #expect(try left.sorted() == ["a.md", "b.md"] && read(folder + "/settings") == "format = 2\n")
             #expect(try await !seen().contains { $0.hasPrefix("migrating") })
+        }
+    }
+
+    @Test func `notes that 1.0 writes after an update are converted, and lose no other note`() async throws {
+        try await withFolder { folder async throws in
+            let start = {
+                let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4", isUnlocked: isUnlocked)
+                try await gate.ready()
+            }
+            try write("", to: folder + "/settings")
+            // 1.0 without a note has no folder either.
+            try await start()
+            for text in ["first", "second", "third"] {
+                try write(text, to: folder + "/Notes/1.txt")
+                try await start()
+            }
+            let names = ["1 2.md", "1 3.md", "1.md"]
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes").sorted() == names)
+            #expect(try names.map { try read(folder + "/Notes/" + $0) } == ["second", "third", "first"])
+        }
+    }
+
+    @Test func `settings keep what they say, and are converted once`() async throws {
+        try await withFolder { folder async throws in
+            let settings = folder + "/settings"
+            try addFormat(in: URL(filePath: folder))
+            #expect(!exists(settings))
+            try write("theme = blue\n", to: settings)
+            for _ in 1...2 { try addFormat(in: URL(filePath: folder)) }
+            #expect(try read(settings) == "format = 2\ntheme = blue\n")
         }
     }
 

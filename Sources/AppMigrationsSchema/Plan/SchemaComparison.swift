@@ -4,6 +4,8 @@ internal import AppMigrationsSQLite
 struct SchemaComparison {
     let start: SchemaSnapshot
     let target: SchemaSnapshot
+    /// Compares the objects of `start` with those of `target`.
+    let form: SchemaForm
     /// The tables to rename, in an order in which each new name is free.
     private(set) var renamedTables = [SchemaRenames.Rename]()
     /// The tables that exist in both schemas and differ.
@@ -33,11 +35,11 @@ struct SchemaComparison {
         targetDatabase = to.db
         start = from.schema
         target = to.schema
+        form = SchemaForm(start, target)
         let renames = try Self.renames(from: start, to: target, hints: hints)
         renamedTables = renames.pending.map {
             (start[.table, $0]?.name ?? $0, target[.table, $1]?.name ?? $1)
         }
-        let form = SchemaForm(start, target)
         for object in start.objects where object.kind == .table {
             let renamed = renames[object.name]
             let name = renamed ?? object.name

@@ -71,7 +71,7 @@ extension FleetMigrationManager {
     private func awaitedHost(pending version: AppVersion?, versions: StateVersions?) -> String {
         let host: Message =
             if let newer = versions?.begun(above: currentVersion) {
-                "app version \(newer) or later. It began to change the data and hasn't finished. Start it again, or undo it"
+                "app version \(newer) or later (it began to change the data and hasn't finished; start it again, or undo it)"
             } else if let version {
                 "a host that runs migration \(version)"
             } else {

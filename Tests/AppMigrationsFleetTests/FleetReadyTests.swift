@@ -99,8 +99,8 @@ import Testing
                 (1.4); the guide Running a fleet has the SQL of a reset.
                 """
         )
-        let awaited = "app version 2.0 or later. It began to change the data and hasn't finished."
-        #expect(fleet.log.lines.contains("pod waiting \(awaited) Start it again"))
+        let awaited = "(it began to change the data and hasn't finished; start it again"
+        #expect(fleet.log.lines.contains("pod waiting app version 2.0 or later \(awaited)"))
         #expect(try old.launch == .downgrade(from: #require(AppVersion("2.0"))))
         try await old.reset(to: old.lastRunVersion.description)
         #expect(old.launch == .same)
@@ -135,7 +135,8 @@ import Testing
             let pod = try await pod(at: version)
             #expect(try await pod.isMigrated { try await $0.whenMigrating(toVersion: declared) {} })
         }
-        // A host of that very version would take a later one into the baseline too, and a newer release would run it.
+        // A host of that very version would take a later one into the baseline too, and a newer release would
+        // run it.
         for (version, isMigrated) in [("2.0", true), ("2.1", false)] {
             let pod = try await pod(at: version)
             #expect(

@@ -10,7 +10,7 @@ extension MigrationGate {
     ///         .path(percentEncoded: false)
     /// ) { migrations in
     ///     try declareLibrary(migrations, in: folder)
-    /// } afterMigrating: {
+    /// } afterMigrating: { _ in
     ///     try makeFolders(in: folder)
     /// }
     /// ```
@@ -44,7 +44,8 @@ extension MigrationGate {
     ///     plan, in which no closure runs.
     ///   - prepare: Creates the first files or tables, and opens the database. It is called in every start,
     ///     and also on a new install, on which no migration runs. Several processes can call it at the same
-    ///     moment, without a lock.
+    ///     moment. If they must not, use ``MigrationManager/withLock(_:)-7fn8s`` of the manager that is
+    ///     passed to it.
     public convenience init(
         named name: String,
         currentVersion: String? = nil,
@@ -54,7 +55,7 @@ extension MigrationGate {
         options: MigrationManager.Options = .init(),
         weights: [String: UInt] = [:],
         _ declarations: @escaping @Sendable (MigrationManager) async throws -> Void,
-        afterMigrating prepare: @escaping @Sendable () async throws -> Void = {}
+        afterMigrating prepare: @escaping @Sendable (MigrationManager) async throws -> Void = { _ in }
     ) {
         self.init { start in
             let isUnlocked = await isUnlocked()
@@ -71,7 +72,7 @@ extension MigrationGate {
             )
             if start.isRetry { try migrations.resetAttempts() }
             try await start.migrate(migrations, weights: weights) { try await declarations($0) }
-            try await prepare()
+            try await prepare(migrations)
         }
     }
 }

@@ -82,7 +82,7 @@ extension MigrationGate {
             _ declarations: (MigrationManager) throws -> Void
         ) throws -> [PlannedMigration] {
             try requireSupportedAppVersion(migrations)
-            return try addSteps(of: migrations.plan(declarations), manager: migrations.name, weights: weights)
+            return try addSteps(migrations.plan(declarations), of: migrations, weights: weights)
         }
 
         /// Plans asynchronous declarations, and tells the gate how many migrations are pending.
@@ -94,14 +94,15 @@ extension MigrationGate {
         ) async throws -> [PlannedMigration] {
             try requireSupportedAppVersion(migrations)
             let plan = try await migrations.plan(declarations)
-            return try addSteps(of: plan, manager: migrations.name, weights: weights)
+            return try addSteps(plan, of: migrations, weights: weights)
         }
 
         private func addSteps(
-            of plan: [PlannedMigration],
-            manager: String,
+            _ plan: [PlannedMigration],
+            of migrations: MigrationManager,
             weights: [String: UInt]
         ) throws -> [PlannedMigration] {
+            let manager = migrations.name
             let namedWeights = try weights.map {
                 (try AppVersion($0, of: "key of weights:", manager: manager), Double($1))
             }
@@ -110,6 +111,8 @@ extension MigrationGate {
             let steps = plan.filter { $0.kind == .willRun }.map { row in
                 (row.version, Contents.Step(weight: weights[row.version] ?? 1, progress: row.progress ?? 0))
             }
+            // If something will run, the migration removes them.
+            if steps.isEmpty { migrations.removeSpentCopies() }
             changeContents {
                 $0.steps[manager] = Dictionary(steps) { first, _ in first }
                 $0.addSteps(weights: steps.map(\.1.weight))

@@ -112,6 +112,10 @@ extension StateLocation {
         switch kept.reason {
         case .stateLost:
             subject = "Copies of protected files were found, but no state of \(self) refers to them"
+        case .notRemovable:
+            subject = """
+                Copies of protected files of \(self) are not needed any more, but they could not be removed
+                """
         case .holdsState:
             subject = """
                 While protected files of \(self) were restored, files were replaced that contain the state of another manager

@@ -35,6 +35,9 @@ struct SavedFiles {
         /// The files are copies, and the state that referred to them was lost.
         case stateLost
 
+        /// The files are copies that nothing needs any more, and they could not be removed.
+        case notRemovable
+
         /// A restore replaced the files, and they contain the state of a manager.
         case holdsState
 

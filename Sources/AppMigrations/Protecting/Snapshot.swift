@@ -43,6 +43,9 @@ final class Snapshot {
 
     /// Writes the list of the protected paths, locks it, and syncs it to disk.
     ///
+    /// Before this, the caller removes the copies of an earlier attempt or moves them aside, with
+    /// ``LockedState/makeRoomForSnapshot(of:)``.
+    ///
     /// ``copy(reportingTo:)`` makes the copies. If `keepsReplaced` is true, this also saves in the snapshot
     /// that a restore after a crash has to keep the files that it replaces.
     ///
@@ -56,15 +59,6 @@ final class Snapshot {
         self.protected = protected
         self.lock = lock
         let location = protected.location
-        // No state refers to the copies of an earlier attempt, so they are removed. If they can't be removed,
-        // they are moved aside or marked as kept: otherwise they would prevent every later migration.
-        if let leftover = try SavedFiles(in: location, of: protected.version) {
-            do {
-                _ = try leftover.discard()
-            } catch {
-                _ = try leftover.keep(asOf: Platform.now)
-            }
-        }
         folder = try location.snapshotFolder()
         try Platform.makeDirectory(folder)
         do {

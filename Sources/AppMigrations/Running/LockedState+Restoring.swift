@@ -43,6 +43,25 @@ extension LockedState {
         }
     }
 
+    /// Removes the copies of an earlier attempt, which no state refers to, before new copies are made.
+    ///
+    /// If they can't be removed, they are moved aside or marked as kept, because they would prevent every
+    /// later migration.
+    func makeRoomForSnapshot(of version: AppVersion) throws {
+        guard let leftover = try SavedFiles(in: location, of: version) else { return }
+        let kept: SavedFiles.Kept?
+        do {
+            kept = try leftover.discard()
+        } catch {
+            let path = try leftover.keep(asOf: Platform.now)
+            kept = path.map { SavedFiles.Kept(path: $0, reason: .notRemovable) }
+        }
+        guard let kept else { return }
+        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
+        event.error = location.keptFilesError(kept)
+        send(event)
+    }
+
     /// Removes or moves aside copies that no state refers to, and sends an event if some remain.
     private func cleanUpSnapshot(
         of version: AppVersion?,

@@ -93,6 +93,7 @@ final class MigrationAttempt {
             throw cancel(failure)
         }
         do {
+            try locked.makeRoomForSnapshot(of: version)
             let snapshot = try Snapshot(
                 of: protected,
                 under: locked.lock,

@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 /// Lets another task call a closure of the caller.
 ///
 /// This is safe because the caller is suspended until the closure returns.

@@ -1,6 +1,3 @@
-internal import AppMigrations
-internal import AppMigrationsSQL
-
 /// How a host lost its lease.
 enum LeaseLoss: Sendable {
     /// The lease could not be renewed for this long.

@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 /// The text that a store holds for one manager.
 public struct FleetDocument: Sendable, Hashable {
     /// The document, byte for byte as it was passed to the store.

@@ -1,5 +1,3 @@
-internal import AppMigrations
-
 /// Identifies one state of a document: a number that the store counts, an entity tag, or a version.
 ///
 /// The manager only asks whether two are equal.

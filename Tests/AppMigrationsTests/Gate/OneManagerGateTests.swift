@@ -39,7 +39,7 @@ private final class CallLog: Sendable {
                 calls.add("2.0")
                 try migrate()
             }
-        } afterMigrating: {
+        } afterMigrating: { _ in
             calls.add("after")
         }
     }
@@ -108,7 +108,7 @@ private final class CallLog: Sendable {
     @Test func `a release that is too old for the data is told so, and prepares nothing`() async throws {
         try await gate(minimumAppVersion: "2.0").ready()
         let old = MigrationGate(named: "Library", currentVersion: "1.0", stateDirectory: folder) { _ in
-        } afterMigrating: {
+        } afterMigrating: { _ in
             calls.add("old")
         }
         await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await old.ready() }
@@ -155,7 +155,7 @@ private final class CallLog: Sendable {
 
     @Test func `an error of the preparation ends the start`() async throws {
         let gate = MigrationGate(named: "Library", currentVersion: "2.0", stateDirectory: folder) { _ in
-        } afterMigrating: {
+        } afterMigrating: { _ in
             throw Refused()
         }
         await #expect(throws: Refused.self) { try await gate.ready() }

@@ -32,6 +32,25 @@ import Testing
         try scratch.expectNoCopies()
     }
 
+    @Test func `one that a killed process left goes with the next start of a gate, although nothing is pending`()
+        async throws
+    {
+        try scratch.write("old\n", to: "data")
+        await Self.die(scratch)
+        let state = try scratch.read("state/Library.migrations.json")
+        let gate = MigrationGate(
+            named: "Library",
+            currentVersion: "1.1",
+            stateDirectory: scratch.file("state")
+        ) { migrations in
+            try migrations.whenMigrating(toVersion: "1.1") { Issue.record("It has run.") }
+        }
+        try await gate.ready()
+        #expect(try scratch.read("state/Library.migrations.json") == state)
+        #expect(try scratch.read("data") == "old\nnew\n")
+        try scratch.expectNoCopies()
+    }
+
     @Test func `one that can't be removed is tried again each time, and hinders nothing`() async throws {
         try scratch.write("old\n", to: "data")
         await Self.die(scratch)
@@ -43,5 +62,31 @@ import Testing
             #expect($0.attempt == 1)
         }
         #expect(events.lines == ["leftoverNotRemoved", "leftoverNotRemoved", "started", "finished"])
+    }
+
+    /// Only root may give a folder to another user.
+    @Test func `another user's folder of copies is moved aside for a new one, and its new place is reported`()
+        async throws
+    {
+        if geteuid() != 0 { return }
+        try scratch.write("old\n", to: "data")
+        await Self.die(scratch)
+        try #require(chown(scratch.file("state/Library.migrations.snapshot"), 65534, 65534) == 0)
+        let events = Log()
+        let options = MigrationManager.Options { event in
+            guard event.kind == .leftoverNotRemoved else { return }
+            events.add(event.error?.path ?? "")
+            events.add(event.error?.description ?? "")
+        }
+        let manager = try scratch.manager(upgradingTo: "1.2", options: options)
+        try manager.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) {
+            try append("newer", to: scratch.file("data"))
+        }
+        #expect(try scratch.read("data") == "old\nnew\nnewer\n")
+        let kept = try #require(try scratch.names("state").first { $0.contains(".kept-") })
+        #expect(events.lines.filter { $0.hasSuffix("/" + kept) }.count == 1)
+        let text = try #require(events.lines.last)
+        #expect(text.contains("are not needed any more, but they could not be removed"))
+        #expect(!scratch.exists("state/Library.migrations.snapshot"))
     }
 }

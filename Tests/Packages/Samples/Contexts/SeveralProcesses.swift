@@ -8,9 +8,34 @@ import Testing
 
     // Sample 2 of SeveralProcesses.md
 
+    // Sample 3 of SeveralProcesses.md
+
     let calls = Calls()
-    nonisolated func libraryVersion(in folder: URL) -> MigrationManager.FirstRun { .existingData(at: "1.0") }
-    nonisolated func makeFolders(in folder: URL) throws { calls.add("makeFolders") }
+
+    /// The state after three processes crashed in migration 2.0.
+    private static let crashedThreeTimes = """
+        {
+          "format" : 1,
+          "name" : "Library",
+          "lastRunVersion" : "1.0",
+          "launchedVersion" : "3.2",
+          "interruption" : {
+            "version" : "2.0", "attempts" : 3, "deaths" : 2, "isProtecting" : false, "appVersion" : "3.2",
+            "startedAt" : "2026-11-21T03:54:28Z", "failure" : null
+          },
+          "history" : []
+        }
+        """
+
+    nonisolated func libraryVersion(in folder: URL) throws -> MigrationManager.FirstRun {
+        .existingData(at: "1.0")
+    }
+    nonisolated func exists(_ file: URL) -> Bool {
+        FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
+    }
+    nonisolated func prepareLibrary(_ migrations: MigrationManager, in folder: URL) throws {
+        calls.add("prepareLibrary")
+    }
     nonisolated func declareLibrary(_ migrations: MigrationManager, in folder: URL) throws {
         try migrations.whenMigrating(toVersion: "2.0") { calls.add("moveToAppGroup") }
         try migrations.whenMigrating(toVersion: "3.2", minimumAppVersion: "3.0") {
@@ -34,8 +59,38 @@ import Testing
             try declareLibrary(app, in: container)
             #expect(calls.take() == ["moveToAppGroup", "renameDrafts"])
             #expect(try open("3.2") == .ready)
-            #expect(calls.take() == ["makeFolders"])
+            #expect(calls.take() == ["prepareLibrary"])
             #expect(try open("2.0") == .updateTheApp)
+            #expect(calls.take() == [])
+        }
+    }
+
+    @Test func `what an extension adds is collected once, also after the library has notes`() async throws {
+        try await withFolder { folder async throws in
+            let container = URL(filePath: folder)
+            try collectInbox(in: container)
+            try FileManager.default.createDirectory(
+                atPath: folder + "/Notes",
+                withIntermediateDirectories: true
+            )
+            for note in ["Milk", "Bread"] {
+                try addToInbox(note, in: container)
+                try collectInbox(in: container)
+            }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/Inbox").isEmpty)
+            let notes = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes")
+            #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
+        }
+    }
+
+    @Test func `a migration that crashed too often is left to the app's button`() async throws {
+        try await withFolder { folder async throws in
+            try FileManager.default.createDirectory(
+                atPath: folder + "/Migrations",
+                withIntermediateDirectories: true
+            )
+            try write(Self.crashedThreeTimes, to: folder + "/Migrations/Library.migrations.json")
+            #expect(try openLibraryInExtension(in: URL(filePath: folder), appVersion: "3.2") == .openTheApp)
             #expect(calls.take() == [])
         }
     }

@@ -29,6 +29,34 @@ import SwiftUI
         }
     }
 
+    @Test func `notes that 1.0 writes after an update are converted, and lose no other note`() async throws {
+        try await withFolder { folder async throws in
+            let start = {
+                let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4", isUnlocked: isUnlocked)
+                try await gate.ready()
+            }
+            try write("", to: folder + "/library.plist")
+            // 1.0 without a note has no folder either.
+            try await start()
+            for text in ["first", "second", "third"] {
+                try write(text, to: folder + "/Notes/1.txt")
+                try await start()
+            }
+            let names = ["1 2.md", "1 3.md", "1.md"]
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes").sorted() == names)
+            #expect(try names.map { try read(folder + "/Notes/" + $0) } == ["second", "third", "first"])
+        }
+    }
+
+    @Test func `settings keep what they say, and are converted once`() async throws {
+        try await withFolder { folder async throws in
+            let settings = folder + "/settings"
+            try write("theme = blue\n", to: settings)
+            for _ in 1...2 { try addFormat(to: URL(filePath: settings)) }
+            #expect(try read(settings) == "format = 2\ntheme = blue\n")
+        }
+    }
+
     private final class Flag: Sendable { let value = Mutex(false) }
 
     @Test func `a phone that is locked at its first start is waited for, and nothing is recorded before`()

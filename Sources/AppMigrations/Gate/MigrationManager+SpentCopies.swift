@@ -1,0 +1,22 @@
+extension MigrationManager {
+    /// Removes copies of protected files that the state doesn't refer to.
+    ///
+    /// They are left if a process is killed after it has recorded a migration, and before it has removed the
+    /// copies. The next process that takes the lock removes them. But a start in which nothing is pending
+    /// takes no lock. Without this function, the copies would use up space until the next release.
+    ///
+    /// If another process holds the lock, this function doesn't wait: a later start removes the copies. If an
+    /// error occurs, it sends an event and doesn't throw, because nothing depends on the removal.
+    func removeSpentCopies() {
+        if location.isReadOnly { return }
+        do {
+            guard try location.existingSnapshot() != nil else { return }
+            guard let lock = try FileLock.takeIfFree(at: location) else { return }
+            _ = try LockedState(lock, reporter: reporter)
+        } catch {
+            var event = MigrationEvent(.leftoverNotRemoved, managerName: name, version: nil)
+            event.error = location.protectionError(.cleaningUp, of: nil, because: error)
+            reporter.send(event)
+        }
+    }
+}

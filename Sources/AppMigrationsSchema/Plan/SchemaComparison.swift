@@ -16,8 +16,8 @@ struct SchemaComparison {
     /// table.
     private(set) var droppedTables = [SQLName]()
     private(set) var questions = [SchemaPlan.Question]()
-    /// The names of the columns that the target's tables don't have any more.
-    private(set) var missingColumns = Set<SQLName>()
+    /// The names that columns of a table lose, because they are dropped or renamed.
+    private(set) var removedColumnNames = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
     let preparation: ConnectionPreparation
@@ -46,7 +46,7 @@ struct SchemaComparison {
             guard let wanted = target[.table, name] else {
                 droppedTables.append(object.name)
                 if !renames.droppedNames.contains(object.name), !hints.allowsDrop(of: object.name) {
-                    questions.append(try question(aboutMissing: object.name, in: from.db))
+                    questions.append(try question(aboutRemoved: object.name, in: from.db))
                 }
                 continue
             }
@@ -68,7 +68,7 @@ struct SchemaComparison {
             try complete(&change, on: from.db)
             tables.append(change)
             questions += change.questions
-            missingColumns.formUnion(change.missingColumns)
+            removedColumnNames.formUnion(change.removedColumnNames)
         }
     }
 
@@ -209,7 +209,7 @@ struct SchemaComparison {
     ///
     /// Its first candidates are new tables with the same columns.
     private func question(
-        aboutMissing table: SQLName,
+        aboutRemoved table: SQLName,
         in db: some SQLConnection
     ) throws(SQLError) -> SchemaPlan.Question {
         func columns(of table: SQLName, on db: some SQLConnection) throws(SQLError) -> Set<SQLName> {

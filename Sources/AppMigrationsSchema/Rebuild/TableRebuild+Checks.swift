@@ -161,10 +161,11 @@ extension TableRebuild {
     func checkTriggers(
         _ triggers: [SchemaObject],
         of old: TableShape,
-        lacking missingColumns: Set<SQLName>
+        lacking removedColumnNames: Set<SQLName>
     ) throws(SQLError) {
         for trigger in triggers {
-            for column in try trigger.statement().event?.columns ?? [] where missingColumns.contains(column) {
+            let columns = try trigger.statement().event?.columns ?? []
+            for column in columns where removedColumnNames.contains(column) {
                 throw refusal(
                     "The trigger \(trigger.name) fires on updates of the column \(column), which the new table doesn't have",
                     advice: old[trigger.name] == nil

@@ -168,9 +168,10 @@ struct SchemaComparison {
         of table: SQLName,
         _ complaint: String
     ) -> SQLError {
-        let error = contradiction("The value for the column \(column) of the table \(table) \(complaint)")
-        guard let advice = error.registrationAdvice else { return error }
-        return error.with { $0.message += ", or register what the expression needs. \(advice)" }
+        contradiction(
+            "The value for the column \(column) of the table \(table) \(complaint)",
+            advice: SQLError.advice(correctHints, forExpressionFailing: complaint)
+        )
     }
 
     /// Refuses to rename a table or a column that a full-text index is filled from.
@@ -296,7 +297,9 @@ struct SchemaComparison {
     }
 
     /// The error for hints that contradict the target, or one another.
-    static func contradiction(_ message: String) -> SQLError {
-        SQLError(.refusedSchemaChange, "\(message). Nothing was changed. Correct the hints")
+    static func contradiction(_ message: String, advice: String = correctHints) -> SQLError {
+        SQLError(.refusedSchemaChange, "\(message). Nothing was changed. \(advice)")
     }
+
+    private static let correctHints = "Correct the hints"
 }

@@ -68,12 +68,9 @@ extension TableRebuild {
             switch try probe.analyze(expression, on: db) {
             case .reads(let more): reads.formUnion(more)
             case .complaint(let complaint):
-                let advice = SQLError.registrationAdvice(for: complaint).map {
-                    "Correct the values argument, or register what the expression needs. \($0)"
-                }
                 throw refusal(
                     "The value for \(column) \(complaint)",
-                    advice: advice ?? "Correct the values argument"
+                    advice: SQLError.advice("Correct the values argument", forExpressionFailing: complaint)
                 )
             }
         }

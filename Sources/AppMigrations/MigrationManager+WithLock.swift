@@ -1,9 +1,9 @@
 extension MigrationManager {
     /// Calls a closure while this manager holds the lock of its state.
     ///
-    /// So no other process or caller runs a migration of this state, or another closure of `withLock`, at the
-    /// same time. Use it for work that two processes must not do at the same time, and that keeps its own
-    /// record of the work that is done. GRDB's `DatabaseMigrator` is an example:
+    /// While the closure runs, everyone else who needs this lock waits: migrations of the same state, and
+    /// other calls of `withLock`, in any process. Use it for work that must not run twice at the same time.
+    /// The work must know by itself what is already done. GRDB's `DatabaseMigrator` is an example:
     ///
     /// ```swift
     /// try migrations.withLock { try migrator.migrate(queue) }
@@ -13,8 +13,8 @@ extension MigrationManager {
     /// lock costs some system calls that a start without pending migrations doesn't make. If your app starts
     /// often, first check whether there is anything to do.
     ///
-    /// In a plan, the closure isn't called. If the closure throws, this method throws the same error, and the
-    /// manager stays open for later declarations. If a process crashed in a migration that protects files,
+    /// In a plan, the closure isn't called. If the closure throws, this method throws the same error. That
+    /// doesn't close the manager, so it can still declare migrations. If a process crashed in a migration that protects files,
     /// these files are restored before the closure is called.
     ///
     /// - Parameter body: The work. If it declares a migration of this state or calls `withLock` again, that

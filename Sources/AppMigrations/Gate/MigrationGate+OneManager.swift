@@ -10,8 +10,8 @@ extension MigrationGate {
     ///         .path(percentEncoded: false)
     /// ) { migrations in
     ///     try declareLibrary(migrations, in: folder)
-    /// } afterMigrating: { _ in
-    ///     try makeFolders(in: folder)
+    /// } afterMigrating: { migrations in
+    ///     try prepareLibrary(migrations, in: folder)
     /// }
     /// ```
     ///

@@ -4,6 +4,8 @@ internal import AppMigrationsSQLite
 struct SchemaComparison {
     let start: SchemaSnapshot
     let target: SchemaSnapshot
+    /// Compares the objects of `start` with those of `target`.
+    let form: SchemaForm
     /// The tables to rename, in an order in which each new name is free.
     private(set) var renamedTables = [SchemaRenames.Rename]()
     /// The tables that exist in both schemas and differ.
@@ -14,8 +16,8 @@ struct SchemaComparison {
     /// table.
     private(set) var droppedTables = [SQLName]()
     private(set) var questions = [SchemaPlan.Question]()
-    /// The names of the columns that the target's tables don't have any more.
-    private(set) var missingColumns = Set<SQLName>()
+    /// The names that columns of a table lose, because they are dropped or renamed.
+    private(set) var removedColumnNames = Set<SQLName>()
 
     private let hints: SchemaPlan.Hints
     let preparation: ConnectionPreparation
@@ -33,18 +35,18 @@ struct SchemaComparison {
         targetDatabase = to.db
         start = from.schema
         target = to.schema
+        form = SchemaForm(start, target)
         let renames = try Self.renames(from: start, to: target, hints: hints)
         renamedTables = renames.pending.map {
             (start[.table, $0]?.name ?? $0, target[.table, $1]?.name ?? $1)
         }
-        let form = SchemaForm(start, target)
         for object in start.objects where object.kind == .table {
             let renamed = renames[object.name]
             let name = renamed ?? object.name
             guard let wanted = target[.table, name] else {
                 droppedTables.append(object.name)
                 if !renames.droppedNames.contains(object.name), !hints.allowsDrop(of: object.name) {
-                    questions.append(try question(aboutMissing: object.name, in: from.db))
+                    questions.append(try question(aboutRemoved: object.name, in: from.db))
                 }
                 continue
             }
@@ -66,7 +68,7 @@ struct SchemaComparison {
             try complete(&change, on: from.db)
             tables.append(change)
             questions += change.questions
-            missingColumns.formUnion(change.missingColumns)
+            removedColumnNames.formUnion(change.removedColumnNames)
         }
     }
 
@@ -166,9 +168,10 @@ struct SchemaComparison {
         of table: SQLName,
         _ complaint: String
     ) -> SQLError {
-        let error = contradiction("The value for the column \(column) of the table \(table) \(complaint)")
-        guard let advice = error.registrationAdvice else { return error }
-        return error.with { $0.message += ", or register what the expression needs. \(advice)" }
+        contradiction(
+            "The value for the column \(column) of the table \(table) \(complaint)",
+            advice: SQLError.advice(correctHints, forExpressionFailing: complaint)
+        )
     }
 
     /// Refuses to rename a table or a column that a full-text index is filled from.
@@ -207,7 +210,7 @@ struct SchemaComparison {
     ///
     /// Its first candidates are new tables with the same columns.
     private func question(
-        aboutMissing table: SQLName,
+        aboutRemoved table: SQLName,
         in db: some SQLConnection
     ) throws(SQLError) -> SchemaPlan.Question {
         func columns(of table: SQLName, on db: some SQLConnection) throws(SQLError) -> Set<SQLName> {
@@ -294,7 +297,9 @@ struct SchemaComparison {
     }
 
     /// The error for hints that contradict the target, or one another.
-    static func contradiction(_ message: String) -> SQLError {
-        SQLError(.refusedSchemaChange, "\(message). Nothing was changed. Correct the hints")
+    static func contradiction(_ message: String, advice: String = correctHints) -> SQLError {
+        SQLError(.refusedSchemaChange, "\(message). Nothing was changed. \(advice)")
     }
+
+    private static let correctHints = "Correct the hints"
 }

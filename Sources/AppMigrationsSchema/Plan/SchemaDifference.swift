@@ -1,7 +1,7 @@
 internal import AppMigrationsSQLite
 
-/// A difference from the target: an object that is missing, that the target doesn't have, or that isn't the
-/// same.
+/// A difference from the target: an object of the target that is missing, one that the target doesn't have,
+/// or one that isn't the same.
 enum SchemaDifference {
     case missing(SchemaObject)
     case unexpected(SchemaObject)

@@ -20,8 +20,8 @@ public struct SchemaPlan: Sendable {
     /// The schema that the plan was made for.
     let start: SchemaSnapshot
     let target: SchemaSnapshot
-    /// The names of the columns that the target's tables no longer have.
-    let missingColumns: Set<SQLName>
+    /// The names that columns of a table lose, because they are dropped or renamed.
+    let removedColumnNames: Set<SQLName>
     private let preparation: ConnectionPreparation
 
     /// Compares a database with a schema, and changes nothing.
@@ -67,7 +67,7 @@ public struct SchemaPlan: Sendable {
         if start.differences(from: target).isEmpty {
             steps = []
             questions = []
-            missingColumns = []
+            removedColumnNames = []
             return
         }
         let comparison = try SchemaComparison(
@@ -77,7 +77,7 @@ public struct SchemaPlan: Sendable {
             preparing: preparation
         )
         questions = comparison.questions
-        missingColumns = comparison.missingColumns
+        removedColumnNames = comparison.removedColumnNames
         if questions.isEmpty {
             var planner = try SchemaPlanner(comparison, on: db)
             steps = try planner.allSteps()
@@ -118,7 +118,7 @@ public struct SchemaPlan: Sendable {
                     "The schema was changed after the plan was made. Nothing was changed. Make the plan again"
                 )
             }
-            let before = try SchemaHealth(of: db, missingColumns: missingColumns)
+            let before = try SchemaHealth(of: db, removedColumnNames: removedColumnNames)
             for (number, step) in steps.enumerated() {
                 progress(Progress(step: step, completed: number, total: steps.count))
                 try step.run(db, preparing: preparation)
@@ -132,7 +132,7 @@ public struct SchemaPlan: Sendable {
                         + " Change it in a migration instead"
                 )
             }
-            let after = try SchemaHealth(of: db, missingColumns: missingColumns)
+            let after = try SchemaHealth(of: db, removedColumnNames: removedColumnNames)
             try after.check(against: before, advice: "Correct it in the target")
         }
     }

@@ -16,7 +16,7 @@ struct SchemaPlanner {
         try comparison.refuseRenamesBreakingFullTextIndexes(in: db)
         self.comparison = comparison
         renamedSchema = comparison.start
-        form = SchemaForm(comparison.start, comparison.target)
+        form = comparison.form
         scratch = try ScratchSchema(
             of: comparison.start,
             insertingRowInto: comparison.tables.map(\.old),
@@ -43,7 +43,8 @@ struct SchemaPlanner {
         let changes = try changesInOrder()
         try renameTables()
         let renamedColumns = try renameColumns()
-        form = SchemaForm(renamedSchema, target)
+        // All steps so far are renames, and the form depends on the names in both schemas.
+        if !steps.isEmpty { form = SchemaForm(renamedSchema, target) }
         // An expression of a rebuild may read another table or a view, and has to see it as it was before the
         // plan. So the tables and views that an expression reads are dropped only after the rebuilds.
         dropStaleObjects()

@@ -43,8 +43,8 @@ struct TableChange {
         }
     }
 
-    /// The names of columns that the new table doesn't have.
-    var missingColumns: Set<SQLName> { old.names.subtracting(new.names) }
+    /// The names that no column of the new table has, because the column is dropped or renamed.
+    var removedColumnNames: Set<SQLName> { old.names.subtracting(new.names) }
 
     /// The columns that are new.
     var addedColumns: [SQLName] { new.columns.map(\.name).filter { source(of: $0) == nil } }

@@ -19,8 +19,8 @@ struct TableCopy {
     let droppedTriggers: [SchemaObject]
     /// The views that `dropping` names.
     let droppedViews: [SchemaObject]
-    /// The columns that the new table does not have.
-    let missingColumns: Set<SQLName>
+    /// The names of columns of the old table that no column of the new one has.
+    let removedColumnNames: Set<SQLName>
     /// The columns and tables that the expressions in `values` read.
     let reads: ExpressionReads
     /// True if the app uses `ANALYZE`, whose statistics of the table are lost with the old table.
@@ -59,7 +59,7 @@ struct TableCopy {
             on: db
         )
         new = trial.shape
-        missingColumns = trial.missingColumns
+        removedColumnNames = trial.removedColumnNames
         columnValues = try rebuild.columnValues(from: old, to: new)
         isAnalyzed = objects.contains { $0.name == SQLName("sqlite_stat1") }
 
@@ -74,7 +74,7 @@ struct TableCopy {
             )
             reads = try rebuild.readsOfValues(using: probe, on: db)
             let changedRowID = rebuild.changedRowID(from: old, to: new, with: columnValues)
-            let changedColumns = missingColumns.union(changedRowID.map { [$0] } ?? [])
+            let changedColumns = removedColumnNames.union(changedRowID.map { [$0] } ?? [])
             try rebuild.checkVirtualTables(probe, changedColumns: changedColumns)
         }
         self.reads = reads
@@ -92,7 +92,7 @@ struct TableCopy {
         if let broken = trial.broken {
             throw rebuild.refusal(of: broken.index, because: broken.complaint, in: old)
         }
-        try rebuild.checkTriggers(triggers, of: old, lacking: missingColumns)
+        try rebuild.checkTriggers(triggers, of: old, lacking: removedColumnNames)
         try rebuild.checkKeptColumns(from: old, to: new, in: db)
     }
 

@@ -68,12 +68,9 @@ extension TableRebuild {
             switch try probe.analyze(expression, on: db) {
             case .reads(let more): reads.formUnion(more)
             case .complaint(let complaint):
-                let advice = SQLError.registrationAdvice(for: complaint).map {
-                    "Correct the values argument, or register what the expression needs. \($0)"
-                }
                 throw refusal(
                     "The value for \(column) \(complaint)",
-                    advice: advice ?? "Correct the values argument"
+                    advice: SQLError.advice("Correct the values argument", forExpressionFailing: complaint)
                 )
             }
         }
@@ -161,10 +158,11 @@ extension TableRebuild {
     func checkTriggers(
         _ triggers: [SchemaObject],
         of old: TableShape,
-        lacking missingColumns: Set<SQLName>
+        lacking removedColumnNames: Set<SQLName>
     ) throws(SQLError) {
         for trigger in triggers {
-            for column in try trigger.statement().event?.columns ?? [] where missingColumns.contains(column) {
+            let columns = try trigger.statement().event?.columns ?? []
+            for column in columns where removedColumnNames.contains(column) {
                 throw refusal(
                     "The trigger \(trigger.name) fires on updates of the column \(column), which the new table doesn't have",
                     advice: old[trigger.name] == nil

@@ -80,9 +80,9 @@ public struct TableRebuild: Sendable {
         do throws(SQLError) {
             try SchemaTransaction.run(on: db) { () throws(SQLError) in
                 let work = try TableCopy(for: self, on: db, preparing: ConnectionPreparation(prepare))
-                let before = try SchemaHealth(of: db, missingColumns: work.missingColumns)
+                let before = try SchemaHealth(of: db, removedColumnNames: work.removedColumnNames)
                 try work.run(db)
-                let after = try SchemaHealth(of: db, missingColumns: work.missingColumns)
+                let after = try SchemaHealth(of: db, removedColumnNames: work.removedColumnNames)
                 try after.check(against: before, advice: "Change it first, or list it in dropping")
             }
         } catch { throw db.addingPath(to: located(error)) }

@@ -3,8 +3,8 @@ internal import AppMigrationsSQLite
 /// The shape of a new table, read from a temporary table that is created for this purpose and dropped again.
 struct TableTrial {
     let shape: TableShape
-    /// The columns of the old table that the new one does not have.
-    let missingColumns: Set<SQLName>
+    /// The names of columns of the old table that no column of the new one has.
+    let removedColumnNames: Set<SQLName>
     /// The first index of the old table that doesn't compile for the new one.
     var broken: (index: SchemaObject, complaint: String)?
 }
@@ -25,12 +25,12 @@ extension TableRebuild {
             }
             try db.rows(statement.text(in: "temp"))
             let shape = try TableShape(of: statement, in: "temp", on: db)
-            var trial = TableTrial(shape: shape, missingColumns: old.names.subtracting(shape.names))
-            for index in indexes where trial.broken == nil && !trial.missingColumns.isEmpty {
+            var trial = TableTrial(shape: shape, removedColumnNames: old.names.subtracting(shape.names))
+            for index in indexes where trial.broken == nil && !trial.removedColumnNames.isEmpty {
                 let statement = try index.statement()
                 // SQLite would treat the double-quoted name of a dropped column as a string literal, without
                 // an error.
-                let occurrences = statement.doubleQuotedOccurrences(of: trial.missingColumns)
+                let occurrences = statement.doubleQuotedOccurrences(of: trial.removedColumnNames)
                 let text = statement.text(naming: "temp.app_migrations_trial", replacing: occurrences)
                 trial.broken = try db.complaint(about: text).map { (index, $0) }
             }

@@ -54,4 +54,11 @@ extension SQLError {
         if !beginnings.contains(where: message.contains) { return nil }
         return "Register it on each private connection in the preparing closure"
     }
+
+    /// The advice for SQLite's message about an expression: `correction`, such as "Correct the hints", or to
+    /// register a function or anything else that is missing.
+    static func advice(_ correction: String, forExpressionFailing message: String) -> String {
+        guard let advice = registrationAdvice(for: message) else { return correction }
+        return "\(correction), or register what the expression needs. \(advice)"
+    }
 }

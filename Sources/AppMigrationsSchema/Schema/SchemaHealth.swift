@@ -10,15 +10,15 @@ struct SchemaHealth {
     /// The name is qualified with the schema, because a temporary trigger and a trigger of the database can
     /// have the same name.
     private var complaints = [String: (object: SchemaObject, message: String)]()
-    private let missingColumns: Set<SQLName>
+    private let removedColumnNames: Set<SQLName>
 
     /// Compiles every view and trigger.
     ///
-    /// `missingColumns` are the names of the columns that are dropped. SQLite treats a double-quoted name as
-    /// a string literal if there is no such column, and reports no error. So these names are put in
-    /// backticks.
-    init(of db: some SQLConnection, missingColumns: Set<SQLName>) throws(SQLError) {
-        self.missingColumns = missingColumns
+    /// `removedColumnNames` are the names of the columns that are dropped or renamed. SQLite treats a
+    /// double-quoted name as a string literal if there is no such column, and reports no error. So these
+    /// names are put in backticks.
+    init(of db: some SQLConnection, removedColumnNames: Set<SQLName>) throws(SQLError) {
+        self.removedColumnNames = removedColumnNames
         let objects = try SchemaObject.all(of: db) + SchemaObject.all(of: db, in: "temp")
         for view in objects where view.kind == .view { try checkView(view, on: db) }
         var groups = [String: [SchemaObject]]()
@@ -58,7 +58,7 @@ struct SchemaHealth {
             return
         }
         let statement = try view.statement()
-        let occurrences = statement.doubleQuotedOccurrences(of: missingColumns)
+        let occurrences = statement.doubleQuotedOccurrences(of: removedColumnNames)
         if occurrences.isEmpty { return }
         let probe = "\(view.schema).app_migrations_probe"
         let text = statement.text(naming: probe, replacing: occurrences)
@@ -77,7 +77,7 @@ struct SchemaHealth {
         var hasDoubleQuotes = false
         for trigger in triggers {
             let statement = try trigger.statement()
-            let occurrences = statement.doubleQuotedOccurrences(of: missingColumns)
+            let occurrences = statement.doubleQuotedOccurrences(of: removedColumnNames)
             hasDoubleQuotes = hasDoubleQuotes || !occurrences.isEmpty
             texts.append(statement.text(naming: trigger.qualifiedName, replacing: occurrences))
         }

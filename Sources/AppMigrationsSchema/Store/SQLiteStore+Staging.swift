@@ -53,7 +53,7 @@ extension SQLiteStore {
     ) throws(SQLError) -> Bool {
         let files = try StoreFiles(of: path)
         let backup = try backupExtension.map { ending throws(SQLError) in
-            try Self.backupPath(of: files.store, withExtension: ending)
+            try Self.backupPath(of: files, withExtension: ending)
         }
         let migration = StagedMigration(
             files: files,
@@ -88,11 +88,13 @@ extension SQLiteStore {
     }
 
     private static func backupPath(
-        of store: String,
+        of files: StoreFiles,
         withExtension ending: String
     ) throws(SQLError) -> String {
+        let path = "\(files.store).\(ending)"
+        // SQLite would treat a file with the ending of a log or a journal as that of another backup.
         if ending.isEmpty || ending.utf8.contains(UInt8(ascii: "/")) || ending.utf8.contains(0)
-            || ending.lowercased().hasPrefix("migrating") || ending.lowercased() == "recovering"
+            || files.isReserved(path)
             || StoreFiles.sidecarEndings.contains(where: ending.lowercased().hasSuffix)
         {
             throw SQLError(
@@ -100,7 +102,7 @@ extension SQLiteStore {
                 "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use an extension such as bak"
             )
         }
-        return "\(store).\(ending)"
+        return path
     }
 }
 

@@ -155,17 +155,3 @@ extension StoreAndBackup {
         return try StoreFiles(of: store.copy)
     }
 }
-
-extension StoreFiles {
-    /// True if a log or a journal has something that SQLite would apply to its database.
-    ///
-    /// SQLite ignores a journal whose first byte is zero, which is how a commit ends in the journal mode
-    /// PERSIST. It also doesn't count a journal with four zeros from byte 16 on. Its database had no pages
-    /// before, so a rollback would only empty it.
-    static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
-        guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
-        if ending == "-wal" { return true }
-        let head = try head(ofFile: path, count: 20)
-        return head.count == 20 && head[0] != 0 && head[16...].contains { $0 != 0 }
-    }
-}

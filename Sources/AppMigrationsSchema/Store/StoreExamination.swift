@@ -5,8 +5,9 @@ internal import CAppMigrationsSQLite
 /// One examination of a store, which doesn't change it.
 ///
 /// A store is damaged only if SQLite says so (NOTADB, CORRUPT, or the result of a check) and nothing else
-/// explains it, or if the store is missing or empty although its log or its journal has content. A file may
-/// be sound if it is busy, if this process isn't allowed to read it, or if its disk is full or failing.
+/// explains it, or if the store is missing or empty although its log has content or its journal is hot. A
+/// file may be sound if it is busy, if this process isn't allowed to read it, or if its disk is full or
+/// failing.
 struct StoreExamination {
     let files: StoreFiles
     let busyTimeout: Duration

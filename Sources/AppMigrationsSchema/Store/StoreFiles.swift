@@ -78,28 +78,49 @@ struct StoreFiles {
         SQLError(code, message).with { $0.path = store }
     }
 
-    /// The error for a store that is missing or empty, while its log or its journal still has content.
+    /// The error for a store that is missing or empty, while its log has content or its journal is hot.
     ///
     /// SQLite deletes a log or a journal next to a missing or empty database, as soon as it opens that
     /// database. But the log or the journal may have the only copy of the rows. So the store must not be
     /// opened.
     ///
-    /// Two kinds of journals have no rows: the journal of a database that is just being created in a
-    /// transaction, and a journal that a commit left in the journal mode PERSIST. Both have zero in the four
-    /// bytes from 16 on, which are the "Initial size of the database in pages" ("Database File Format",
-    /// section 3). They cause no error.
-    ///
-    /// - Returns: The error; `nil` if the store has bytes, or if neither a log nor a journal has content.
+    /// - Returns: The error; `nil` if the store has bytes, or if SQLite would apply neither a log nor a
+    ///   journal.
     func orphanedLogError() throws(SQLError) -> SQLError? {
         // The log is read first, because a database that is being created has bytes before its log has any.
-        let log = try Self.status(store + "-wal")?.size ?? 0
+        let hasLog = try Self.hasContent(store + "-wal", ending: "-wal")
         let status = try Self.status(store)
         if let status, status.size > 0 || status.kind != .file { return nil }
         let state = status == nil ? "missing" : "empty"
-        if log > 0 { return error(.damaged, "The file is \(state), but its write-ahead log is not") }
-        let journal = try Self.head(ofFile: store + "-journal", count: 20)
-        if journal.isEmpty || journal.dropFirst(16) == [0, 0, 0, 0] { return nil }
+        if hasLog { return error(.damaged, "The file is \(state), but its write-ahead log is not") }
+        if try !Self.hasContent(store + "-journal", ending: "-journal") { return nil }
         return error(.damaged, "The file is \(state), but its rollback journal is not")
+    }
+
+    /// True if a log or a journal has something that SQLite would apply to its database.
+    static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
+        guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
+        if ending == "-wal" { return true }
+        return try isHotJournal(path, size: status.size)
+    }
+
+    /// True if SQLite would roll a journal back.
+    ///
+    /// A journal is hot if "its size is greater than 512 bytes", "the journal header is non-zero and
+    /// well-formed", it has no super-journal or the super-journal exists, and no connection has the RESERVED
+    /// lock ("File Locking And Concurrency", section 4.0). SQLite checks the last two conditions when it opens
+    /// the database. Without these checks, a journal may be kept longer than necessary, which does no harm.
+    ///
+    /// A well-formed header begins with a fixed string ("Database File Format", section 3). SQLite writes it
+    /// before it changes the database, and a commit in the journal mode PERSIST overwrites it with zeros.
+    ///
+    /// The journal of a new database is no reason to keep a file, because a rollback would only empty the
+    /// database. It has zero in the four bytes from 16 on, the "Initial size of the database in pages".
+    private static func isHotJournal(_ path: String, size: Int) throws(SQLError) -> Bool {
+        if size <= 512 { return false }
+        let head = try head(ofFile: path, count: 20)
+        return head.starts(with: [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7])
+            && head.dropFirst(16).contains { $0 != 0 }
     }
 }
 

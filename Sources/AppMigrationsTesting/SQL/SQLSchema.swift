@@ -56,8 +56,10 @@ extension SchemaObject {
     var title: String { "\(kind) \(name)" }
 
     /// The `CREATE` statement for a script, with a semicolon and a line end; empty if there is none.
-    fileprivate var statement: String {
-        guard let sql else { return "" }
+    fileprivate var statement: String { sql.map(Self.statement) ?? "" }
+
+    /// A `CREATE` statement for a script, with a semicolon and a line end.
+    fileprivate static func statement(_ sql: String) -> String {
         // A semicolon after a comment would be part of the comment.
         return sql + (sql.contains("--") ? "\n;\n" : ";\n")
     }
@@ -115,17 +117,30 @@ struct SQLSchemaRecord {
 
             """
         let schema = try SQLSchema(of: db)
-        // The recorded rows include the rows that triggers inserted. If such a trigger ran again, its rows
-        // would be inserted twice. So most triggers are created after the rows. But a trigger that fills a
-        // virtual table, such as a full-text index, must run on the recorded rows, because rows of virtual
-        // tables aren't recorded.
+        // The recorded rows include the rows that triggers inserted. If a trigger wrote to these tables
+        // again, the rows would be inserted twice. So triggers are created after the rows.
+        //
+        // But rows of virtual tables aren't recorded, because some virtual tables show the rows of another
+        // table. So a trigger that fills a virtual table, such as a full-text index, runs on the recorded
+        // rows. If it has statements that write to other tables, a form without them runs instead, and is
+        // then replaced.
         let virtualTables = Set(schema.objects.filter(\.isVirtual).map(\.name))
-        func isCreatedAfterRows(_ object: SchemaObject) -> Bool {
-            object.kind == .trigger && !object.words.contains { virtualTables.contains(SQLName($0.text)) }
+        var fillingTriggers = [SQLName: FillingTrigger]()
+        var tablesFilledLast = Set<SQLName>()
+        for object in schema.objects {
+            if object.kind != .trigger {
+                script += object.statement
+            } else if let trigger = FillingTrigger(object, filling: virtualTables) {
+                script += SchemaObject.statement(trigger.sql)
+                fillingTriggers[object.name] = trigger
+                // The trigger may read the rows that its other statements wrote. So they are inserted first.
+                if !trigger.isComplete { tablesFilledLast.insert(object.table) }
+            }
         }
-        for object in schema.objects where !isCreatedAfterRows(object) { script += object.statement }
-        // Rows of virtual tables aren't recorded, because some virtual tables show the rows of another table.
-        for table in schema.objects where table.kind == .table && !table.isVirtual {
+        let tables = schema.objects.filter { $0.kind == .table && !$0.isVirtual }
+        let first = tables.filter { !tablesFilledLast.contains($0.name) }
+        let last = tables.filter { tablesFilledLast.contains($0.name) }
+        for table in first + last {
             // The time at which a migration was applied would differ in each record.
             let omittedColumn = table.name == SQLName(ledger) ? "applied_at" : ""
             let columns = try db.query(
@@ -137,7 +152,13 @@ struct SQLSchemaRecord {
                 script += "INSERT INTO \(table.name.quoted) (\(columns)) VALUES (\(values));\n"
             }
         }
-        for object in schema.objects where isCreatedAfterRows(object) { script += object.statement }
+        for object in schema.objects where object.kind == .trigger {
+            if let trigger = fillingTriggers[object.name] {
+                if trigger.isComplete { continue }
+                script += "DROP TRIGGER \(object.name.quoted);\n"
+            }
+            script += object.statement
+        }
         self.script = script
     }
 

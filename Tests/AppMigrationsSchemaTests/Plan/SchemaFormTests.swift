@@ -94,4 +94,13 @@ import Testing
     func `a word in double quotes that may be a text is not a name`(from: String, to: String) throws {
         #expect(try !SchemaPlan(from: database(from), to: to).steps.isEmpty)
     }
+
+    @Test func `the case of a type makes no difference after the table of its name is renamed`() throws {
+        let db = try database("CREATE TABLE Text(id INTEGER); CREATE TABLE t(a Text)")
+        let target = "CREATE TABLE notes(id INTEGER); CREATE TABLE t(a TEXT)"
+        let plan = try SchemaPlan(from: db, to: target, hints: .init(renamedTables: ["Text": "notes"]))
+        #expect(plan.steps.map(\.description) == ["rename the table Text to notes"])
+        try plan.apply(db)
+        #expect(try SchemaPlan(from: db, to: target).steps.isEmpty)
+    }
 }

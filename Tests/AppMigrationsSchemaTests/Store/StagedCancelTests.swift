@@ -167,7 +167,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "a/b", "migrating", "Migrating-wal", "Recovering", "a\0", "bak-wal", "BAK-SHM", "bak-journal",
+        "", "a/b", "migrating", "Migrating-wal", "migrating-backup", "migrating-Backup-shm", "migrating-lock",
+        "Recovering", "a\0", "bak-wal", "BAK-SHM", "bak-journal",
     ])
     func `a backup has a name of its own`(ending: String) throws {
         let store = try Wreck.store()
@@ -178,6 +179,14 @@ import Testing
             error.message
                 == "\"\(ending)\" cannot be the extension of a backup. The migration was not run. Use an extension such as bak"
         )
+    }
+
+    @Test(arguments: ["migrating-old", "migrated", "recovering-old"])
+    func `a backup's name may be like that of a temporary file`(ending: String) throws {
+        let store = try Wreck.store()
+        #expect(try store.migrateStaged(backupExtension: ending) { try $0.query("DELETE FROM note") })
+        let names = try StagedMigrationTests.names(beside: store)
+        #expect(names == ["store", "store.\(ending)"])
     }
 
     @Test func `the files' errors name the file`() throws {

@@ -33,8 +33,10 @@ import Testing
         let path = TemporaryDirectory.current.file("living")
         try Wreck.makeStore(path, journal: orphan.ending == "-wal" ? "wal" : "delete")
         let db = try SQLiteConnection(path: path)
+        // Little memory, so that half of the transaction is in the file, and the journal is hot.
+        try db.query("PRAGMA cache_size = 1")
         try db.query("BEGIN")
-        try db.query("DELETE FROM note")
+        try db.query("UPDATE note SET body = 'half'")
         if orphan.ending == "-wal" { try db.query("COMMIT") }
         let store = SQLiteStore(path: TemporaryDirectory.current.file("store"))
         try Wreck.bytes(path + orphan.ending).write(to: URL(filePath: store.path + orphan.ending))

@@ -66,16 +66,98 @@ import Testing
         #expect(try SQLiteComparison().difference(expected: wanted, found: found) == nil)
     }
 
-    @Test func `a trigger doesn't insert its rows again, except into a virtual table`() throws {
-        let script = """
-            CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
-            CREATE TABLE log(note INTEGER PRIMARY KEY);
-            CREATE VIRTUAL TABLE words USING fts5(title, content='note', content_rowid='id');
-            CREATE TRIGGER logged AFTER INSERT ON note BEGIN INSERT INTO log VALUES (new.id); END;
-            CREATE TRIGGER indexed AFTER INSERT ON note
-                BEGIN INSERT INTO "Words"(rowid, title) VALUES (new.id, new.title); END;
-            INSERT INTO note VALUES (7, 'Milk and bread');
-            """
+    private static let tables = """
+        CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT);
+        CREATE TABLE log(note INTEGER PRIMARY KEY, title TEXT);
+        CREATE TABLE counter(total INTEGER);
+        CREATE VIRTUAL TABLE words USING fts5(title);
+        INSERT INTO counter VALUES (0);
+        """
+
+    @Test(arguments: [
+        // One trigger for each table.
+        """
+        CREATE TRIGGER logged AFTER INSERT ON note BEGIN INSERT INTO log VALUES (new.id, new.title); END;
+        CREATE TRIGGER indexed AFTER INSERT ON note
+            BEGIN INSERT INTO "Words"(rowid, title) VALUES (new.id, new.title); END;
+        """,
+        // One trigger for an index and two ordinary tables.
+        """
+        CREATE TRIGGER noted AFTER INSERT ON note WHEN new.title <> ';' BEGIN
+            SELECT RAISE(IGNORE) WHERE new.title = 'hidden';
+            INSERT OR REPLACE INTO log VALUES (new.id, new.title);
+            INSERT OR IGNORE INTO words(rowid, title) VALUES (new.id, new.title); -- the index;
+            UPDATE OR FAIL counter SET total = total + CASE WHEN new.id > 0 THEN 1 END;
+            DELETE FROM log WHERE note < 0;
+        END;
+        INSERT INTO note VALUES (3, ';'), (4, 'hidden');
+        """,
+        // The index is filled from the table that the same trigger fills.
+        """
+        CREATE TRIGGER noted AFTER INSERT ON note BEGIN
+            REPLACE INTO log VALUES (new.id, new.title);
+            INSERT INTO words(rowid, title) SELECT note, title FROM log WHERE note = new.id;
+        END;
+        """,
+        // A name is a keyword of triggers, and a condition reads a table.
+        """
+        CREATE TABLE span("begin" INTEGER);
+        INSERT INTO span VALUES (1);
+        CREATE TRIGGER begin INSERT ON note WHEN (SELECT begin FROM span) > 0 BEGIN
+            UPDATE counter SET total = total + 1;
+            INSERT INTO words(rowid, title) VALUES (new.id, new.title);
+        END;
+        """,
+        // The index is filled by the trigger of a table that another trigger fills.
+        """
+        CREATE VIRTUAL TABLE titles USING fts5(title);
+        CREATE TRIGGER noted AFTER INSERT ON note BEGIN
+            INSERT INTO log VALUES (new.id, new.title);
+            INSERT INTO titles(rowid, title) VALUES (new.id, new.title);
+        END;
+        CREATE TRIGGER indexed AFTER INSERT ON log BEGIN
+            INSERT INTO words(rowid, title) VALUES (new.note, new.title);
+            UPDATE counter SET total = total + 1;
+        END;
+        """,
+        // The index is only read.
+        """
+        CREATE TRIGGER indexed AFTER INSERT ON note
+            BEGIN INSERT INTO words(rowid, title) VALUES (new.id, new.title); END;
+        CREATE TRIGGER logged AFTER INSERT ON note BEGIN
+            SELECT RAISE(ABORT, 'logged') WHERE EXISTS (SELECT 1 FROM log WHERE note = new.id);
+            INSERT INTO log SELECT new.id, max(title) FROM words;
+        END;
+        """,
+        // Another column of the row is set, which runs the trigger for updates.
+        """
+        CREATE TRIGGER noted AFTER INSERT ON note BEGIN
+            INSERT INTO words(rowid, title) VALUES (new.id, new.title);
+            UPDATE note SET title = title || ' and bread' WHERE id = new.id;
+        END;
+        CREATE TRIGGER changed AFTER UPDATE OF title ON note BEGIN
+            INSERT INTO log VALUES (new.id, new.title);
+            DELETE FROM words WHERE rowid = old.id;
+            INSERT INTO words(rowid, title) VALUES (new.id, new.title);
+        END;
+        """,
+        // The rows are inserted into a view.
+        """
+        CREATE TRIGGER indexed AFTER INSERT ON note
+            BEGIN INSERT INTO words(rowid, title) VALUES (new.id, new.title); END;
+        CREATE VIEW shown AS SELECT * FROM note;
+        CREATE TRIGGER added INSTEAD OF INSERT ON shown BEGIN
+            INSERT INTO note VALUES (new.id, new.title);
+            UPDATE words SET title = new.title WHERE rowid = new.id;
+            UPDATE counter SET total = total + 1;
+        END;
+        INSERT INTO shown VALUES (8, 'Wine');
+        """,
+    ])
+    func `recorded rows fill the virtual tables, and no trigger writes to an ordinary table`(
+        triggers: String
+    ) throws {
+        let script = "\(Self.tables) \(triggers) INSERT INTO note VALUES (7, 'Milk and bread');"
         let migrator = try SQLiteMigrator([SQLiteMigration(version: 1, sql: script)])
         let rehearsal = SQLRehearsal(of: migrator, releasesIn: folder)
         let wanted = folder + "/wanted"
@@ -87,8 +169,10 @@ import Testing
             try migrations.whenMigrating(toVersion: "2.2") {
                 let path = data + "/db"
                 try check(path, wanted)
-                let found = try open(path, false).query("SELECT rowid FROM words WHERE words MATCH 'bread'")
-                #expect(found == [[7]])
+                let sql = "SELECT rowid, title FROM words WHERE words MATCH 'bread OR wine' ORDER BY rowid"
+                let found = try open(path, false).query(sql)
+                #expect(try found == open(wanted, false).query(sql))
+                #expect(found.contains { $0[0] == 7 })
             }
         }
         try report.requireClean()

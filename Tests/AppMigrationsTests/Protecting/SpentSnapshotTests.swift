@@ -32,7 +32,7 @@ import Testing
         try scratch.expectNoCopies()
     }
 
-    @Test func `one that a killed process left goes with the next start of a gate, although nothing is pending`()
+    @Test func `one that a killed process left goes with the next start of a gate`()
         async throws
     {
         try scratch.write("old\n", to: "data")

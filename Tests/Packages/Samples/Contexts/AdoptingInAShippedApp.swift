@@ -27,13 +27,34 @@ import Testing
     }
 
     @Test(
-        arguments: [("library.plist", "1.0"), ("library.sqlite", "1.2"), ("x", nil)] as [(String, String?)]
+        arguments: [
+            ([:], nil), (["Notes/a.txt": ""], "1.0"), (["Notes/a.md": ""], "1.2"), (["settings": ""], "1.2"),
+            (["Notes/a.md": "", "Notes/b.txt": ""], "1.0"), (["settings": "format = 2\n"], "1.4"),
+        ] as [([String: String], String?)]
     )
-    func `the data of each release is told by its file`(file: String, version: String?) async throws {
+    func `the data of each release is told by its files`(files: [String: String], version: String?)
+        async throws
+    {
         try await withFolder { folder async throws in
-            try write("", to: folder + "/" + file)
+            if files.keys.contains(where: { $0.hasPrefix("Notes") }) {
+                try FileManager.default.createDirectory(
+                    atPath: folder + "/Notes",
+                    withIntermediateDirectories: false
+                )
+            }
+            for (file, text) in files { try write(text, to: folder + "/" + file) }
             let told = version.map { MigrationManager.FirstRun.existingData(at: $0) } ?? .freshInstall
             #expect(try libraryVersion(in: URL(filePath: folder)) == told)
+        }
+    }
+
+    @Test func `settings that can't be read are no new install`() async throws {
+        try await withFolder { folder async throws in
+            try FileManager.default.createDirectory(
+                atPath: folder + "/settings",
+                withIntermediateDirectories: false
+            )
+            #expect(throws: (any Error).self) { try libraryVersion(in: URL(filePath: folder)) }
         }
     }
 }

@@ -26,8 +26,6 @@ import Testing
     @Test func `the gate migrates once, and makes the tables at every start`() async throws {
         try await withFolder { folder async throws in
             let settings = folder + "/settings"
-            try makeFolders(in: URL(filePath: folder))
-            try write("", to: folder + "/library.plist")
             for isFirst in [true, false] {
                 try write("", to: settings)
                 try await startApp(URL(filePath: folder))

@@ -1,7 +1,8 @@
 import AppMigrations
 import Foundation
-import Synchronization
 import Testing
+
+@testable import AppStart
 
 @Suite struct SeveralProcesses {
     // Sample 1 of SeveralProcesses.md
@@ -10,111 +11,63 @@ import Testing
 
     // Sample 3 of SeveralProcesses.md
 
-    let calls = Calls()
-
-    /// The state after three processes crashed in migration 2.0.
+    /// The state after three processes crashed in migration 1.1.
     private static let crashedThreeTimes = """
         {
           "format" : 1,
           "name" : "Library",
           "lastRunVersion" : "1.0",
-          "launchedVersion" : "3.2",
+          "launchedVersion" : "1.4",
           "interruption" : {
-            "version" : "2.0", "attempts" : 3, "deaths" : 2, "isProtecting" : false, "appVersion" : "3.2",
+            "version" : "1.1", "attempts" : 3, "deaths" : 2, "isProtecting" : false, "appVersion" : "1.4",
             "startedAt" : "2026-11-21T03:54:28Z", "failure" : null
           },
           "history" : []
         }
         """
 
-    nonisolated func libraryVersion(in folder: URL) throws -> MigrationManager.FirstRun {
-        .existingData(at: "1.0")
-    }
-    nonisolated func exists(_ file: URL) -> Bool {
-        FileManager.default.fileExists(atPath: file.path(percentEncoded: false))
-    }
-    nonisolated func prepareLibrary(_ migrations: MigrationManager, in folder: URL) throws {
-        calls.add("prepareLibrary")
-    }
-    nonisolated func declareLibrary(_ migrations: MigrationManager, in folder: URL) throws {
-        try migrations.whenMigrating(toVersion: "2.0") { calls.add("moveToAppGroup") }
-        try migrations.whenMigrating(toVersion: "3.2", minimumAppVersion: "3.0") {
-            calls.add("renameDrafts")
-        }
+    private func makeFolder(_ path: String) throws {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
-    @Test func `an extension leaves the update to the app, and an older one leaves newer data alone`()
+    private func contents(of folder: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+    }
+
+    @Test func `an extension leaves everything to the app, and an older one leaves newer data alone`()
         async throws
     {
         try await withFolder { folder async throws in
             let container = URL(filePath: folder)
+            try makeFolder(folder + "/Notes")
+            try write("", to: folder + "/Notes/a.txt")
             let open = { try openLibraryInExtension(in: container, appVersion: $0) }
-            #expect(try open("3.2") == .openTheApp)
-            #expect(calls.take() == [])
-            let app = try MigrationManager(
+            #expect(try open("1.4") == .openTheApp)
+            #expect(!exists(folder + "/Migrations"))
+            _ = try MigrationManager(
                 named: "Library",
-                currentVersion: "3.2",
+                currentVersion: "1.3",
+                firstRun: .existingData(at: "1.0"),
                 stateDirectory: folder + "/Migrations"
             )
-            try declareLibrary(app, in: container)
-            #expect(calls.take() == ["moveToAppGroup", "renameDrafts"])
-            #expect(try open("3.2") == .ready)
-            #expect(calls.take() == ["prepareLibrary"])
-            #expect(try open("2.0") == .updateTheApp)
-            #expect(calls.take() == [])
+            #expect(try open("1.4") == .openTheApp)
+            #expect(try contents(of: folder + "/Notes") == ["a.txt"])
+            try await libraryGate(in: container, appVersion: "1.4") { true }.ready()
+            #expect(try open("1.4") == .ready)
+            #expect(try open("1.3") == .updateTheApp)
         }
     }
 
-    @Test func `what an extension adds is collected once, also after the library has notes`() async throws {
-        try await withFolder { folder async throws in
-            let container = URL(filePath: folder)
-            try collectInbox(in: container)
-            try FileManager.default.createDirectory(
-                atPath: folder + "/Notes",
-                withIntermediateDirectories: true
-            )
-            for note in ["Milk", "Bread"] {
-                try addToInbox(note, in: container)
-                try collectInbox(in: container)
-            }
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/Inbox").isEmpty)
-            let notes = try FileManager.default.contentsOfDirectory(atPath: folder + "/Notes")
-            #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
-        }
-    }
-
-    @Test func `a migration that crashed too often is left to the app's button`() async throws {
-        try await withFolder { folder async throws in
-            try FileManager.default.createDirectory(
-                atPath: folder + "/Migrations",
-                withIntermediateDirectories: true
-            )
-            try write(Self.crashedThreeTimes, to: folder + "/Migrations/Library.migrations.json")
-            #expect(try openLibraryInExtension(in: URL(filePath: folder), appVersion: "3.2") == .openTheApp)
-            #expect(calls.take() == [])
-        }
-    }
-
-    @Test func `an extension doesn't wait for an app that creates the state`() async throws {
+    @Test func `an extension waits for no lock while the app creates the state`() async throws {
         try await withFolder { folder async throws in
             let container = URL(filePath: folder)
             _ = try MigrationManager(
                 named: "Library",
-                currentVersion: "3.2",
+                currentVersion: "1.4",
                 firstRun: {
                     // The lock is held here.
-                    let extensions = OperationQueue()
-                    let access = Mutex<LibraryAccess?>(nil)
-                    extensions.addOperation {
-                        do {
-                            let answer = try openLibraryInExtension(in: container, appVersion: "3.2")
-                            access.withLock { $0 = answer }
-                        } catch {
-                            Issue.record(error)
-                        }
-                    }
-                    extensions.waitUntilAllOperationsAreFinished()
-                    #expect(access.withLock(\.self) == .openTheApp)
+                    let access = try openLibraryInExtension(in: container, appVersion: "1.4")
+                    #expect(access == .openTheApp)
                     return .freshInstall
                 }(),
                 stateDirectory: folder + "/Migrations"
@@ -122,32 +75,65 @@ import Testing
         }
     }
 
-    @Test func `a state that moves goes on where the old one is, and an interrupted one stays`() async throws
+    @Test func `a migration that crashed too often is left to the app's button`() async throws {
+        try await withFolder { folder async throws in
+            try makeFolder(folder + "/Migrations")
+            let state = folder + "/Migrations/Library.migrations.json"
+            try write(Self.crashedThreeTimes, to: state)
+            #expect(try openLibraryInExtension(in: URL(filePath: folder), appVersion: "1.4") == .openTheApp)
+            #expect(try read(state) == Self.crashedThreeTimes)
+        }
+    }
+
+    @Test func `what an extension adds is collected once, also after the library has notes`()
+        async throws
     {
         try await withFolder { folder async throws in
-            let old = URL(filePath: folder + "/old")
+            let container = URL(filePath: folder)
+            try await MainActor.run { try collectInbox(in: container) }
+            try makeFolder(folder + "/Notes")
+            for note in ["Milk", "Bread"] {
+                try addToInbox(note, in: container)
+                try await MainActor.run { try collectInbox(in: container) }
+            }
+            #expect(try contents(of: folder + "/Inbox").isEmpty)
+            let notes = try contents(of: folder + "/Notes")
+            #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
+        }
+    }
+
+    @Test func `the old migrations run before the data moves`() async throws {
+        try await withFolder { folder async throws in
+            let old = folder + "/old"
             let new = folder + "/new"
-            let open = { (place: String, version: String) in
-                try MigrationManager(
-                    named: "Library",
-                    currentVersion: version,
-                    firstRun: place == new
-                        ? versionBeforeMove(from: old, appVersion: version) : .existingData(at: "1.0"),
-                    stateDirectory: place + "/Migrations"
-                )
+            try makeFolder(old + "/Notes")
+            for name in ["a", "b", "c"] { try write(name, to: old + "/Notes/\(name).txt") }
+            try makeFolder(new + "/Notes/b.md")
+            let start = {
+                try await groupGate(
+                    movingFrom: URL(filePath: old),
+                    to: URL(filePath: new),
+                    appVersion: "3.2"
+                ).ready()
             }
-            // Without an old state the data itself answers.
-            #expect(try versionBeforeMove(from: old, appVersion: "3.2") == .existingData(at: "1.0"))
-            try open(folder + "/old", "2.0").whenMigrating(toVersion: "2.0") {}
-            let migrations = try open(new, "3.2")
-            #expect(try migrations.lastRunVersion == AppVersion(parsing: "2.0"))
-            try declareLibrary(migrations, in: old)
-            #expect(calls.take() == ["renameDrafts"])
-            let failing = try open(folder + "/old", "2.1")
-            #expect(throws: MigrationError.self) {
-                try failing.whenMigrating(toVersion: "2.1") { throw Calls.Failure() }
-            }
-            #expect(throws: MoveRefused.self) { try versionBeforeMove(from: old, appVersion: "3.2") }
+            await #expect(throws: MigrationError.self) { try await start() }
+            try FileManager.default.removeItem(atPath: new + "/Notes/b.md")
+            for _ in 1...2 { try await start() }
+            #expect(try contents(of: old + "/Notes") == [])
+            let notes = try contents(of: new + "/Notes")
+            #expect(notes == ["a.md", "b.md", "c.md"])
+            #expect(try notes.map { try read(new + "/Notes/" + $0) } == ["a", "b", "c"])
+        }
+    }
+
+    @Test func `on a new phone there is nothing to move`() async throws {
+        try await withFolder { folder async throws in
+            try await groupGate(
+                movingFrom: URL(filePath: folder + "/old"),
+                to: URL(filePath: folder + "/new"),
+                appVersion: "3.2"
+            ).ready()
+            #expect(try contents(of: folder + "/new/Notes") == [])
         }
     }
 }

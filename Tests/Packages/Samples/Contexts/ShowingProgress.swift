@@ -18,8 +18,11 @@ import SwiftUI
                 for await state in gate.states { states.append("\(state)") }
                 return states
             }
-            try makeFolders(in: URL(filePath: folder))
-            for name in ["library.plist", "settings", "Notes/a.txt", "Notes/b.txt"] {
+            try FileManager.default.createDirectory(
+                atPath: folder + "/Notes",
+                withIntermediateDirectories: false
+            )
+            for name in ["settings", "Notes/a.txt", "Notes/b.txt"] {
                 try write("", to: folder + "/" + name)
             }
             #expect(try await seen().last == "ready")
@@ -35,7 +38,7 @@ import SwiftUI
                 let gate = libraryGate(in: URL(filePath: folder), appVersion: "1.4", isUnlocked: isUnlocked)
                 try await gate.ready()
             }
-            try write("", to: folder + "/library.plist")
+            try write("", to: folder + "/settings")
             // 1.0 without a note has no folder either.
             try await start()
             for text in ["first", "second", "third"] {
@@ -51,8 +54,10 @@ import SwiftUI
     @Test func `settings keep what they say, and are converted once`() async throws {
         try await withFolder { folder async throws in
             let settings = folder + "/settings"
+            try addFormat(in: URL(filePath: folder))
+            #expect(!exists(settings))
             try write("theme = blue\n", to: settings)
-            for _ in 1...2 { try addFormat(to: URL(filePath: settings)) }
+            for _ in 1...2 { try addFormat(in: URL(filePath: folder)) }
             #expect(try read(settings) == "format = 2\ntheme = blue\n")
         }
     }

@@ -18,8 +18,18 @@ import Testing
 
     private var hasThumbnails: Bool { FileManager.default.fileExists(atPath: path("thumbnails")) }
 
-    private func colors(_ queue: DatabaseQueue) throws -> [String?] {
+    private func colors(_ queue: some DatabaseReader) throws -> [String?] {
         try queue.read { try String?.fetchAll($0, sql: "SELECT color FROM note ORDER BY id") }
+    }
+
+    private func open() throws -> DatabasePool {
+        try openNotes(in: folder, appVersion: "1.4") { _ in }
+    }
+
+    private func remove(_ names: String...) throws {
+        for name in names where FileManager.default.fileExists(atPath: path(name)) {
+            try FileManager.default.removeItem(atPath: path(name))
+        }
     }
 
     /// The database as the releases up to 1.3 left it.
@@ -31,73 +41,86 @@ import Testing
     }
 
     @Test func `a new install runs no closure, and has all tables`() throws {
-        let queue = try openNotes(in: folder, appVersion: "1.4")
-        #expect(try colors(queue) == [])
+        let pool = try open()
+        #expect(try colors(pool) == [])
         #expect(hasThumbnails)
     }
 
     @Test func `an update from a release without this library runs each step once`() throws {
         try shipDatabase()
         for _ in 1...2 {
-            let queue = try openNotes(in: folder, appVersion: "1.4")
-            #expect(try colors(queue) == ["yellow", "yellow"])
+            let pool = try open()
+            #expect(try colors(pool) == ["yellow", "yellow"])
             #expect(!hasThumbnails)
-            try queue.close()
+            try pool.close()
         }
     }
 
-    @Test func `a backup of the database is migrated again, and the closures don't run`() throws {
+    @Test func `a backup of the database is migrated again with its rows, and the closures don't run`() throws
+    {
         try shipDatabase()
-        try openNotes(in: folder, appVersion: "1.4").close()
-        try FileManager.default.removeItem(atPath: path("notes.sqlite"))
+        try open().close()
+        try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm")
         try shipDatabase()
         try FileManager.default.createDirectory(
             atPath: path("thumbnails"),
             withIntermediateDirectories: false
         )
-        let queue = try openNotes(in: folder, appVersion: "1.4")
-        #expect(try colors(queue) == [nil, nil])
+        let pool = try open()
+        #expect(try colors(pool) == ["yellow", "yellow"])
         #expect(hasThumbnails)
+    }
+
+    @Test func `rows that an older release writes after the update are converted at the next start`() throws {
+        try shipDatabase()
+        try open().close()
+        let older = try DatabaseQueue(path: path("notes.sqlite"))
+        try older.write { try $0.execute(sql: "INSERT INTO note (title) VALUES ('three')") }
+        try older.close()
+        #expect(try colors(open()) == ["yellow", "yellow", "yellow"])
     }
 
     @Test func `a backup of the whole folder runs the closures, too`() throws {
         try shipDatabase()
         let old = try Data(contentsOf: URL(filePath: path("notes.sqlite")))
-        try openNotes(in: folder, appVersion: "1.4").close()
-        for name in ["notes.sqlite", "migrations"] { try FileManager.default.removeItem(atPath: path(name)) }
+        try open().close()
+        try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm", "migrations")
         try old.write(to: URL(filePath: path("notes.sqlite")))
-        #expect(try colors(openNotes(in: folder, appVersion: "1.4")) == ["yellow", "yellow"])
+        #expect(try colors(open()) == ["yellow", "yellow"])
     }
 
-    /// Eight processes, each with a manager and a queue of its own.
+    /// Eight processes, each with a manager and a pool of its own.
     @Test func `eight starts at the same moment end with the same tables`() async throws {
         for _ in 1...5 {
             try await withThrowingTaskGroup { group in
                 for _ in 1...8 {
-                    group.addTask { try openNotes(in: folder, appVersion: "1.4").close() }
+                    group.addTask { try open().close() }
                 }
                 try await group.waitForAll()
             }
-            #expect(try colors(openNotes(in: folder, appVersion: "1.4")) == [])
-            for name in ["notes.sqlite", "migrations"] {
-                try FileManager.default.removeItem(atPath: path(name))
-            }
+            #expect(try colors(open()) == [])
+            try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm", "migrations")
         }
     }
 
     @Test func `after a reset by hand, the closures run on a database that was restored alone`() throws {
         try shipDatabase()
-        try openNotes(in: folder, appVersion: "1.4").close()
-        try FileManager.default.removeItem(atPath: path("notes.sqlite"))
+        try open().close()
+        try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm")
         try shipDatabase()
+        try FileManager.default.createDirectory(
+            atPath: path("thumbnails"),
+            withIntermediateDirectories: false
+        )
         try resetAfterRestore(in: folder, to: "1.3", appVersion: "1.4")
-        #expect(try colors(openNotes(in: folder, appVersion: "1.4")) == ["yellow", "yellow"])
+        #expect(try colors(open()) == ["yellow", "yellow"])
+        #expect(!hasThumbnails)
     }
 
     @Test func `a database that a newer release has migrated is refused, and stays as it is`() throws {
-        let queue = try openNotes(in: folder, appVersion: "1.4")
-        try queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of a newer release')") }
-        try queue.close()
-        #expect(throws: NewerNotes.self) { try openNotes(in: folder, appVersion: "1.4") }
+        let pool = try open()
+        try pool.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of a newer release')") }
+        try pool.close()
+        #expect(throws: NewerNotes.self) { try open() }
     }
 }

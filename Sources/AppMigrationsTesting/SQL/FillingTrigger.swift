@@ -1,0 +1,65 @@
+import AppMigrationsSQL
+
+/// A trigger that fills virtual tables, without its statements that write to other tables.
+struct FillingTrigger {
+    /// The `CREATE` statement.
+    let sql: String
+    /// True if all statements of the trigger are in ``sql``.
+    let isComplete: Bool
+
+    /// - Returns: `nil` if no statement of the trigger writes to a virtual table.
+    init?(_ trigger: SchemaObject, filling virtualTables: Set<SQLName>) {
+        guard trigger.kind == .trigger, let sql = trigger.sql else { return nil }
+        let tokens = SQLTokens(sql)
+        let statements = tokens.statementsOfTrigger
+        let targets = statements.map(tokens.target)
+        if !targets.contains(where: { $0.map(virtualTables.contains) == true }) { return nil }
+        // A statement without a target is a query. It may end the trigger with RAISE(IGNORE).
+        let kept = zip(statements, targets).filter { $1.map(virtualTables.contains) ?? true }.map(\.0)
+        isComplete = kept.count == statements.count
+        if isComplete {
+            self.sql = sql
+        } else {
+            let head = tokens.text(in: 0..<tokens.tokens[statements[0].lowerBound].range.lowerBound)
+            let texts = kept.map { range in
+                let first = tokens.tokens[range.lowerBound].range.lowerBound
+                return tokens.text(in: first..<tokens.tokens[range.upperBound - 1].range.upperBound)
+            }
+            self.sql = head + texts.joined(separator: " ") + " END"
+        }
+    }
+}
+
+extension SQLTokens {
+    /// The statements of a trigger with their semicolons, as ranges of tokens.
+    ///
+    /// SQLite stores a trigger from `CREATE TRIGGER name` to `END`.
+    fileprivate var statementsOfTrigger: [Range<Int>] {
+        // BEGIN is also allowed as a name, but no name is followed by the first word of a statement.
+        let begin = tokens.indices.dropFirst(3).first { index in
+            let verbs: [StaticString] = ["INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT", "WITH", "VALUES"]
+            return isWord(index, "BEGIN") && verbs.contains { isWord(index + 1, $0) }
+        }
+        guard let begin else { return [] }
+        var statements = [Range<Int>]()
+        var start = begin + 1
+        for index in start..<tokens.count where isSign(index, ";") {
+            statements.append(start..<index + 1)
+            start = index + 1
+        }
+        return statements
+    }
+
+    /// The table or view that a statement of a trigger writes to; `nil` for a query.
+    ///
+    /// The statement begins like `INSERT OR IGNORE INTO name`, `REPLACE INTO name`, `UPDATE OR FAIL name` or
+    /// `DELETE FROM name`. In a trigger, the name has no schema, and no WITH is before the first word.
+    fileprivate func target(ofStatement range: Range<Int>) -> SQLName? {
+        let verbs: [StaticString] = ["INSERT", "REPLACE", "UPDATE", "DELETE"]
+        guard verbs.contains(where: { isWord(range.lowerBound, $0) }) else { return nil }
+        var index = range.lowerBound + 1
+        if isWord(index, "OR") { index += 2 }
+        if isWord(index, "INTO") || isWord(index, "FROM") { index += 1 }
+        return name(index)
+    }
+}

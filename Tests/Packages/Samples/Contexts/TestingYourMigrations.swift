@@ -111,13 +111,13 @@ nonisolated extension TestingYourMigrations.Library {
     }
 }
 
-/// The folder in the sources, in which records are written; tests run in their package's folder.
-private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixtures"
+/// A file in the sources, in whose folder records are written; tests run in their package's folder.
+private let samplePath = FileManager.default.currentDirectoryPath + "/Fixtures/SchemaTests.swift"
+
+// Sample 1 of SQLRehearsal.md
 
 /// The samples of "Testing your migrations" about SQL, and those of its types' doc comments.
 @Suite struct TestingSQLMigrations {
-    // Sample 1 of SQLRehearsal.md
-
     func startingPoint(_ releases: String) -> StartingPoint {
         // Sample 1 of StartingPoint.swift
         return point

@@ -112,6 +112,10 @@ import Testing
             #expect(try contents(of: folder + "/Inbox").isEmpty)
             let notes = try contents(of: folder + "/Notes")
             #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
+            for note in notes { try write("from a backup", to: folder + "/Inbox/\(note)") }
+            try await MainActor.run { try collectInbox(in: container) }
+            #expect(try contents(of: folder + "/Inbox").isEmpty)
+            #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
         }
     }
 
@@ -148,11 +152,13 @@ import Testing
                 )
             }
             try write("second", to: folder + "/old/Notes/a.txt")
+            try write("theme = blue\n", to: folder + "/new/settings")
             try write("theme = red\n", to: folder + "/old/settings")
             try await startGroup(in: folder)
             let notes = try contents(of: folder + "/new/Notes")
             #expect(try notes.map { try read(folder + "/new/Notes/" + $0) } == ["second", "first"])
-            #expect(try read(folder + "/new/settings") == "format = 2\ntheme = red\n")
+            #expect(try read(folder + "/new/settings") == "theme = blue\n")
+            #expect(try read(folder + "/new/settings 2") == "format = 2\ntheme = red\n")
         }
     }
 

@@ -163,6 +163,13 @@ extension MigrationManager {
         !location.isReadOnly && !declarations.withLock { $0.isPlanned }
     }
 
+    /// Sends an event about the migration of `version`.
+    package func send(_ kind: MigrationEvent.Kind, version: AppVersion, note: String) {
+        var event = MigrationEvent(kind, managerName: name, version: version)
+        event.note = note
+        reporter.send(event)
+    }
+
     /// The error that closed the manager, even if the app has ignored that error.
     package var firstFailure: MigrationError? { declarations.withLock { $0.firstFailure } }
 }

@@ -7,7 +7,8 @@ public import Foundation
 ///
 /// If this error is thrown in `firstRun:`, you get a `MigrationError` with the code `firstRunFailed` and this
 /// error as its `underlyingError`. If it is thrown in a declaration, the code is `migrationFailed`. But after
-/// the migration has been recorded, the declaration throws this error itself.
+/// the migration has been recorded, the declaration throws only the code ``Code/notSaved``, and this error
+/// itself. A key that can't be read is then reported by the event `oldVersionNotRaised`.
 public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
     /// The kind of error.
     ///
@@ -58,7 +59,9 @@ extension LegacyDefaultsError {
 
         /// A version could not be saved for users who go back to an older release.
         ///
-        /// The migrations that have run stay recorded. The next start tries to save the version again.
+        /// If it is thrown after a migration has been recorded, the migration stays recorded, and the next
+        /// start tries to save the version again. If it is the cause of a `migrationFailed`, the closure
+        /// wasn't called.
         public static var notSaved: Code { Code(description: "notSaved") }
     }
 }
@@ -66,11 +69,16 @@ extension LegacyDefaultsError {
 extension LegacyDefaultsError: DiskUsingError {
     /// True if the disk is full.
     ///
-    /// If user defaults can't be saved, the reason is unknown. Then a full disk is assumed. It is the most
-    /// likely reason, because the system itself manages the file of the user defaults.
+    /// If user defaults can't be saved, the reason is unknown. On Apple's systems, a full disk is assumed. It
+    /// is the most likely reason, because the system itself manages the file of the user defaults. On other
+    /// systems, Foundation writes the file in the app's process, which also fails for other reasons.
     package var isDueToFullDisk: Bool {
-        guard let underlyingError else { return code == .notSaved }
-        return underlyingError.isDueToFullDisk
+        if let underlyingError { return underlyingError.isDueToFullDisk }
+        #if canImport(Darwin)
+        return code == .notSaved
+        #else
+        return false
+        #endif
     }
 }
 
@@ -135,8 +143,8 @@ extension LegacyDefaultsError {
         because cause: (any Error)? = nil
     ) -> LegacyDefaultsError {
         let text = """
-            The keys in \(defaults) can't be read: \(reason.sentence) Create the file with the command \
-            `defaults export`, or remove it.
+            The keys in \(defaults) can't be read: \(reason.sentence) The file was not changed. Replace it with a readable \
+            copy, or remove it: without the file there are no keys.
             """
         return LegacyDefaultsError(
             code: .unreadable,
@@ -152,11 +160,27 @@ extension LegacyDefaultsError {
         reason: String,
         because cause: (any Error)? = nil
     ) -> LegacyDefaultsError {
+        let remedy =
+            switch cause {
+            case let cause? where cause.isDueToFullDisk: "Free some space on the device"
+            case nil: "Check that the disk has free space, and that this process can write its preferences"
+            default: "Check that this process can write the file and its folder"
+            }
         let text = """
-            The key "\(key)" in \(defaults) could not be saved: \(reason.sentence) The migrations that have run are \
-            recorded and won't be repeated. Free some space on the device, and start the app again.
+            The key "\(key)" in \(defaults) could not be saved: \(reason.sentence) \(remedy), and start the app again.
             """
         return LegacyDefaultsError(code: .notSaved, key: key, description: text, underlyingError: cause)
+    }
+
+    /// This error, if the migration had been recorded before its key was saved.
+    var afterRecord: LegacyDefaultsError {
+        let text = "\(description) The migrations that have run are recorded and won't be repeated."
+        return LegacyDefaultsError(
+            code: code,
+            key: key,
+            description: text,
+            underlyingError: underlyingError
+        )
     }
 }
 

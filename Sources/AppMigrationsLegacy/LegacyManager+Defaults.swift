@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 
 extension LegacyManager {
@@ -13,7 +14,8 @@ extension LegacyManager {
 
         /// The app's own user defaults, which MFMigrationManager and MTMigration use.
         ///
-        /// An app extension has its own user defaults, which don't contain these keys.
+        /// An app extension has its own user defaults, which don't contain these keys. For a program on
+        /// Linux, use ``file(at:)``, which gives the reason.
         public static var standard: Defaults { Defaults(place: .standard) }
 
         /// A suite of the user defaults to which your app has copied the keys, for example the suite of an
@@ -22,9 +24,15 @@ extension LegacyManager {
 
         /// A property list in the file at `path`, as `defaults export` writes it.
         ///
-        /// This is meant for tests. In a rehearsal, put the file in the data folder of each starting point.
-        /// Then it is copied with the data, and a simulated crash also leaves the keys as they are at that
-        /// moment.
+        /// Use it in two situations:
+        /// - For a program on Linux, pass the preferences file itself, which is `.config/<program>.plist` in
+        ///   the home folder. Foundation on Linux empties this file before it writes it again. So if the
+        ///   process is killed at that moment, ``standard`` can lose all preferences, and two processes that
+        ///   write at the same time can lose each other's keys. This case writes a new file and renames it.
+        ///   It also throws an error if the file is damaged. Foundation treats such a file like one without
+        ///   keys.
+        /// - In a rehearsal, put the file in the data folder of each starting point. Then it is copied with
+        ///   the data, and a simulated crash also leaves the keys as they are at that moment.
         ///
         /// If the file doesn't exist, there are no keys. The file is created when the first key is written,
         /// but its folder must exist.
@@ -97,10 +105,37 @@ extension LegacyManager.Defaults {
         toFile path: String
     ) throws(LegacyDefaultsError) {
         do {
-            try PropertyListSerialization.data(fromPropertyList: contents, format: .xml, options: 0)
-                .write(to: URL(filePath: path), options: .atomic)
+            let list = try PropertyListSerialization.data(
+                fromPropertyList: contents,
+                format: .xml,
+                options: 0
+            )
+            // If the path is a link, replace the file to which it leads.
+            try replaceFile(at: Platform.ignoring([ENOENT], Platform.resolved(path)) ?? path, with: list)
         } catch {
             throw .notSaved(key, in: self, reason: "\(error)", because: error)
+        }
+    }
+
+    /// Writes a new file with the permissions of the old one, and renames it.
+    ///
+    /// Foundation's `.atomic` doesn't keep the permissions on Linux. But a preferences file may be private.
+    private func replaceFile(at path: String, with data: Data) throws {
+        let new = "\(path).\(UUID().uuidString)"
+        let file = FileHandle(fileDescriptor: try Platform.createExclusively(new), closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: data)
+            try file.synchronize()
+            if FileManager.default.fileExists(atPath: path) {
+                let permissions = try FileManager.default.attributesOfItem(atPath: path)
+                    .filter { $0.key == .posixPermissions }
+                try FileManager.default.setAttributes(permissions, ofItemAtPath: new)
+            }
+            try Platform.replace(path, with: new)
+        } catch {
+            // An error of this call is ignored, because the first error is reported.
+            _ = unlink(new)
+            throw error
         }
     }
 }

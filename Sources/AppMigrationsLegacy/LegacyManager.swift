@@ -40,13 +40,17 @@ public struct LegacyManager: Sendable {
     let defaults: Defaults
     private let resolve: @Sendable (_ text: String) throws -> String?
 
+    /// Set when an event has reported that the keys can't be read, so that an app with many declarations
+    /// gets one event and not one for each of them.
+    let hasReportedUnreadableKeys = OneTimeFlag()
+
     /// Describes where the old library recorded its state; nothing is read yet.
     ///
     /// - Parameters:
     ///   - library: The old library, and the name of its manager if it had one.
     ///   - lastRelease: The version of the last release of your app that used the old library.
-    ///   - defaults: Where the keys are stored. Both libraries always use ``Defaults/standard``. In a
-    ///     rehearsal, use a file.
+    ///   - defaults: Where the keys are stored. Both libraries always use ``Defaults/standard``. On Linux and
+    ///     in a rehearsal, use ``Defaults/file(at:)``.
     ///   - resolve: Returns the version of the data for a stored text that isn't a version, such as
     ///     `"3.0b2"`, or that is above `lastRelease`. A beta that was never released may have stored such a
     ///     text. If you don't know the text, return `nil`. Then reading throws `unknownVersion`.
@@ -84,8 +88,9 @@ public struct LegacyManager: Sendable {
     ///     Until it is unlocked, the user defaults look empty, and existing data would be treated as a fresh
     ///     install.
     ///   - withoutKeys: The value to use if the old library never ran here. It is evaluated only in that
-    ///     case. If earlier releases of your app wrote data without the old library, look for that data in
-    ///     this expression.
+    ///     case. Look for the app's data in this expression. A preferences file that is damaged or empty also
+    ///     looks as if the old library never ran, because Foundation doesn't report the damage. And earlier
+    ///     releases of your app may have written data without the old library.
     /// - Returns: One of these:
     ///   - `existingData(at:)` with the version that the old library recorded, so that everything after it
     ///     runs.
@@ -157,7 +162,12 @@ extension LegacyManager {
     /// Does nothing for versions above `lastRelease`, because no old release knows them.
     func raiseOldVersion(to version: AppVersion) throws {
         if version.exceeds(lastRelease) { return }
-        if let oldVersion = try lastRunVersion, oldVersion >= version { return }
+        try raiseOldVersion(from: lastRunVersion, to: version)
+    }
+
+    /// Raises the old library's version from `oldVersion`, which was just read, to `version`, if it is lower.
+    func raiseOldVersion(from oldVersion: AppVersion?, to version: AppVersion) throws {
+        if let oldVersion, oldVersion >= version { return }
         // The keys of early versions of the library are written only if such a version was used.
         let others = try library.otherLastRunKeys.filter { try defaults.value(forKey: $0) != nil }
         for key in [library.lastRunKey] + others { try defaults.set(version.description, forKey: key) }

@@ -6,7 +6,8 @@ extension MigrationManager {
     ///
     /// A user may go back to an older release, and that release may run the migration. The next start of the
     /// new release then finds the version in the user defaults, and records the migration without calling
-    /// `run`.
+    /// `run`. In this case, the event `finished` has a note that says so. The version in the user defaults
+    /// decides, even if `firstRun:` of the manager said that the data is at a lower version.
     ///
     /// This call also updates the user defaults, so that an older release doesn't repeat the migration. Once
     /// the migration is recorded as run, or belongs to a fresh install, each start raises the old library's
@@ -30,10 +31,11 @@ extension MigrationManager {
     ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
-    /// - Throws: The errors of `whenMigrating(toVersion:)`. Also a ``LegacyDefaultsError``, if the old
-    ///   version can't be read or saved. Before the closure has run, it is the `underlyingError` of a
-    ///   `MigrationError` with the code `migrationFailed`. After the migration has been recorded, it is
-    ///   thrown itself.
+    /// - Throws: The errors of `whenMigrating(toVersion:)`. If the migration is pending and the old version
+    ///   can't be read or saved, a `MigrationError` with the code `migrationFailed`, whose `underlyingError`
+    ///   is a ``LegacyDefaultsError``. If the migration is recorded and the old version can't be saved, the
+    ///   ``LegacyDefaultsError`` itself. If the migration is recorded and the old version can't be read,
+    ///   nothing is thrown: the event `oldVersionNotRaised` is sent, and no key is changed.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -128,10 +130,27 @@ extension MigrationManager {
     /// If the migration has run, raises the old library's version to the migration's version.
     ///
     /// Does nothing if this manager only plans or is read-only.
+    ///
+    /// If the keys can't be read, sends an event and changes no key. Here the keys no longer decide whether
+    /// a closure runs. If this threw, a key that an older release writes later, for example a hotfix with a
+    /// version above `lastRelease`, would stop an app whose data is finished, at every start.
     private func updateOldVersion(to text: String, in old: LegacyManager) throws {
         let version = try AppVersion(parsing: text)
-        guard recordsMigrations, lastRunVersion >= version else { return }
-        try old.raiseOldVersion(to: version)
+        guard recordsMigrations, lastRunVersion >= version, !version.exceeds(old.lastRelease) else { return }
+        let oldVersion: AppVersion?
+        do {
+            oldVersion = try old.lastRunVersion
+        } catch {
+            if old.hasReportedUnreadableKeys.set() {
+                send(.oldVersionNotRaised, version: version, note: "\(error)")
+            }
+            return
+        }
+        do {
+            try old.raiseOldVersion(from: oldVersion, to: version)
+        } catch let error as LegacyDefaultsError where error.code == .notSaved {
+            throw error.afterRecord
+        }
     }
 }
 
@@ -142,7 +161,10 @@ extension LegacyManager {
     /// the last version that has run here. Otherwise an older release might find no version, if the closure
     /// fails and the user goes back. MFMigrationManager would then treat the data as new.
     fileprivate func prepareToRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
-        if try hasRun(context, isProtecting: isProtecting) { return false }
+        if try hasRun(context, isProtecting: isProtecting) {
+            context.setFinalNote("recorded without running: the old library has run it")
+            return false
+        }
         try raiseOldVersion(to: context.previousVersion)
         return true
     }

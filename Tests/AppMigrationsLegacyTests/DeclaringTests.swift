@@ -1,8 +1,8 @@
-import AppMigrations
 import Foundation
 import TestSupport
 import Testing
 
+@testable import AppMigrations
 @testable import AppMigrationsLegacy
 
 /// What a declaration runs, and what it leaves for users who go back to an older release.
@@ -234,8 +234,144 @@ import Testing
         #expect(rows.map(\.kind) == [.baseline, .willRun])
         var options = MigrationManager.Options()
         options.isReadOnly = true
-        try scratch.manager(old, options: options).whenMigrating(toVersion: "3.0", unlessRunBy: old) {}
+        let reader = try scratch.manager(old, options: options)
+        for keys in [[:], [lastKey: "beta"]] {
+            try scratch.writeKeys(keys)
+            let rows = try reader.plan { migrations in
+                try migrations.whenMigrating(toVersion: "3.0", unlessRunBy: old) {}
+                try migrations.whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+            }
+            #expect(rows.map(\.kind) == [.baseline, .willRun])
+            #expect(try scratch.keys == keys)
+        }
+        try scratch.writeKeys([:])
+        try reader.whenMigrating(toVersion: "3.0", unlessRunBy: old) {}
         #expect(try scratch.keys == [:])
+    }
+
+    /// Makes options that add each event to `log`, without its duration.
+    private func options(_ log: Log) -> MigrationManager.Options {
+        .init { event in
+            var event = event
+            event.duration = nil
+            log.add("\(event)")
+        }
+    }
+
+    @Test(arguments: ["beta", "9.9", 13] as [any Sendable])
+    func `a key that can't be read doesn't stop an app that has finished, and is reported once`(
+        value: any Sendable
+    ) throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let before = try scratch.old()
+        try scratch.manager(before).whenMigrating(toVersion: "3.1", unlessRunBy: before) {}
+        try scratch.writeKeys([lastKey: value])
+        let log = Log()
+        let old = try scratch.old()
+        let problem = try #require(throws: LegacyDefaultsError.self) { try old.lastRunVersion }
+        let manager = try scratch.manager(old, options: options(log))
+        for version in ["3.0", "3.1"] {
+            #expect(try !manager.whenMigrating(toVersion: version, unlessRunBy: old) { throw Failure() })
+        }
+        #expect(log.lines == ["Library oldVersionNotRaised 3.0, \(problem)"])
+        #expect(try scratch.keys == [lastKey: "\(value)"])
+        #expect(try manager.whenMigrating(toVersion: "4.0") {})
+        // The next start reports it again.
+        let next = try scratch.old()
+        try scratch.manager(next, options: options(log)).whenMigrating(toVersion: "3.1", unlessRunBy: next) {}
+        #expect(log.lines.last == "Library oldVersionNotRaised 3.1, \(problem)")
+    }
+
+    @Test func `a file that can't be read doesn't stop an app that has finished`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let before = try scratch.old()
+        try scratch.manager(before).whenMigrating(toVersion: "3.1", unlessRunBy: before) {}
+        try scratch.write("", to: "defaults.plist")
+        let log = Log()
+        let old = try scratch.old()
+        let manager = try scratch.manager(old, options: options(log))
+        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
+        #expect(log.lines.count == 1)
+        #expect(log.lines.first?.hasPrefix("Library oldVersionNotRaised 3.1, The keys in the file ") == true)
+        #expect(try scratch.read("defaults.plist") == "")
+        // A pending migration needs the keys.
+        #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "3.2", unlessRunBy: old) { Issue.record("It ran.") }
+        }
+    }
+
+    @Test func `an event says which migrations were recorded without running`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let log = Log()
+        let old = try scratch.old()
+        // The keys win over what the app says of its data.
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "1.0"), options: options(log))
+        #expect(try !manager.whenMigrating(toVersion: "3.0", unlessRunBy: old) { throw Failure() })
+        #expect(try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {})
+        #expect(
+            log.lines == [
+                "Library started 3.0",
+                "Library finished 3.0, recorded without running: the old library has run it",
+                "Library started 3.1",
+                "Library finished 3.1",
+            ]
+        )
+    }
+
+    @Test func `the note of a migration that was recorded without running isn't shown to the user`()
+        async throws
+    {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let old = try scratch.old()
+        let log = Log()
+        let gate = MigrationGate { [scratch] start in
+            let options = MigrationManager.Options { log.add("\($0.kind) \(start.gate.state)") }
+            let manager = try scratch.manager(
+                old,
+                firstRun: .existingData(at: "1.0"),
+                options: start.options(options)
+            )
+            try manager.whenMigrating(toVersion: "3.0", unlessRunBy: old) { throw Failure() }
+        }
+        try await gate.ready()
+        #expect(log.lines.map { $0.hasSuffix("note: nil)") } == [true, true])
+    }
+
+    @Test func `a file with keys keeps its permissions, and a link to it stays a link`() throws {
+        let file = scratch.file("private.plist")
+        try scratch.writeKeys([lastKey: "3.0"])
+        try FileManager.default.moveItem(atPath: scratch.file("defaults.plist"), toPath: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        let link = scratch.file("defaults.plist")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "private.plist")
+        let old = try scratch.old()
+        try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+        #expect(try scratch.keys == [lastKey: "3.1"])
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "private.plist")
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o640)
+        let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
+        #expect(names == ["defaults.plist", "private.plist", "state"])
+    }
+
+    @Test func `a key that can't be saved before the closure is called is no promise`() throws {
+        try scratch.makeFolder("keys")
+        let file = scratch.file("keys/defaults.plist")
+        let old = try LegacyManager(
+            of: .mfMigrationManager(named: "Library"),
+            lastRelease: "3.5",
+            in: .file(at: file)
+        )
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"))
+        try scratch.remove("keys")
+        let error = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { Issue.record("It ran.") }
+        }
+        #expect((error.underlyingError as? LegacyDefaultsError)?.code == .notSaved)
+        let end =
+            " Check that this process can write the file and its folder, and start the app again. It is not recorded, and "
+            + "runs again with the next manager."
+        #expect(error.description.hasSuffix(end))
     }
 
     @Test func `a key that can't be read closes the manager while its migration is pending`() throws {
@@ -271,8 +407,8 @@ import Testing
         let start = "The key \"\(lastKey)\" in the file \(file) could not be saved: "
         #expect(error.description.hasPrefix(start))
         let end =
-            " The migrations that have run are recorded and won't be repeated. Free some space on the device, and start "
-            + "the app again."
+            " Check that this process can write the file and its folder, and start the app again. The migrations that have "
+            + "run are recorded and won't be repeated."
         #expect(error.description.hasSuffix(end))
         #expect(manager.lastRunVersion.description == "3.1")
     }
@@ -286,9 +422,17 @@ import Testing
             because: CocoaError(.fileWriteOutOfSpace)
         )
         #expect(MigrationAdvice(after: full) == .makeRoom)
+        #expect(full.description.hasSuffix(" Free some space on the device, and start the app again."))
+        let unknown = LegacyDefaultsError.notSaved(lastKey, in: .standard, reason: "")
+        #if canImport(Darwin)
+        #expect(MigrationAdvice(after: unknown) == .makeRoom)
+        #else
+        #expect(MigrationAdvice(after: unknown) == .sendDetails)
+        #endif
         #expect(
-            MigrationAdvice(after: LegacyDefaultsError.notSaved(lastKey, in: .standard, reason: ""))
-                == .makeRoom
+            unknown.description.hasSuffix(
+                " Check that the disk has free space, and that this process can write its preferences, and start the app again."
+            )
         )
         let missing = CocoaError(.fileNoSuchFile)
         let other = LegacyDefaultsError.notSaved(lastKey, in: defaults, reason: "", because: missing)

@@ -182,7 +182,7 @@ import Testing
             #expect(error.description.hasPrefix(start))
             #expect(
                 error.description.hasSuffix(
-                    " Create the file with the command `defaults export`, or remove it."
+                    " The file was not changed. Replace it with a readable copy, or remove it: without the file there are no keys."
                 )
             )
         }

@@ -70,8 +70,10 @@ import Testing
     @Test func `kinds have the names they have in Swift`() {
         let kinds: [MigrationEvent.Kind] = [
             .waiting, .started, .progressed, .finished, .failed, .restored, .leftoverNotRemoved,
+            .oldVersionNotRaised,
         ]
-        let names = "waiting started progressed finished failed restored leftoverNotRemoved"
+        let names =
+            "waiting started progressed finished failed restored leftoverNotRemoved oldVersionNotRaised"
         #expect(kinds.map(\.description).joined(separator: " ") == names)
         let plans: [PlannedMigration.Kind] = [
             .willRun, .alreadyRun, .baseline, .missed, .refused,

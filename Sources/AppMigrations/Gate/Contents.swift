@@ -234,7 +234,9 @@ extension MigrationGate.Contents {
         case .finished: fraction.finishStep()
         default: return
         }
-        change(to: .migrating(fraction: fraction.value, note: event.isCopying ? nil : event.note))
+        // Other notes are for a log.
+        let isForUser = event.kind == .progressed && !event.isCopying
+        change(to: .migrating(fraction: fraction.value, note: isForUser ? event.note : nil))
     }
 
     mutating func reportProgress(_ doneFraction: Double, note: String?) {

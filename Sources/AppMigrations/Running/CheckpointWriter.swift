@@ -15,6 +15,9 @@ final class CheckpointWriter: Sendable {
     /// The locked state while the closure runs; `nil` before and after.
     private let running = Guarded<LockedState?>(nil)
 
+    /// The note of the event `finished`; `nil` if the closure has set none.
+    let finalNote = Guarded<String?>(nil)
+
     init(_ initialInterruption: Interruption, after previousVersion: AppVersion) {
         self.initialInterruption = initialInterruption
         self.previousVersion = previousVersion

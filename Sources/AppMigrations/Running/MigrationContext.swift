@@ -196,6 +196,9 @@ extension MigrationContext {
 extension MigrationContext {
     var location: StateLocation { reporter.location }
 
+    /// Sets the note of the event ``MigrationEvent/Kind/finished``, for a closure that has run nothing.
+    package func setFinalNote(_ note: String) { writer.finalNote.withLock { $0 = note } }
+
     /// Makes an event about this closure, before, while or after it runs.
     func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
         var event = MigrationEvent(kind, managerName: location.name, version: version)

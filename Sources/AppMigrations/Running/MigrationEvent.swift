@@ -28,6 +28,10 @@ public struct MigrationEvent: Sendable {
     /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
     /// host for which this host waits, or the open transaction that keeps a statement waiting. In a fleet,
     /// ``Kind/finished`` has a note if all batches of the migration had ended before, so that none ran.
+    ///
+    /// If the app continues from an old library, with the product `AppMigrationsLegacy`, two more kinds can
+    /// have a note. ``Kind/finished`` has one if the migration was recorded without running, because the old
+    /// library has run it. ``Kind/oldVersionNotRaised`` has the text of the error.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -157,5 +161,11 @@ extension MigrationEvent {
         /// ``MigrationError/path`` of the event's error is the folder. If a replaced file could not be moved,
         /// it is the path of that file.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
+
+        /// The version that an old library saved can't be read, so it was not raised.
+        ///
+        /// The app's start continues. Only the product `AppMigrationsLegacy` sends it, for a declaration whose migration has already
+        /// run. ``MigrationEvent/note`` names the key and says what to do.
+        public static var oldVersionNotRaised: Kind { Kind("oldVersionNotRaised") }
     }
 }

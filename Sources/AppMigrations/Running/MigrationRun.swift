@@ -93,7 +93,9 @@ struct MigrationRun: ~Copyable {
         let outcome = Result { () throws(MigrationError) in try attempt.finish(closureError: closureError) }
         Self.update(declarations, from: attempt.locked)
         try outcome.get()
-        attempt.locked.send(attempt.event(.finished))
+        var event = attempt.event(.finished)
+        event.note = attempt.context.writer.finalNote.withLock { $0 }
+        attempt.locked.send(event)
     }
 
     /// Closes the manager, and sends the event `failed` if an attempt had begun.

@@ -11,6 +11,10 @@ import Testing
 
 // Sample 4 of ComingFromMFMigrationManager.md
 
+nonisolated func makeSearchIndex(in folder: URL) throws {
+    try write("3.1", to: folder.appending(path: "search").path(percentEncoded: false))
+}
+
 nonisolated func add(_ note: String, in folder: URL) throws {
     try write(note, to: folder.appending(path: "notes.md").path(percentEncoded: false))
     try write(note, to: folder.appending(path: "index.json").path(percentEncoded: false))
@@ -49,6 +53,54 @@ nonisolated func declare(_ folder: String) throws {
         }
     }
 
+    @Test func `without keys and with data, everything runs, and data of today stays as it is`()
+        async throws
+    {
+        for name in ["notes.txt", "notes.md"] {
+            try await withFolder { folder async throws in
+                try write("Milk", to: "\(folder)/\(name)")
+                try write("1", to: folder + (name == "notes.txt" ? "/index.plist" : "/index.json"))
+                #expect(try await start(after: nil, in: folder) == "3.1-1")
+                #expect(try read(folder + "/notes.md") == "Milk")
+                #expect(try read(folder + "/index.json") == "1")
+            }
+        }
+    }
+
+    /// Starts both managers of 4.0, and returns the keys afterwards.
+    private func startBoth(library: String?, search: String?, in folder: String) async throws -> [String?] {
+        let keys = [key, "MFMigrationManagerLastVersionKey-Search"]
+        for (key, left) in zip(keys, [library, search]) { UserDefaults.standard.set(left, forKey: key) }
+        defer { for key in keys { UserDefaults.standard.removeObject(forKey: key) } }
+        try await appGate(in: URL(filePath: folder), appVersion: "4.0", isUnlocked: { true }).ready()
+        return keys.map { UserDefaults.standard.string(forKey: $0) }
+    }
+
+    @Test(
+        arguments: [
+            // A new phone, and one whose preferences file is damaged.
+            (library: nil, search: nil, hasData: false, runs: false),
+            (library: nil, search: nil, hasData: true, runs: true),
+            // A phone that skipped the releases with Search.
+            (library: "1.4", search: nil, hasData: true, runs: true),
+            (library: "3.1-1", search: "3.0", hasData: true, runs: true),
+            (library: "3.1-1", search: "3.1", hasData: true, runs: false),
+        ] as [(library: String?, search: String?, hasData: Bool, runs: Bool)]
+    )
+    func `a gate with two managers continues each of them`(
+        library: String?,
+        search: String?,
+        hasData: Bool,
+        runs: Bool
+    ) async throws {
+        try await withFolder { folder async throws in
+            if hasData { try write("Milk", to: folder + "/notes.md") }
+            #expect(try await startBoth(library: library, search: search, in: folder) == ["3.1-1", "3.1"])
+            #expect(exists(folder + "/search") == runs)
+            #expect(try read(folder + "/notes.md") == (hasData ? "Milk" : ""))
+        }
+    }
+
     @Test func `the sample of the comment migrates`() async throws {
         UserDefaults.standard.set("3.0", forKey: key)
         defer { UserDefaults.standard.removeObject(forKey: key) }
@@ -72,11 +124,10 @@ nonisolated func declare(_ folder: String) throws {
                 lastRelease: "3.5",
                 in: .file(at: folder + "/defaults.plist")
             )
-            #expect(
-                try searchFirstRun(search, library: library, isUnlocked: true) == .existingData(at: "1.4")
-            )
-            #expect(try searchFirstRun(search, library: search, isUnlocked: true) == .freshInstall)
             let url = URL(filePath: folder)
+            let firstRun = { try searchFirstRun(in: url, old: search, library: $0, isUnlocked: true) }
+            #expect(try firstRun(library) == .existingData(at: "1.4"))
+            #expect(try firstRun(search) == .freshInstall)
             #expect(
                 try libraryFirstRun(in: url, old: library, isUnlocked: true) == .existingData(at: "2.1")
             )

@@ -5,7 +5,7 @@ import Testing
 /// The page's closure for a recipe that changes the values of a column and its type, but not its name.
 @Suite struct RecipeWithOneColumn {
     nonisolated private static let priced = """
-        CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, created TEXT, price INTEGER)
+        CREATE TABLE note (id INTEGER PRIMARY KEY, created TEXT, price INTEGER)
         """
 
     nonisolated private func isPriced(_ table: String, in db: SQLiteConnection) throws -> Bool? {
@@ -36,7 +36,7 @@ import Testing
                 INSERT INTO note (id, created, price)
                 SELECT CASE WHEN id NOT IN (SELECT id FROM note) THEN id END, created, price FROM note_kept
                 WHERE (id, created) NOT IN (SELECT id, created FROM note)
-                ORDER BY id IN (SELECT id FROM note), id
+                ORDER BY id IN (SELECT id FROM note)
                 """
             )
         }
@@ -66,7 +66,7 @@ import Testing
     private func notes() throws -> SQLiteConnection {
         try database(
             """
-            CREATE TABLE note (id INTEGER PRIMARY KEY AUTOINCREMENT, created TEXT, price TEXT);
+            CREATE TABLE note (id INTEGER PRIMARY KEY, created TEXT, price TEXT);
             INSERT INTO note VALUES (1, 'mo', '12.50'), (2, 'tu', '3.00');
             """
         )
@@ -84,6 +84,15 @@ import Testing
             try db.query("SELECT created, price FROM note ORDER BY id")
                 == [["mo", 1250], ["tu", 300]] + (isUsable ? [["added", 100]] : [])
         )
+    }
+
+    @Test func `without AUTOINCREMENT, an added note keeps an id that is free`() throws {
+        let db = try notes()
+        try runOldFile(2, in: db)
+        try db.query("INSERT INTO note VALUES (1, 'added 1', 100), (3, 'added 3', 100)")
+        try migrate(db)
+        let added = "SELECT id, created FROM note WHERE created LIKE 'added%' ORDER BY id"
+        #expect(try db.query(added) == [[3, "added 3"], [4, "added 1"]])
     }
 
     @Test func `nothing shows that the old app has changed the values twice`() throws {

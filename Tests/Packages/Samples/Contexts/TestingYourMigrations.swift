@@ -134,6 +134,10 @@ private let samplePath = FileManager.default.currentDirectoryPath + "/Fixtures/S
         #expect(report.runs.map(\.ran) == [["1", "2", "3"], ["2", "3"], ["3"]])
     }
 
+    @Test func `the rows of each record are counted`() throws {
+        // Sample 2 of SQLRehearsal.md
+    }
+
     private let migrator: SQLiteMigrator
 
     init() throws {

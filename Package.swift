@@ -82,7 +82,7 @@ let package = Package(
         ),
         .target(
             name: "AppMigrationsLegacy",
-            dependencies: ["AppMigrations"],
+            dependencies: ["AppMigrations", "AppMigrationsSystem"],
             swiftSettings: settings
         ),
         .target(

@@ -1,4 +1,5 @@
 import AppMigrations
+import AppMigrationsSystem
 import Foundation
 
 extension LegacyManager {
@@ -122,15 +123,14 @@ extension LegacyManager.Defaults {
     /// Foundation's `.atomic` doesn't keep the permissions on Linux. But a preferences file may be private.
     private func replaceFile(at path: String, with data: Data) throws {
         let new = "\(path).\(UUID().uuidString)"
-        let file = FileHandle(fileDescriptor: try Platform.createExclusively(new), closeOnDealloc: true)
+        Platform.closeAfterReading(try Platform.createExclusively(new))
         do {
-            try file.write(contentsOf: data)
-            try file.synchronize()
-            if FileManager.default.fileExists(atPath: path) {
-                let permissions = try FileManager.default.attributesOfItem(atPath: path)
-                    .filter { $0.key == .posixPermissions }
-                try FileManager.default.setAttributes(permissions, ofItemAtPath: new)
+            // Without `.atomic`, Foundation writes to the file that was just created.
+            try data.write(to: URL(filePath: new))
+            if let old = try Platform.ignoring([ENOENT], FileStatus(ofEntry: path)) {
+                _ = try Platform.retrying("chmod", at: new) { chmod(new, mode_t(old.permissions)) }
             }
+            try Platform.synchronize(new)
             try Platform.replace(path, with: new)
         } catch {
             // An error of this call is ignored, because the first error is reported.

@@ -13,6 +13,9 @@ extension MigrationManager {
     /// lock costs some system calls that a start without pending migrations doesn't make. If your app starts
     /// often, first check whether there is anything to do.
     ///
+    /// The work reports no progress and saves no checkpoints. If a gate is cancelled, or a tool gets Ctrl-C,
+    /// the task is only cancelled, so call `Task.checkCancellation()` in long work.
+    ///
     /// In a plan, the closure isn't called. If the closure throws, this method throws the same error. That
     /// doesn't close the manager, so it can still declare migrations. If a process crashed in a migration that protects files,
     /// these files are restored before the closure is called.

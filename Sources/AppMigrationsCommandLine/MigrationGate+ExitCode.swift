@@ -1,5 +1,4 @@
 import AppMigrations
-import AppMigrationsSystem
 
 extension MigrationGate {
     /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
@@ -7,9 +6,10 @@ extension MigrationGate {
     /// - 75: It may succeed later. The errors are `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and
     ///   each `MigrationError` whose `isTransient` is true.
     /// - 77: Permissions are missing. The error was caused by a system call that failed with `EACCES`,
-    ///   `EPERM` or `EROFS`, and `isTransient` is false. This also applies to `stateUnreadable`. But that
-    ///   error is transient, and the code is 75, if the device may be locked: after `EPERM`, and on Apple's
-    ///   systems also after `EACCES`.
+    ///   `EPERM` or `EROFS`, or by an error of Foundation that means the same, such as
+    ///   `CocoaError.fileWriteNoPermission`. And `isTransient` is false. This also applies to
+    ///   `stateUnreadable`. But that error is transient, and the code is 75, if the device may be locked:
+    ///   after `EPERM`, and on Apple's systems also after `EACCES`.
     /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp` and
     ///   `stateFromNewerFormat`.
     /// - 130: The user has cancelled. The errors are `CancellationError` and `cancelled`.
@@ -24,7 +24,7 @@ extension MigrationGate {
         case is RequiresAppVersion: return 78
         case is RequiresUnlock: return 75
         case let error as MigrationError: return exitCode(after: error)
-        default: return 70
+        default: return error.isDueToMissingPermission ? 77 : 70
         }
     }
 
@@ -33,10 +33,9 @@ extension MigrationGate {
         // `firstRun:` or the closure of a migration threw it.
         case let cause as RequiresAppVersion: return exitCode(after: cause)
         case let cause as RequiresUnlock: return exitCode(after: cause)
-        case let cause as SystemCallError where !error.isTransient && cause.isOfMissingPermission:
-            return 77
         default: break
         }
+        if error.isDueToMissingPermission { return 77 }
         switch error.code {
         case .cancelled: return 130
         case .usedByNewerApp, .stateFromNewerFormat: return 78
@@ -44,8 +43,4 @@ extension MigrationGate {
         default: return error.isTransient ? 75 : 70
         }
     }
-}
-
-extension SystemCallError {
-    fileprivate var isOfMissingPermission: Bool { [EACCES, EPERM, EROFS].contains(errorNumber) }
 }

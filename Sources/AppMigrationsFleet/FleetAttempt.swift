@@ -10,6 +10,8 @@ final class FleetAttempt: Sendable {
     let watch: FleetWatch
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
+    /// Why the closure was not called although the migration was pending; `nil` if it was called.
+    private let reasonNotCalled = Guarded<String?>(nil)
 
     var holder: LeaseHolder { context.holder }
     var clock: FleetClock { deadline.clock }
@@ -78,7 +80,21 @@ final class FleetAttempt: Sendable {
         let error = location.leaseLost(loss, version: context.version)
         // If `saveCheckpoint` has noticed the loss, the closure has thrown the same error.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
-        return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
+        return error.adding(Self.sentence(aboutClosure: failure))
+    }
+
+    /// Says how the closure ended on a host that has lost its lease.
+    ///
+    /// A host that was suspended finds its connection closed, and perhaps its transaction ended by the server
+    /// (SQLSTATE 25P03). That is no reason to worry, so the sentence says so.
+    private static func sentence(aboutClosure failure: any Error) -> Message {
+        guard let failure = failure as? SQLError, failure.isTransient || failure.sqlState == "25P03" else {
+            return "Its closure had failed: \(MigrationError.sentence(failure))"
+        }
+        return """
+            Its transaction has ended (\(failure.message)). You need do nothing about that: a transaction is committed together \
+            with its record, or not at all.
+            """
     }
 
     /// Saves that the attempt has failed, and returns the error to throw.
@@ -94,9 +110,7 @@ final class FleetAttempt: Sendable {
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
-            if error.code == .leaseLost {
-                return error.adding("Its closure had failed: \(MigrationError.sentence(failure))")
-            }
+            if error.code == .leaseLost { return error.adding(Self.sentence(aboutClosure: failure)) }
             return failed(
                 because: failure,
                 consequence: """
@@ -141,8 +155,21 @@ final class FleetAttempt: Sendable {
         return failure is Overdue
     }
 
+    /// True if the closure was called, or is about to be called.
+    var callsClosure: Bool { reasonNotCalled.withLock { $0 } == nil }
+
+    /// Records that no batch was left to run, for the `finished` event.
+    ///
+    /// Somebody has to know: after a reset, rows that were written since the last batch stay as they are.
+    func recordNoBatch(in ledger: String) {
+        reasonNotCalled.withLock {
+            $0 = "no batch ran, because \(ledger) says that all batches of \(context.version) have ended"
+        }
+    }
+
     func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
+        if kind == .finished { event.note = reasonNotCalled.withLock { $0 } }
         event.duration = duration.withLock { $0 }
         event.error = error
         return event

@@ -7,7 +7,8 @@ extension FleetMigrationManager {
     ///
     /// The transaction also writes the manager's document. So the work and its record are committed together,
     /// or not at all. If the host crashes, the lease is lost or the commit fails, nothing is left behind. If
-    /// the answer to the commit is lost, the next read of the store shows whether it succeeded.
+    /// the answer to the commit is lost, the next read of the store shows whether it succeeded. After
+    /// ``reset(to:)`` to a lower version, the closure runs again.
     ///
     /// ```swift
     /// try await migrations.whenMigrating(
@@ -82,7 +83,9 @@ extension FleetMigrationManager {
     /// the library saves the cursor as a checkpoint in the store. So the closure saves no checkpoints. After
     /// a deadlock or a serialization failure, a batch runs again, up to three times. If the task is
     /// cancelled, the call ends between two batches with `cancelled`. ``reset(to:)`` leaves the cursors in
-    /// the database, and ``reset(to:in:ledger:lockTimeout:)`` removes them.
+    /// the database, and ``reset(to:in:ledger:lockTimeout:)`` removes them. If the cursor says that all
+    /// batches have ended, none runs: the version is only recorded, the event `finished` has a note, and the
+    /// call returns false.
     ///
     /// Each statement waits for a lock for at most `lockTimeout`. If a batch sends no statement for
     /// `lockTimeout`, or for 60 seconds if that is longer, PostgreSQL ends its transaction. If a statement of
@@ -115,7 +118,7 @@ extension FleetMigrationManager {
             // and continues for a moment does no harm: its next batch begins where the other host has ended.
             let failure = await attempt.call(closing: db) {
                 let connection = try await db.open()
-                _ = try await BatchRun.run(
+                let hasRun = try await BatchRun.run(
                     closing: db,
                     ledger: ledger,
                     of: name,
@@ -126,6 +129,7 @@ extension FleetMigrationManager {
                 ) { batch in
                     try await batches(connection, batch, context)
                 }
+                if !hasRun { attempt.recordNoBatch(in: ledger) }
             }
             await db.close()
             try await attempt.finish(failure)

@@ -10,6 +10,9 @@ extension FleetMigrationManager {
     /// of other hosts throw `managerClosed`. ``requiredAppVersion`` stays. If a host is migrating, the call
     /// waits for it. Use it for recovery and for tests.
     ///
+    /// Closures of `run:` and `in:` run again. Batches that have ended don't run again, and batches that
+    /// haven't ended continue at their cursor: use ``reset(to:in:ledger:lockTimeout:)`` to repeat them.
+    ///
     /// Call it once, in a command of your app. If it is called at every start, every host runs the migrations
     /// again. To reset without a deploy, run the statement of <doc:RunningAFleet> in the store's database
     /// instead.
@@ -38,7 +41,9 @@ extension FleetMigrationManager {
     }
 
     /// Sets the last-run version as ``reset(to:)`` does, and deletes the rows above `version` from the
-    /// database, so that `whenMigrating(toVersion:in:batches:)` runs there again.
+    /// database, so that `whenMigrating(toVersion:in:batches:)` runs there again, from the first batch.
+    ///
+    /// Use it only if the batches are repeatable. Otherwise their work is done twice.
     ///
     /// The rows are deleted first. After a crash between the two steps, or after a `MigrationError`, call it
     /// again. The connection must not be in a transaction, and it isn't closed. `lockTimeout` is how long to

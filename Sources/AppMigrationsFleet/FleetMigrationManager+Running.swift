@@ -5,7 +5,7 @@ extension FleetMigrationManager {
     ///
     /// If it has to run, takes the lease, calls `work`, and sends the events.
     ///
-    /// An error in any of these steps closes the manager. Returns true if the work was done here.
+    /// An error in any of these steps closes the manager. Returns true if the closure was called here.
     nonisolated(nonsending) func perform(
         _ text: String,
         outOfOrder: Bool,
@@ -34,7 +34,7 @@ extension FleetMigrationManager {
             try await work(begun)
             update(from: begun.holder.state)
             send(begun.event(.finished))
-            return true
+            return begun.callsClosure
         } catch {
             // After an attempt has begun, its error already says what happened to the migration.
             let failure = attempt == nil ? error.completed(declaring: declaration.version) : error

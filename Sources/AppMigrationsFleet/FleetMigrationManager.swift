@@ -150,6 +150,8 @@ extension FleetMigrationManager {
         /// How many hosts of one app version may crash in a migration, since its last checkpoint, before the
         /// next start throws `attemptLimitReached` instead of running it again.
         ///
+        /// An error that the closure throws isn't counted, so each host that starts calls the closure again.
+        ///
         /// `nil` means no limit. Values below 1 count as 1. Give the hosts that only wait the same limit, so
         /// that ``FleetMigrationManager/untilMigrated(timeout:_:)`` ends with the same error.
         public var attemptLimit: Int?

@@ -3,9 +3,10 @@ internal import AppMigrationsSQL
 
 /// Watches over the statements of one attempt, so that each of them ends even if its connection goes silent.
 ///
-/// Once in each length of a lease, it asks the store's server about the process that runs the statement. If
-/// the server has no such process, no answer will come, and the statement is given up. After the task was
-/// cancelled, a statement is given up when half the length of a lease is over.
+/// It asks the store's server about the process that runs the statement: after a few seconds, and then once in
+/// each length of a lease. If the statement waits for a lock, an event names the transaction that has the
+/// lock. If the server has no such process, no answer will come, and the statement is given up. After the task
+/// was cancelled, a statement is given up when half the length of a lease is over.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// Whether the store's role may see the processes and statements of each server.
@@ -249,16 +250,16 @@ extension FleetWatch {
         }
     }
 
-    /// How long a statement runs before the server is asked about it for the first time: the length of a
-    /// lease, or less after a lock was not available.
+    /// How long a statement runs before the server is asked about it for the first time: a few seconds, or
+    /// less after a lock was not available.
     ///
     /// A script tries again and again to lock a table, and each try is short. The server shows the
-    /// transaction that has locked the table only during such a try. So if the tries have failed for the
-    /// length of a lease, the server is asked after half a second already.
+    /// transaction that has locked the table only during such a try. So if the tries have failed for some
+    /// seconds, the server is asked after half a second already.
     private var timeToFirstCheck: Duration {
-        let length = holder.lease.length
-        guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return length }
-        return min(length, max(.milliseconds(500), firstFailure + length - clock.uptime()))
+        let time = deadline.timeToAskForBlocker
+        guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return time }
+        return min(time, max(.milliseconds(500), firstFailure + time - clock.uptime()))
     }
 
     /// The state of a process, as the server shows it.

@@ -77,9 +77,9 @@ struct LeaseWait {
     /// Pauses if the store refused to replace a document that nobody has changed: somebody else has locked
     /// its row.
     ///
-    /// A host locks the row for less than the length of a lease. After that time the lock probably belongs to
-    /// a console whose transaction was left open. So the server is asked for that transaction, and the
-    /// `waiting` event names it.
+    /// A healthy host locks the row only for a moment. After some seconds, the lock probably belongs to a
+    /// console whose transaction was left open, or to a host that was suspended. So the server is asked for
+    /// that transaction, and the next `waiting` event names it.
     mutating func pauseIfUnchanged(
         _ current: StateRepository.Found,
         since found: StateRepository.Found
@@ -90,8 +90,10 @@ struct LeaseWait {
         }
         let since = firstRefusal ?? clock.awake()
         firstRefusal = since
-        let isLong = clock.awake() - since >= patience
+        let isLong = clock.awake() - since >= repository.deadline.timeToAskForBlocker
         let blocker = isLong ? await repository.blocker() : nil
+        // Report it now, and not only ten seconds after the last event.
+        if let blocker, blocker != holder { lastEvent = nil }
         try await pause(for: blocker ?? current.holderName)
     }
 

@@ -48,6 +48,13 @@ enum FolderFiles {
         }
     }
 
+    /// A path as messages show it: with one slash between two names, and none at the end.
+    ///
+    /// The path of a folder's URL ends with a slash, and tests append a name with a slash to it.
+    static func withoutExtraSlashes(_ path: String) -> String {
+        (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").joined(separator: "/")
+    }
+
     static func read(_ path: String) throws -> [UInt8] { try Array(Data(contentsOf: URL(filePath: path))) }
 
     /// The content of a text file; `nil` if the file is missing.

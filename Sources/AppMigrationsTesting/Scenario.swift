@@ -162,8 +162,8 @@ struct Scenario {
 
     private func notRepeatable(_ version: AppVersion) -> Verdict {
         let advice =
-            " Migration \(version) is not repeatable. Let it check what is already done, or list the files that it "
-            + "changes in protecting:."
+            " Migration \(version) is not repeatable. Let it check what is already done. Or list the files that it "
+            + "changes in protecting:, if it saves no checkpoints."
         return Verdict(kind: .notRepeatable, version: version, advice: advice)
     }
 

@@ -47,6 +47,23 @@ struct ExitCodeTests {
         }
     }
 
+    @Test(
+        arguments: [
+            CocoaError(.fileWriteNoPermission), CocoaError(.fileReadNoPermission),
+            CocoaError(.fileWriteVolumeReadOnly), POSIXError(.EACCES), POSIXError(.EPERM),
+        ] as [any Error]
+    )
+    func `permissions that Foundation misses have the same exit code`(cause: any Error) {
+        #expect(MigrationGate.exitCode(after: cause) == 77)
+        for code: MigrationError.Code in [.migrationFailed, .firstRunFailed] {
+            #expect(exitCode(after: code, because: cause) == 77)
+            let closed = MigrationError(code: code, underlyingError: cause)
+            #expect(exitCode(after: .managerClosed, because: closed) == 77)
+            let transient = MigrationError(code: code, underlyingError: cause, isTransient: true)
+            #expect(exitCode(after: .managerClosed, because: transient) == 70)
+        }
+    }
+
     @Test func `errors of a gate have exit codes of their own, also below an error of a manager`() throws {
         let version = try AppVersion(parsing: "3.0")
         let newer = MigrationGate.RequiresAppVersion(version: version, managerName: "Library")

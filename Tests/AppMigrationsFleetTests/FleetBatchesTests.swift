@@ -102,6 +102,24 @@ import Testing
         #expect(try await numbers == [[1], [2], [3]])
     }
 
+    @Test(arguments: ["25P03", "", "42501"])
+    func `a host that wakes up after its lease was taken is told that its transaction needs no care`(
+        state: String
+    ) async throws {
+        let manager = try await fleet.host()
+        let error = await #expect(throws: MigrationError.self) {
+            _ = try await count(manager) { _ in
+                try await fleet.store.edit(#""owner" : "a,"#, to: #""owner" : "b,"#)
+                throw PostgresStandIn.Gone(state: state)
+            }
+        }
+        #expect(error?.code == .leaseLost)
+        let text = error?.description ?? ""
+        let comfort = "Its transaction has ended (the server says \(state)). You need do nothing about that"
+        #expect(text.contains(comfort) == (state != "42501"), "\(text)")
+        #expect(text.contains("Its closure had failed: ") == (state == "42501"), "\(text)")
+    }
+
     @Test(arguments: ["40001", "40P01"])
     func `a batch that met a deadlock runs again`(state: String) async throws {
         let failures = Log()
@@ -139,7 +157,10 @@ import Testing
         #expect(try await numbers == [[1], [2], [3]])
     }
 
-    /// Without a savepoint the state is 3B001, behind a shutdown 57P01; not every connection gives one.
+    /// If the savepoint is missing, the state is 3B001.
+    ///
+    /// After a shutdown it is 57P01, and a lost connection has none. Then the closure has not ended the
+    /// transaction.
     @Test(arguments: ["", "3B001", "57P01"])
     func `a batch whose savepoint is gone says what the server said`(state: String) async throws {
         db.base.onStatement { sql in
@@ -149,15 +170,19 @@ import Testing
         let error = await #expect(throws: MigrationError.self) { _ = try await count(fleet.host()) }
         let text = error?.description ?? ""
         #expect(text.contains("the server says \(state)"), "\(text)")
-        #expect(text.contains("ended its transaction (the server says") == (state != "57P01"), "\(text)")
+        #expect(text.contains("ended its transaction (the server says") == (state == "3B001"), "\(text)")
     }
 
-    @Test func `a reset runs the batches again only where their rows go too`() async throws {
+    @Test func `a reset runs ended batches again only if it deletes their rows, else an event says so`()
+        async throws
+    {
         #expect(try await count(fleet.host()))
         let manager = try await fleet.host("b")
         try await manager.reset(to: "1.0")
-        #expect(try await count(manager))
+        #expect(try await !count(manager))
         #expect(try await numbers.count == 3)
+        let notes = fleet.log.lines.filter { $0.contains("finished") }
+        #expect(notes == ["a finished", "b finished no batch ran"])
         try await manager.reset(to: "1.0", in: db)
         #expect(try await count(manager))
         #expect(try await numbers.count == 6)

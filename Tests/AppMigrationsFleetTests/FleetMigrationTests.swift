@@ -195,6 +195,11 @@ import Testing
         #expect(late.launch == .downgrade(from: try AppVersion(parsing: "2.0")))
         #expect(late.requiredAppVersion == AppVersion("1.5"))
         #expect(try await !late.whenMigrating(toVersion: "1.2") {})
+        // A reset doesn't lower the minimum app version, but a statement can.
+        let refusal = await #expect(throws: MigrationError.self) { try await late.reset(to: "1.1") }
+        #expect(refusal?.code == .usedByNewerApp)
+        let advice = "run the statement of the guide Running a fleet, and let it remove minimumAppVersion."
+        #expect(refusal?.description.hasSuffix(advice) == true, "\(refusal)")
         _ = try await fleet.host("newest", at: "3.0")
         #expect(try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0-1") {})
     }

@@ -169,6 +169,27 @@ import Testing
         }
     }
 
+    @Test func `a host whose lease can't be saved in a locked row names the process after some seconds`()
+        async throws
+    {
+        let clock = ManualClock()
+        let log = Log()
+        let isLocked = Guarded(true)
+        var options = FleetMigrationManager.Options()
+        options.onEvent = { log.add("\($0.kind) \($0.note ?? "")") }
+        let store = locked { isLocked.withLock { $0 } }
+        let manager = try await FleetMigrationManager(on: store, options: options, clock: clock)
+        let task = Call { try await manager.whenMigrating(toVersion: "1.1") {} }
+        let blocker = "waiting the open transaction of the server's process 4711"
+        try await clock.pass(.seconds(4)) { task.hasEnded }
+        #expect(log.lines == ["waiting another host"])
+        try await clock.pass(.seconds(3)) { log.lines.contains(blocker) || task.hasEnded }
+        #expect(log.lines == ["waiting another host", blocker])
+        isLocked.withLock { $0 = false }
+        try await clock.pass { task.hasEnded }
+        #expect(try await task.value)
+    }
+
     @Test func `a row that a console has is told with its process, and the note waits for it`() async throws {
         try await db.query("PRAGMA journal_mode = WAL")
         let clock = ManualClock()

@@ -44,6 +44,14 @@ struct ComparisonTests {
         #expect(texts.map { Array($0.utf8) } == [Array(text.utf8)])
     }
 
+    @Test func `of several rules that match a path, the first applies`() throws {
+        let everything = ComparisonRule.ignoring("**")
+        let list = ComparisonRule.comparing("list.txt") { _, _ in "differs" }
+        let make: @Sendable (String) throws -> Void = { try write("a", to: "list.txt", in: $0) }
+        #expect(try texts(make, make, list, everything) == ["`list.txt` differs."])
+        #expect(try texts(make, make, everything, list) == [])
+    }
+
     @Test func `what is missing, in excess or of another kind is told`() throws {
         let texts = try texts(
             { folder in

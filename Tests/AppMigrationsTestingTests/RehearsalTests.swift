@@ -6,8 +6,8 @@ import Testing
 
 @Suite(.watchdog) struct RehearsalTests {
     static let notRepeatable =
-        "Migration 1.1 is not repeatable. Let it check what is already done, or list the files that it changes in "
-        + "protecting:."
+        "Migration 1.1 is not repeatable. Let it check what is already done. Or list the files that it changes in "
+        + "protecting:, if it saves no checkpoints."
 
     @Test func `migrations that keep every promise give a clean report with a row for each run`() throws {
         let rehearsal = Rehearsal(

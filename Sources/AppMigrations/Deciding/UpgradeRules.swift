@@ -100,7 +100,7 @@ extension UpgradeRules {
     ) -> MigrationError {
         let wayOut: Message =
             if versions.minimumAppVersion(above: appVersion) != nil {
-                forgetStateAdvice
+                minimumAppVersionAdvice
             } else if versions.lastRun.exceeds(appVersion) {
                 "If the data was replaced with older data, call reset(to:) with the version of that data."
             } else if declared <= versions.lastRun {
@@ -128,11 +128,17 @@ extension UpgradeRules {
     }
 
     /// The advice for an app below the minimum app version, because a reset doesn't lower that version.
-    private var forgetStateAdvice: Message {
-        """
-        If the data was replaced with older data, \(location.path == nil ? "remove the document" : "call forgetState"), and answer \
-        firstRun: with existingData(at:) and the version of that data.
-        """
+    private var minimumAppVersionAdvice: Message {
+        if location.path == nil {
+            return """
+                If this app can read the data, or the data was replaced with older data, run the statement of the guide Running a \
+                fleet, and let it remove minimumAppVersion.
+                """
+        }
+        return """
+            If the data was replaced with older data, call forgetState, and answer firstRun: with existingData(at:) and the version \
+            of that data.
+            """
     }
 }
 
@@ -210,7 +216,7 @@ extension UpgradeRules {
             """
             Only version \(minimum) of the app or a later one may use the data of \(location), and this app is \(appVersion).
             """,
-            advice: "Start version \(minimum) or a later one. \(forgetStateAdvice)"
+            advice: "Start version \(minimum) or a later one. \(minimumAppVersionAdvice)"
         )
     }
 }

@@ -3,6 +3,10 @@
 /// The description of a ``MigrationError`` is for developers. An advice is for a user: to make room on a full
 /// disk, to unlock the device, to update the app, or to send you the details.
 ///
+/// *Try again* means a button that calls ``MigrationGate/retry()``. This method also lets a migration run again
+/// that has reached `attemptLimit`. A command-line tool has no such button, so it should name the command that
+/// helps, after `attemptLimitReached` and `stateCorrupted`: <doc:ACommandLineTool> has the code.
+///
 /// ```swift
 /// func message(for error: any Error) -> (text: String, retry: Bool) {
 ///     let advice = MigrationAdvice(after: error)
@@ -35,6 +39,9 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
     ///
     /// A full disk is recognized in the errors of this package's modules and of Foundation, even if a
     /// migration's closure threw them. It isn't recognized in the errors of other libraries.
+    ///
+    /// Missing permissions are recognized in ``SystemCallError`` and in the errors of Foundation. On iOS and
+    /// the other systems where users can't change permissions, the advice is ``tryAgain`` or ``sendDetails``.
     public init(after error: any Error) {
         switch error {
         case _ where error.isDueToFullDisk: self = .makeRoom
@@ -42,6 +49,7 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
         case is MigrationGate.RequiresAppVersion: self = .updateApp
         case is CancellationError: self = .continueLater
         case let error as MigrationError: self = Self.advice(after: error)
+        case _ where Self.asksForPermissions(after: error): self = .makeWritable
         default: self = .sendDetails
         }
     }
@@ -61,11 +69,16 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
         case .stateUnreadable where error.isDueToLockedDevice: return .unlockDevice
         case .lockTimeout, .leaseLost: return .waitForOtherProcess
         case .protectionFailed where !error.isTransient: return .keepData
+        case _ where asksForPermissions(after: error): return .makeWritable
         case .attemptLimitReached, .stateUnreadable, .migrationFailed, .firstRunFailed, .managerClosed,
             .stateNotSaved, .checkpointNotSaved:
             return .tryAgain
         default: return error.isTransient ? .waitForOtherProcess : .sendDetails
         }
+    }
+
+    private static func asksForPermissions(after error: any Error) -> Bool {
+        Platform.letsUsersChangePermissions && error.isDueToMissingPermission
     }
 }
 
@@ -74,6 +87,13 @@ extension MigrationAdvice {
     public static let makeRoom = MigrationAdvice(
         "makeRoom",
         "The update could not be saved because the disk is full. Make room, then try again.",
+        offersRetry: true
+    )
+
+    /// The user isn't permitted to read or change the files.
+    public static let makeWritable = MigrationAdvice(
+        "makeWritable",
+        "Your data can't be read or changed. Check the permissions of its files and folders, then try again.",
         offersRetry: true
     )
 
@@ -87,14 +107,14 @@ extension MigrationAdvice {
     /// Another process, or another host of a fleet, is migrating the data.
     public static let waitForOtherProcess = MigrationAdvice(
         "waitForOtherProcess",
-        "Another part of the app is updating your data. Try again in a minute.",
+        "Your data is already being updated. Try again in a minute.",
         offersRetry: true
     )
 
     /// The update was cancelled.
     public static let continueLater = MigrationAdvice(
         "continueLater",
-        "The update was stopped. It continues when you open the app again.",
+        "The update was stopped. It continues at the next start.",
         offersRetry: true
     )
 

@@ -23,6 +23,18 @@ package enum Platform {
     /// The `errno` values that mean "the disk is full", or "the user's quota is used up".
     static var fullDisk: [Int32] { [ENOSPC, EDQUOT] }
 
+    /// The `errno` values that mean "this user may not do that", or "the file system is read-only".
+    static var missingPermission: [Int32] { [EACCES, EPERM, EROFS] }
+
+    /// True if the user of this system can change the permissions of an app's files.
+    static var letsUsersChangePermissions: Bool {
+        #if os(macOS) || !canImport(Darwin)
+        true
+        #else
+        false
+        #endif
+    }
+
     /// The `errno` values with which opening a file can fail while the device is locked.
     static var lockedDevice: [Int32] {
         #if canImport(Darwin)

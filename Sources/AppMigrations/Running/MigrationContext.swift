@@ -70,7 +70,9 @@ extension MigrationContext {
 
     /// Saves how far the closure has come.
     ///
-    /// The next attempt can continue from there, even after a power failure.
+    /// The next attempt can continue from there, even after a power failure. Continue there only if nobody can
+    /// add work before that position. If an older release can, do what is left in the old place instead, and
+    /// save the checkpoint without reading it: <doc:LongMigrations#When-to-continue-at-a-position>.
     ///
     /// Call it only after the work so far has been synced to disk. Don't catch its error: let the error end
     /// the closure.
@@ -130,7 +132,7 @@ extension MigrationContext {
     /// the closure changed only a few files of a large folder, for example one batch of files, name these
     /// files in one call. Links are followed. The folders above each path are synced too, so that the
     /// creation and removal of files is durable as well. Each call syncs a folder only once. If the closure
-    /// removed something, name the folder that contained it.
+    /// removed something, name another file of the same folder, or the folder itself if it has few files.
     ///
     /// SQLite itself syncs the commits of a database with `synchronous=FULL`, so you needn't name that
     /// database. The library never opens a database file that has a `-wal`, `-shm` or `-journal` file next to

@@ -2,7 +2,7 @@
 ///
 /// `SQLiteConnection` of `AppMigrationsSQLite` conforms. To use another library's connection to SQLite or
 /// PostgreSQL, implement the two methods and `dialect`. This page has the lines for GRDB's `Database`, and
-/// `Tests/Packages/PostgresInterop` of this package has a connection of libpq.
+/// <doc:AsynchronousConnections> has the code for libpq.
 ///
 /// Both methods must throw every error of their library. An error must never be returned as an empty result.
 public protocol SQLConnection {

@@ -88,7 +88,8 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Parameters:
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
-    ///   - correcting: True also records the versions that an existing ledger lacks.
+    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it only if the
+    ///     ledger is empty, or if you know that it was created with too low a version.
     /// - Returns: The versions that were recorded.
     /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
     @discardableResult

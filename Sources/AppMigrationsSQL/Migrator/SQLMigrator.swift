@@ -184,9 +184,9 @@ extension SQLMigrator where Connection: SQLConnection {
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
     ///   - correcting: True also records the versions that an existing ledger lacks. Pass it only if the
-    ///     tables are newer than the ledger: it was created with too low a version, or its rows were deleted.
-    ///     The guide *An app on SQLite* compares the two first. Don't pass it at every start: a migration
-    ///     that was merged late, with a version up to this one, would be recorded without having run.
+    ///     ledger is empty, as the guide *An app on SQLite* does, or if you know that it was created with too
+    ///     low a version. Otherwise, a version that a ledger with rows lacks hasn't been completed, even if
+    ///     its tables exist. It would be recorded without running.
     /// - Returns: The versions that were recorded.
     /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
     ///   A version above all migrations belongs to a newer release: don't migrate that database.

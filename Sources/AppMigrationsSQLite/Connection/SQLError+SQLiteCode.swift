@@ -16,6 +16,15 @@ extension SQLError.Code {
         )
     }
 
+    /// The number of sModel can't be read, because its place belongs to an unknown version of sModel or to
+    /// another library.
+    public static var unknownSModelFormat: Self {
+        Self(
+            "unknownSModelFormat",
+            advice: "Nothing was changed. If a newer release of the app wrote the database, update the app."
+        )
+    }
+
     /// `insideTransaction: true` was given, and the connection is not in a transaction.
     public static var notInTransaction: Self {
         Self(

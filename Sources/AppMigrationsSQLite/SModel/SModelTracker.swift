@@ -18,9 +18,12 @@ public struct SModelTracker: Sendable {
     /// Reads how many definitions sModel has run in a database.
     ///
     /// - Parameter db: The connection to the database. It needn't be in a transaction.
-    /// - Returns: The number; 0 if sModel has run none.
-    /// - Throws: `SQLError`, for example if the number in the table isn't a whole number.
+    /// - Returns: The number; 0 if sModel has run none, or if its row was deleted.
+    /// - Throws: `SQLError`: `SQLError.Code.unknownSModelFormat` if `user_version` is none that a version of
+    ///   sModel up to 3.1 sets; `SQLError.Code.unreadableRow` if the number in the table isn't a whole
+    ///   number.
     public func version(in db: SQLiteConnection) throws(SQLError) -> Int64 {
+        try checkFormat(of: db)
         // If version 3 of sModel was killed after it had created the table, the number may still be in
         // `user_version`.
         if try !columns(in: db).isEmpty {
@@ -62,13 +65,14 @@ public struct SModelTracker: Sendable {
     /// A number that isn't lower than `version` isn't changed. If the number is raised, the hash of the
     /// definitions, which sModel keeps in the same row, is cleared. sModel doesn't compare an empty hash.
     ///
-    /// In every case, sModel's table is completed if sModel hasn't finished it, or if a row's hash is NULL.
-    /// sModel 3.1 ignores such a row.
+    /// Even if the number is high enough, the method repairs a table that sModel 3.1 would misread. sModel 3.1
+    /// ignores a row whose hash is NULL, so the method sets such a hash to an empty text. If sModel crashed
+    /// before it had finished its table, the method finishes it.
     ///
     /// - Parameters:
     ///   - version: The number of definitions.
     ///   - db: The connection to the database. If it is in a transaction, the change is part of it.
-    /// - Throws: `SQLError`. Then sModel's number is as it was.
+    /// - Throws: `SQLError`, for example those of ``version(in:)``. Then sModel's number is as it was.
     public func raiseVersion(to version: Int64, in db: SQLiteConnection) throws(SQLError) {
         // Usually there is nothing to do. Then no lock is needed.
         if try hasRecorded(version, in: db) { return }
@@ -95,6 +99,21 @@ extension SModelTracker {
     private func versionInHeader(of db: SQLiteConnection) throws(SQLError) -> Int64? {
         let number = try db.userVersion
         return 1..<Self.firstOwnVersion ~= number ? number : nil
+    }
+
+    /// Throws if `user_version` is none that a known version of sModel sets.
+    ///
+    /// A newer version of sModel has another version of its own tables, and may keep the number elsewhere.
+    private func checkFormat(of db: SQLiteConnection) throws(SQLError) {
+        let number = try db.userVersion
+        if 0...Self.lastOwnVersion ~= number { return }
+        throw db.addingPath(
+            to: SQLError(
+                .unknownSModelFormat,
+                "PRAGMA user_version is \(number), and the versions of sModel up to 3.1 set no number above "
+                    + "\(Self.lastOwnVersion)"
+            )
+        )
     }
 
     /// The names of the table's columns; empty if there is no table.

@@ -23,8 +23,10 @@ public import AppMigrationsSQLite
 /// and the counter of `AUTOINCREMENT` is the higher one of both tables. What the recipe itself has lost can't
 /// be recovered, for example indexes that were dropped with the backup.
 ///
-/// Recover before any migration that uses the table, preferably in a migration of its own. If a half-full
-/// table is rebuilt first, the rebuild succeeds, and nobody notices the missing rows.
+/// Recover before any migration that uses the table. If a half-full table is rebuilt first, the rebuild
+/// succeeds, and nobody notices the missing rows. If the recipe is itself a numbered migration, replace that
+/// migration with a closure of the same version. The guide *Changing a table* has this closure. Otherwise
+/// recover in a migration of its own.
 public struct InterruptedTableCopy: Sendable {
     /// The traces that a copy has left in a database.
     public enum State: Sendable, Hashable {

@@ -46,7 +46,7 @@ extension SQLiteStore {
         check: Check = .off,
         lockTimeout: Duration = .seconds(5)
     ) throws(SQLError) -> SetAside {
-        let files = try StoreFiles(of: path)
+        let files = try files
         return try files.holdingLock(
             wait: lockTimeout,
             success: { "The store was set aside as \($0.path)" }
@@ -90,7 +90,7 @@ extension SQLiteStore {
         reporting: ((VirtualTableProblem) -> Void)? = nil,
         recovering: (SetAside) throws -> Void
     ) throws(SQLError) -> SQLiteConnection {
-        let files = try StoreFiles(of: path)
+        let files = try files
         // The first examination doesn't hold the lock, so another process may set the store aside at the same
         // time. The journal at the store's name may then belong to another store, and a connection that can
         // write would apply it. So the connection of this examination is read-only. A journal that has to be

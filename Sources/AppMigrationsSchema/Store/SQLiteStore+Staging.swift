@@ -51,7 +51,7 @@ extension SQLiteStore {
         reporting: ((VirtualTableProblem) -> Void)? = nil,
         body: (SQLiteConnection) throws -> Void
     ) throws(SQLError) -> Bool {
-        let files = try StoreFiles(of: path)
+        let files = try files
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files, withExtension: ending)
         }
@@ -80,7 +80,7 @@ extension SQLiteStore {
     /// - Throws: `SQLError`: `SQLError.Code.fileFailure`, `SQLError.Code.unreachable`, and
     ///   `SQLError.Code.cannotOpen` for a path that can't be used.
     public func removeLeftovers() throws(SQLError) {
-        let files = try StoreFiles(of: path)
+        let files = try files
         if try !files.hasLeftovers() { return }
         do throws(SQLError) { try files.holdingLock(wait: .zero, success: { _ in nil }) {} } catch {
             if error.code != .busy { throw error }

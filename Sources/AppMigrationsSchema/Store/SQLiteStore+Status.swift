@@ -64,7 +64,7 @@ extension SQLiteStore {
         let preparation = ConnectionPreparation(prepare)
         var plan: SchemaPlan?
         do throws(SQLError) {
-            var examination = StoreExamination(files: try StoreFiles(of: path), busyTimeout: lockTimeout)
+            var examination = StoreExamination(files: try files, busyTimeout: lockTimeout)
             examination.preparation = preparation
             try examination.examine(check: check, reporting: reporting) { db throws(SQLError) in
                 plan = try SchemaPlan(from: db, to: target, hints: hints, preparation: preparation)

@@ -14,10 +14,23 @@ public struct SQLiteStore: Sendable, Hashable {
     /// The path of the database's file.
     public let path: String
 
+    /// False if no release of the app encrypts the database.
+    ///
+    /// If the beginning of a file consists of random bytes, nothing in the file tells an encrypted database
+    /// from one that was overwritten. The first is in perfect order, and only the key is missing. So such a
+    /// store is `unreachable`. If this property is false, it is damaged, and can be set aside.
+    public let mayBeEncrypted: Bool
+
     /// Describes a store; nothing is opened or read.
     ///
-    /// - Parameter path: The path of the file, which need not exist yet. It is never read as a URI.
-    public init(path: String) { self.path = path }
+    /// - Parameters:
+    ///   - path: The path of the file, which need not exist yet. It is never read as a URI.
+    ///   - mayBeEncrypted: Pass false only if no release of the app has ever encrypted the database: see
+    ///     ``mayBeEncrypted``.
+    public init(path: String, mayBeEncrypted: Bool = true) {
+        self.path = path
+        self.mayBeEncrypted = mayBeEncrypted
+    }
 
     /// The path with all symbolic links resolved; the file need not exist yet.
     ///
@@ -27,5 +40,14 @@ public struct SQLiteStore: Sendable, Hashable {
     /// - Throws: `SQLError` with the code `SQLError.Code.unreachable` if a folder of the path can't be
     ///   searched, links lead in a circle, or the path isn't UTF-8; with the code `SQLError.Code.cannotOpen`
     ///   if it isn't the path of a file.
-    public var resolvedPath: String { get throws(SQLError) { try StoreFiles(of: path).store } }
+    public var resolvedPath: String { get throws(SQLError) { try files.store } }
+
+    /// The names of the files.
+    var files: StoreFiles {
+        get throws(SQLError) {
+            var files = try StoreFiles(of: path)
+            files.mayBeEncrypted = mayBeEncrypted
+            return files
+        }
+    }
 }

@@ -136,15 +136,26 @@ struct StoreExamination {
             let message = "The file was removed while it was examined"
             return stateError(.unreachable, from: error, message: message)
         }
-        // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
-        if head.starts(with: "SQLite format 3\0".utf8), head.count > 19, head[19] > 2 {
-            let message = "The file is in the format of a newer SQLite (read version \(head[19]))"
-            return stateError(.newerSchema, from: error, message: message)
-        }
         // Only encrypted or compressed bytes have so many values: 1,024 random bytes have about 251 different
         // ones, a text has fewer than 100.
-        if head.count < 1_024 || Set(head).count <= 220 { return stateError(.damaged, from: error) }
-        let message = "The file looks like an encrypted database, which this SQLite cannot read"
+        let isRandom = head.count == 1_024 && Set(head).count > 220
+        // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
+        if head.starts(with: "SQLite format 3\0".utf8), head.count > 23, head[19] > 2 {
+            // In every format, the bytes from 21 on are 64, 32 and 32. Encryption can leave the first 16 bytes
+            // as they are.
+            if !isRandom || head[21...23] == [64, 32, 32] {
+                let message = "The file is in the format of a newer SQLite (read version \(head[19]))"
+                return stateError(.newerSchema, from: error, message: message)
+            }
+        }
+        if !isRandom { return stateError(.damaged, from: error) }
+        if !files.mayBeEncrypted {
+            let message = "The file begins with random bytes and is not a database"
+            return stateError(.damaged, from: error, message: message)
+        }
+        let message =
+            "The file looks like an encrypted database, which this SQLite cannot read. If no release of the app has"
+            + " encrypted it, it is damaged: make the store with mayBeEncrypted: false"
         return stateError(.unreachable, from: error, message: message)
     }
 

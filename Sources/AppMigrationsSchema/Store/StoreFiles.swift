@@ -7,6 +7,9 @@ struct StoreFiles {
     /// link leads to.
     let store: String
 
+    /// False if random bytes in the place of a database are damage.
+    var mayBeEncrypted = true
+
     init(of path: String) throws(SQLError) {
         if path.isEmpty || path.utf8.contains(0) || path == ":memory:" || path.utf8.last == UInt8(ascii: "/")
         {

@@ -14,15 +14,15 @@ public import AppMigrationsSQL
 /// #expect(try released.findings(in: migrator).isEmpty)
 /// ```
 ///
-/// Each line has the version, then the checksum of the SQL (for a closure `-`), and then the name. Lines that
-/// begin with `#` are ignored. Delete the line of a migration that was never released.
+/// Each line has the version, then the checksum of the SQL (for a closure `-`), and then the name. So an
+/// edited closure isn't found, such as one with a `TableRebuild`. Lines that begin with `#` are ignored. Delete the line of a migration that was never released.
 public struct ReleasedMigrations: Sendable {
     let file: String
 
     /// Creates a value for a lock file; reads nothing yet.
     ///
     /// - Parameter file: The path of the lock file. ``record(_:)`` creates it.
-    public init(file: String) { self.file = file }
+    public init(file: String) { self.file = FolderFiles.withoutExtraSlashes(file) }
 
     /// Adds the migrations that aren't in the lock file yet.
     ///

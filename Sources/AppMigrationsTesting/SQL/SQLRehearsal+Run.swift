@@ -75,7 +75,7 @@ extension SQLRehearsal {
             guard let table = difference.extraTable else { return edited }
             return edited
                 + " If it wasn't created by a migration but, for example, by another library, add \"\(table)\" to "
-                + "ignoring:."
+                + "ignoring:. If a migration has moved rows into it, test the rows too: a rehearsal doesn't compare them."
         }
 
         /// A text to add to an error of the migrations if the recorded schema has tables but an empty ledger.

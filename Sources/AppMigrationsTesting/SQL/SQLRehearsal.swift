@@ -20,6 +20,8 @@ public import AppMigrationsSQL
 /// try report.requireClean()
 /// ```
 ///
+/// A rehearsal compares the schemas at the end, and not the rows: see the test below.
+///
 /// This works with SQLite databases only. The connection can be of any library, and this product doesn't link
 /// one. A rehearsal doesn't fail a test itself. It returns a ``RehearsalReport``.
 public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
@@ -41,7 +43,7 @@ public struct SQLRehearsal<Connection: SQLConnection>: Sendable {
         ignoring tables: [String] = []
     ) {
         self.migrator = migrator
-        self.folder = folder
+        self.folder = FolderFiles.withoutExtraSlashes(folder)
         ignored = tables.map { SQLName($0) }
     }
 

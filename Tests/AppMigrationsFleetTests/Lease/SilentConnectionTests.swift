@@ -280,13 +280,13 @@ import Testing
     }
 
     @Test(arguments: Form.allCases)
-    func `the transaction that a statement waits for is named after a lease, also in the error`(_ form: Form)
-        async throws
-    {
+    func `the transaction that a statement waits for is named after some seconds, also in the error`(
+        _ form: Form
+    ) async throws {
         show(.blocked)
         let call = try await begin(form)
         let blocker = "the open transaction of the server's process 9"
-        try await clock.pass(.seconds(29), waiting: 0, timers: 2) { call.hasEnded }
+        try await clock.pass(.seconds(4), waiting: 0, timers: 2) { call.hasEnded }
         #expect(!log.lines.contains("waiting \(blocker)"))
         try await clock.pass(.seconds(1), waiting: 0, timers: 2) { log.lines.contains("waiting \(blocker)") }
         #expect(log.lines.contains("waiting \(blocker)"))

@@ -33,7 +33,7 @@ import Testing
             ("", 0, 0),
             ("PRAGMA user_version = 5;", 5, 0),
             ("PRAGMA user_version = 1002;", 0, 0),
-            ("PRAGMA user_version = -1;", 0, 0),
+            ("PRAGMA user_version = 1000;", 0, 0),
             (table + "PRAGMA user_version = 1002;", 0, 0),
             (begun + "('', 3, 0, 'x'), ('songs', 7, 0, '')", 3, 7),
             (firstBegun + "('songs', 7, 0)", 0, 7),
@@ -46,6 +46,22 @@ import Testing
         #expect(try SModelTracker().version(in: db) == number)
         #expect(try SModelTracker(namespace: "songs").version(in: db) == ofSongs)
         #expect(try SModelTracker(namespace: "others").version(in: db) == 0)
+    }
+
+    /// A newer sModel may keep the number elsewhere.
+    @Test(arguments: [1_003, -1], ["", table + "INSERT INTO _sModel_DBDefTracker VALUES ('', 1, 0, 'x');"])
+    func `a number in the header that no known sModel sets is an error`(number: Int, script: String) throws {
+        let db = try Self.database(script + "PRAGMA user_version = \(number);")
+        let text =
+            "PRAGMA user_version is \(number), and the versions of sModel up to 3.1 set no number above 1002. Nothing "
+            + "was changed. If a newer release of the app wrote the database, update the app."
+        for call in [
+            { _ = try SModelTracker().version(in: db) }, { try SModelTracker().raiseVersion(to: 3, in: db) },
+        ] {
+            let error = try #require(throws: SQLError.self, performing: call)
+            #expect(error.code == .unknownSModelFormat && "\(error)" == text)
+        }
+        #expect(try db.userVersion == number)
     }
 
     @Test func `a number that is no whole number is an error`() throws {

@@ -28,6 +28,40 @@ import Testing
         }
     }
 
+    /// Nothing in the file tells whether its key is missing or whether it was overwritten.
+    @Test(arguments: [Wreck.random(8_192), Wreck.randomAfterMagic])
+    func `random bytes are set aside only if the app never encrypts`(bytes: Data) throws {
+        let path = folder + "/store"
+        try bytes.write(to: URL(filePath: path))
+        let error = try sqlError { try SQLiteStore(path: path).open { _ in Issue.record("set aside") } }
+        #expect(error.code == .unreachable)
+        #expect(
+            error.description
+                == "\(error.path ?? ""): The file looks like an encrypted database, which this SQLite cannot read. If no"
+                + " release of the app has encrypted it, it is damaged: make the store with mayBeEncrypted: false"
+                + " (SQLite error 26). Nothing was changed. This says nothing about the content of the store."
+        )
+        let refusal = try sqlError { try SQLiteStore(path: path).setAside(onlyIfDamaged: false) }
+        #expect(refusal.code == .unreachable)
+        #expect(try Wreck.bytes(path) == bytes)
+        let plain = SQLiteStore(path: path, mayBeEncrypted: false)
+        #expect(try plain.status(target: Wreck.target).text == "damaged 26")
+        var aside: SQLiteStore.SetAside?
+        try plain.open { aside = $0 }.close()
+        #expect(try aside.map { try Wreck.bytes($0.path) } == bytes)
+        #expect(aside?.error?.message == "The file begins with random bytes and is not a database")
+    }
+
+    /// Only the random bytes change their meaning.
+    @Test(arguments: Wreck.all)
+    func `an app that never encrypts sets nothing else aside`(wreck: Wreck) throws {
+        let store = SQLiteStore(path: folder + "/store", mayBeEncrypted: false)
+        try wreck.make(store.path)
+        let expected =
+            wreck.testDescription.hasPrefix("what looks encrypted") ? "damaged 26" : wreck.expected
+        #expect(try store.status(target: Wreck.target).text == expected)
+    }
+
     @Test func `a store that is not damaged is not set aside`() throws {
         let store = try Wreck.store()
         let error = try sqlError { try store.setAside(check: .full) }

@@ -32,6 +32,19 @@ extension Wreck {
         }
     }
 
+    static func random(_ count: Int) -> Data {
+        var random = SystemRandomNumberGenerator()
+        return Data((0..<count).map { _ in UInt8.random(in: 0...255, using: &random) })
+    }
+
+    /// The first 16 bytes of a database, and random bytes whose header is possible in no format.
+    static var randomAfterMagic: Data {
+        var data = Data("SQLite format 3\0".utf8) + random(8_192)
+        data[19] = 3
+        data[21] = 0
+        return data
+    }
+
     static let all: [Wreck] = [
         Wreck("a store", "same") { try makeStore($0) },
         Wreck("a store in WAL mode", "same") { try makeStore($0, journal: "wal") },
@@ -95,10 +108,14 @@ extension Wreck {
             "damaged 11",
             "UPDATE sqlite_master SET sql = 'CREBTE TABLE note' WHERE name = 'note'"
         ),
-        Wreck("what looks encrypted", "unreachable 26") {
-            var random = SystemRandomNumberGenerator()
-            let bytes = (0..<8_192).map { _ in UInt8.random(in: 0...255, using: &random) }
-            try Data(bytes).write(to: URL(filePath: $0))
+        Wreck("what looks encrypted", "unreachable 26") { try random(8_192).write(to: URL(filePath: $0)) },
+        Wreck("what looks encrypted, after a plain beginning", "unreachable 26") {
+            try randomAfterMagic.write(to: URL(filePath: $0))
+        },
+        changed("a file format of a newer SQLite, with many values", "newer 26") {
+            $0[18] = 3
+            $0[19] = 3
+            for value in 0..<256 { $0[200 + value] = UInt8(value) }
         },
         Wreck("a folder", "unreachable nil") {
             try FileManager.default.createDirectory(atPath: $0, withIntermediateDirectories: false)

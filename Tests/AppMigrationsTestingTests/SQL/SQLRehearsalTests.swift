@@ -193,6 +193,15 @@ import Testing
         #expect(throws: MigrationError.self) { try rehearsal(folder, first).run(opening: memory) }
     }
 
+    /// The path of a folder's URL ends with a slash.
+    @Test func `a path with one slash too many is shown without it`() throws {
+        let report = try rehearsal(folder + "/", first).run(opening: memory)
+        let texts = report.findings.map(\.description)
+        #expect(texts.contains { $0.contains(folder + "/Releases/migrations.lock") })
+        #expect(texts.contains { $0.contains("recorded in \(folder)/Releases.") })
+        #expect(!texts.contains { $0.contains("//") })
+    }
+
     @Test func `a schema without a ledger gets its baseline from the app`() throws {
         let rehearsal = try rehearsal(folder, first, second)
         try rehearsal.record("2.0", opening: memory)

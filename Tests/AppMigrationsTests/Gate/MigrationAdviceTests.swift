@@ -18,10 +18,20 @@ struct MigrationAdviceTests {
         SystemCallError(call: "write", errorNumber: number, path: "/d/file")
     }
 
+    /// A Cocoa error whose own code doesn't name the reason.
+    private static func wrapped(_ number: Int32) -> NSError {
+        let cause = NSError(domain: NSPOSIXErrorDomain, code: Int(number))
+        return NSError(
+            domain: NSCocoaErrorDomain,
+            code: CocoaError.Code.fileWriteUnknown.rawValue,
+            userInfo: [NSUnderlyingErrorKey: cause]
+        )
+    }
+
     @Test(
         arguments: [
             systemError(ENOSPC), systemError(EDQUOT), POSIXError(.ENOSPC), CocoaError(.fileWriteOutOfSpace),
-            NSError(domain: NSCocoaErrorDomain, code: NSFileWriteOutOfSpaceError),
+            NSError(domain: NSCocoaErrorDomain, code: NSFileWriteOutOfSpaceError), wrapped(ENOSPC),
         ] as [any Error]
     )
     func `a full disk is recognized, whoever meets it`(cause: any Error) {
@@ -37,12 +47,33 @@ struct MigrationAdviceTests {
     }
 
     @Test(
-        arguments: [systemError(EIO), systemError(EROFS), POSIXError(.EACCES), CocoaError(.fileNoSuchFile)]
+        arguments: [systemError(EIO), POSIXError(.EIO), CocoaError(.fileNoSuchFile), wrapped(EIO)]
             as [any Error]
     )
     func `nobody is asked to make room for another reason`(cause: any Error) {
         #expect(MigrationAdvice(after: cause) == .sendDetails)
         #expect(MigrationAdvice(after: Self.error(.stateNotSaved, because: cause)) == .tryAgain)
+        #expect(MigrationAdvice(after: Self.error(.protectionFailed, because: cause)) == .keepData)
+    }
+
+    @Test(
+        arguments: [
+            systemError(EACCES), systemError(EPERM), systemError(EROFS),
+            POSIXError(.EACCES), POSIXError(.EPERM), POSIXError(.EROFS),
+            CocoaError(.fileReadNoPermission), CocoaError(.fileWriteNoPermission),
+            CocoaError(.fileWriteVolumeReadOnly), NSError(domain: NSCocoaErrorDomain, code: 513),
+            wrapped(EACCES),
+        ] as [any Error]
+    )
+    func `missing permissions are recognized, whoever meets them`(cause: any Error) {
+        #expect(MigrationAdvice(after: cause) == .makeWritable)
+        for code: MigrationError.Code in [
+            .stateNotSaved, .checkpointNotSaved, .migrationFailed, .firstRunFailed,
+        ] {
+            let error = Self.error(code, because: cause)
+            #expect(MigrationAdvice(after: error) == .makeWritable)
+            #expect(MigrationAdvice(after: Self.error(.managerClosed, because: error)) == .makeWritable)
+        }
         #expect(MigrationAdvice(after: Self.error(.protectionFailed, because: cause)) == .keepData)
     }
 
@@ -82,15 +113,16 @@ struct MigrationAdviceTests {
 
     @Test func `each advice is a sentence of its own, under the name that it has in Swift`() {
         let all: [MigrationAdvice] = [
-            .makeRoom, .unlockDevice, .waitForOtherProcess, .continueLater, .updateApp,
+            .makeRoom, .makeWritable, .unlockDevice, .waitForOtherProcess, .continueLater, .updateApp,
             .installEarlierVersion, .tryAgain,
             .keepData, .sendDetails,
         ]
         #expect(Set(all.map(\.description)).count == all.count)
         #expect(
             all.map(\.name).sorted() == [
-                "continueLater", "installEarlierVersion", "keepData", "makeRoom", "sendDetails", "tryAgain",
-                "unlockDevice",
+                "continueLater", "installEarlierVersion", "keepData", "makeRoom", "makeWritable",
+                "sendDetails",
+                "tryAgain", "unlockDevice",
                 "updateApp", "waitForOtherProcess",
             ]
         )

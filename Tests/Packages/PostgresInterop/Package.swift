@@ -33,6 +33,15 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "PostgresConnection", dependencies: ["CPostgres", sql], swiftSettings: settings),
+        // The connection of the guide *Asynchronous connections*, which ../Samples/extract writes into Generated.
+        .target(
+            name: "LibpqConnection",
+            dependencies: ["CPostgres", sql],
+            path: "Libpq",
+            exclude: ["Contexts"],
+            sources: ["Generated"],
+            swiftSettings: settings
+        ),
         .executableTarget(
             name: "PostgresStarter",
             dependencies: ["PostgresConnection", sql],
@@ -42,7 +51,7 @@ let package = Package(
         .executableTarget(name: "start-ratio", dependencies: fleet, swiftSettings: settings),
         .testTarget(
             name: "PostgresInteropTests",
-            dependencies: fleet + ["PostgresStarter"],
+            dependencies: fleet + ["LibpqConnection", "PostgresStarter"],
             swiftSettings: settings
         ),
     ],

@@ -10,7 +10,7 @@ import Testing
         whenAsked: @escaping () throws -> Void = {}
     ) throws -> Bool {
         let migrator = AskedMigrator(migrator: sqlMigrator, whenAsked: whenAsked)
-        // Sample 2 of ChangingATable.md
+        // Sample 3 of ChangingATable.md
     }
 
     func planning(_ store: SQLiteStore, _ schema: String, release: Int64 = 1) throws -> Bool {

@@ -26,6 +26,20 @@ import Testing
         }
         """
 
+    private func open(_ container: URL, _ version: String) throws -> LibraryAccess {
+        try openLibraryInExtension(named: "Library", in: container, appVersion: version) {
+            try declareLibrary($0, in: container)
+        }
+    }
+
+    private func startGroup(in folder: String) async throws {
+        try await groupGate(
+            movingFrom: URL(filePath: folder + "/old"),
+            to: URL(filePath: folder + "/new"),
+            appVersion: "3.2"
+        ) { true }.ready()
+    }
+
     private func makeFolder(_ path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
@@ -41,8 +55,7 @@ import Testing
             let container = URL(filePath: folder)
             try makeFolder(folder + "/Notes")
             try write("", to: folder + "/Notes/a.txt")
-            let open = { try openLibraryInExtension(in: container, appVersion: $0) }
-            #expect(try open("1.4") == .openTheApp)
+            #expect(try open(container, "1.4") == .openTheApp)
             #expect(!exists(folder + "/Migrations"))
             _ = try MigrationManager(
                 named: "Library",
@@ -50,11 +63,11 @@ import Testing
                 firstRun: .existingData(at: "1.0"),
                 stateDirectory: folder + "/Migrations"
             )
-            #expect(try open("1.4") == .openTheApp)
+            #expect(try open(container, "1.4") == .openTheApp)
             #expect(try contents(of: folder + "/Notes") == ["a.txt"])
             try await libraryGate(in: container, appVersion: "1.4") { true }.ready()
-            #expect(try open("1.4") == .ready)
-            #expect(try open("1.3") == .updateTheApp)
+            #expect(try open(container, "1.4") == .ready)
+            #expect(try open(container, "1.3") == .updateTheApp)
         }
     }
 
@@ -66,7 +79,7 @@ import Testing
                 currentVersion: "1.4",
                 firstRun: {
                     // The lock is held here.
-                    let access = try openLibraryInExtension(in: container, appVersion: "1.4")
+                    let access = try open(container, "1.4")
                     #expect(access == .openTheApp)
                     return .freshInstall
                 }(),
@@ -80,7 +93,7 @@ import Testing
             try makeFolder(folder + "/Migrations")
             let state = folder + "/Migrations/Library.migrations.json"
             try write(Self.crashedThreeTimes, to: state)
-            #expect(try openLibraryInExtension(in: URL(filePath: folder), appVersion: "1.4") == .openTheApp)
+            #expect(try open(URL(filePath: folder), "1.4") == .openTheApp)
             #expect(try read(state) == Self.crashedThreeTimes)
         }
     }
@@ -99,40 +112,70 @@ import Testing
             #expect(try contents(of: folder + "/Inbox").isEmpty)
             let notes = try contents(of: folder + "/Notes")
             #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
+            for note in notes { try write("from a backup", to: folder + "/Inbox/\(note)") }
+            try await MainActor.run { try collectInbox(in: container) }
+            #expect(try contents(of: folder + "/Inbox").isEmpty)
+            #expect(try Set(notes.map { try read(folder + "/Notes/" + $0) }) == ["Milk", "Bread"])
         }
     }
 
     @Test func `the old migrations run before the data moves`() async throws {
         try await withFolder { folder async throws in
-            let old = folder + "/old"
-            let new = folder + "/new"
-            try makeFolder(old + "/Notes")
-            for name in ["a", "b", "c"] { try write(name, to: old + "/Notes/\(name).txt") }
-            try makeFolder(new + "/Notes/b.md")
-            let start = {
-                try await groupGate(
-                    movingFrom: URL(filePath: old),
-                    to: URL(filePath: new),
-                    appVersion: "3.2"
-                ).ready()
-            }
-            await #expect(throws: MigrationError.self) { try await start() }
-            try FileManager.default.removeItem(atPath: new + "/Notes/b.md")
-            for _ in 1...2 { try await start() }
-            #expect(try contents(of: old + "/Notes") == [])
-            let notes = try contents(of: new + "/Notes")
-            #expect(notes == ["a.md", "b.md", "c.md"])
-            #expect(try notes.map { try read(new + "/Notes/" + $0) } == ["a", "b", "c"])
+            try makeFolder(folder + "/old/Notes")
+            for name in ["a", "b"] { try write(name, to: folder + "/old/Notes/\(name).txt") }
+            try write("theme = blue\n", to: folder + "/old/settings")
+            for _ in 1...2 { try await startGroup(in: folder) }
+            #expect(try contents(of: folder + "/old") == ["Migrations", "Notes"])
+            #expect(try contents(of: folder + "/old/Notes") == [])
+            #expect(try contents(of: folder + "/new/Notes") == ["a.md", "b.md"])
+            #expect(try read(folder + "/new/settings") == "format = 2\ntheme = blue\n")
+            #expect(try open(URL(filePath: folder + "/old"), "1.4") == .updateTheApp)
         }
     }
 
-    @Test func `on a new phone there is nothing to move`() async throws {
+    /// A move that was interrupted, and a release without the library that writes before it goes on; and the
+    /// same after the move.
+    @Test(arguments: [false, true])
+    func `what an older release writes in the old folder is moved, and loses no note`(isMoved: Bool)
+        async throws
+    {
         try await withFolder { folder async throws in
-            try await groupGate(
+            try makeFolder(folder + "/old/Notes")
+            try write("first", to: folder + "/old/Notes/a.md")
+            if isMoved {
+                try await startGroup(in: folder)
+            } else {
+                try makeFolder(folder + "/new/Notes")
+                try FileManager.default.moveItem(
+                    atPath: folder + "/old/Notes/a.md",
+                    toPath: folder + "/new/Notes/a.md"
+                )
+            }
+            try write("second", to: folder + "/old/Notes/a.txt")
+            try write("theme = blue\n", to: folder + "/new/settings")
+            try write("theme = red\n", to: folder + "/old/settings")
+            try await startGroup(in: folder)
+            let notes = try contents(of: folder + "/new/Notes")
+            #expect(try notes.map { try read(folder + "/new/Notes/" + $0) } == ["second", "first"])
+            #expect(try read(folder + "/new/settings") == "theme = blue\n")
+            #expect(try read(folder + "/new/settings 2") == "format = 2\ntheme = red\n")
+        }
+    }
+
+    @Test func `on a new phone there is nothing to move, and a locked one is waited for`() async throws {
+        try await withFolder { folder async throws in
+            let gate = groupGate(
                 movingFrom: URL(filePath: folder + "/old"),
                 to: URL(filePath: folder + "/new"),
                 appVersion: "3.2"
-            ).ready()
+            ) { false }
+            for await state in gate.states {
+                if case .waitingForUnlock = state { break }
+                if case .failed(let error) = state { throw error }
+            }
+            gate.cancel()
+            #expect(!exists(folder + "/new"))
+            try await startGroup(in: folder)
             #expect(try contents(of: folder + "/new/Notes") == [])
         }
     }

@@ -59,6 +59,9 @@ import SwiftUI
             try write("theme = blue\n", to: settings)
             for _ in 1...2 { try addFormat(in: URL(filePath: folder)) }
             #expect(try read(settings) == "format = 2\ntheme = blue\n")
+            try write("color = red\nformat = 2\n", to: settings)
+            try addFormat(in: URL(filePath: folder))
+            #expect(try read(settings) == "color = red\nformat = 2\n")
         }
     }
 

@@ -111,13 +111,13 @@ nonisolated extension TestingYourMigrations.Library {
     }
 }
 
-/// The folder in the sources, in which records are written; tests run in their package's folder.
-private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixtures"
+/// A file in the sources, in whose folder records are written; tests run in their package's folder.
+private let samplePath = FileManager.default.currentDirectoryPath + "/Fixtures/SchemaTests.swift"
+
+// Sample 1 of SQLRehearsal.md
 
 /// The samples of "Testing your migrations" about SQL, and those of its types' doc comments.
 @Suite struct TestingSQLMigrations {
-    // Sample 1 of SQLRehearsal.md
-
     func startingPoint(_ releases: String) -> StartingPoint {
         // Sample 1 of StartingPoint.swift
         return point
@@ -132,6 +132,10 @@ private let folderOfTheTests = FileManager.default.currentDirectoryPath + "/Fixt
         // Sample 1 of SQLRehearsal.swift
         #expect(report.runs.map(\.start) == ["new database", "2.0", "2.1"])
         #expect(report.runs.map(\.ran) == [["1", "2", "3"], ["2", "3"], ["3"]])
+    }
+
+    @Test func `the rows of each record are counted`() throws {
+        // Sample 2 of SQLRehearsal.md
     }
 
     private let migrator: SQLiteMigrator

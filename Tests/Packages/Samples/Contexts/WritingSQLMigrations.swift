@@ -97,6 +97,22 @@ import Testing
         }
     }
 
+    @Test func `a version that a ledger with rows lacks isn't recorded without running`() async throws {
+        try await withFolder { folder async throws in
+            let db = try SQLiteConnection(path: folder + "/db")
+            try db.execute(
+                script: """
+                    CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded);
+                    CREATE TABLE schema_migrations(version INTEGER UNIQUE NOT NULL);
+                    INSERT INTO schema_migrations VALUES (1);
+                    """
+            )
+            let error = #expect(throws: SQLError.self) { try openNotes(at: folder + "/db") }
+            #expect(error?.version == 2)
+            #expect(try db.query("SELECT version FROM schema_migrations") == [[1]])
+        }
+    }
+
     @Test func `a number above all migrations is a newer app's, whose database is left alone`() async throws {
         try await withFolder { folder async throws in
             let db = try SQLiteConnection(path: folder + "/db")

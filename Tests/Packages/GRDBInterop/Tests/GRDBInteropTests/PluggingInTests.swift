@@ -42,6 +42,8 @@ import Testing
 
     @Test func `a new install runs no closure, and has all tables`() throws {
         let pool = try open()
+        let synchronous = try pool.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+        #expect(synchronous == 2)
         #expect(try colors(pool) == [])
         #expect(hasThumbnails)
     }

@@ -18,6 +18,8 @@ extension NotesService {
     }
 }
 
+// Sample 8 of SeveralHosts.md
+
 @Suite struct FirstRunTests {
     private let helper = OldReleaseTests()
 
@@ -25,7 +27,7 @@ extension NotesService {
 
     @Test func `a plan of older data makes no table, and a start runs only the later files`() async throws {
         try await helper.inNewDatabase { () async throws -> Void in
-            try await helper.connected { db in
+            try await NotesService.connected { db in
                 try await db.query("CREATE TABLE notes(title TEXT NOT NULL)")
             }
             let planning = try await NotesService.firstManager(isReadOnly: true)
@@ -40,6 +42,16 @@ extension NotesService {
             #expect(files == ["1", "2"])
             let titles = try await helper.texts("SELECT title FROM notes")
             #expect(titles.isEmpty)
+        }
+    }
+
+    @Test func `the closures of a test use the bucket of the test`() async throws {
+        #expect(NotesService.bucket == "avatars")
+        try await helper.inNewDatabase { () async throws -> Void in
+            let manager = try await NotesService.firstManager()
+            try await manager.whenMigrating(toVersion: "1.1") {
+                #expect(NotesService.bucket == "avatars-test")
+            }
         }
     }
 

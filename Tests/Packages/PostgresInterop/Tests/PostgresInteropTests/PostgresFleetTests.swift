@@ -219,7 +219,7 @@ import Testing
         try await withAwaited { console, info in
             guard case .text(let number) = try await console.query("SELECT pg_backend_pid()::text")[0][0]
             else { throw CocoaError(.fileReadUnknown) }
-            let waiting = try await manager(info, lease: .seconds(12), timeout: .seconds(20))
+            let waiting = try await manager(info, timeout: .seconds(10))
             let working = try await manager(info, lease: .seconds(12))
             func lock(_ lock: String) async throws {
                 try await console.query("BEGIN")
@@ -242,16 +242,18 @@ import Testing
         }
     }
 
-    /// The statements of the guide and of the manager's page that begin with a word, in their order.
-    private static func statements(beginningWith word: String) throws -> [String] {
+    /// The statements of the guides and of the manager's page that begin with a text, in their order.
+    private static func statements(beginningWith text: String) throws -> [String] {
         var root = URL(filePath: #filePath)
         for _ in 1...6 { root.deleteLastPathComponent() }
         root.append(path: "Sources/AppMigrationsFleet/AppMigrationsFleet.docc")
-        let pages = ["RunningAFleet.md", "Symbols/FleetMigrationManager.md"].map { root.appending(path: $0) }
-        let text = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
-        return text.split(separator: "```").filter { $0.hasPrefix("sql\n\(word)") }.map {
+        let pages = ["RunningAFleet.md", "SeveralHosts.md", "Symbols/FleetMigrationManager.md"].map {
+            root.appending(path: $0)
+        }
+        let pageText = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        return pageText.split(separator: "```").filter { $0.hasPrefix("sql\n\(text)") }.map {
             // The managers of these tests have another name.
-            String($0.dropFirst(3)).replacing("name = 'Notes'", with: "name = 'Data'")
+            String($0.dropFirst(3)).replacing("= 'Notes'", with: "= 'Data'")
         }
     }
 
@@ -330,6 +332,58 @@ import Testing
             #expect(ended?.code == .attemptLimitReached)
             try await db.query(statements[1])
             try await manager(info).whenMigrating(toVersion: "1.3") { #expect($0.checkpoint == "7") }
+        }
+    }
+
+    @Test func `after the guide's reset closures run again, and batches that ended only without their rows`()
+        async throws
+    {
+        try await withAwaited { db, info in
+            let resets = try Self.statements(beginningWith: "UPDATE")
+            let deletions = try Self.statements(beginningWith: "DELETE")
+            try #require(deletions.count == 1)
+            func connect() async throws -> AsyncPostgresConnection { try await AsyncPostgresConnection(info) }
+            /// What a deploy of 1.3 runs.
+            func deploy() async throws -> [String] {
+                var ran = [String]()
+                let migrations = try await manager(info, at: "1.3")
+                try await migrations.whenMigrating(toVersion: "1.1") { ran.append("1.1") }
+                try await migrations.whenMigrating(toVersion: "1.2", in: try await connect()) { _, _ in
+                    ran.append("1.2")
+                }
+                try await migrations.whenMigrating(toVersion: "1.3", in: try await connect()) { _, batch, _ in
+                    ran.append("1.3 at \(batch.cursor ?? "-")")
+                    return batch.cursor == nil ? .continue(at: "1") : .done
+                }
+                return ran
+            }
+            #expect(try await deploy() == ["1.1", "1.2", "1.3 at -", "1.3 at 1"])
+            try await db.query(resets[0])
+            #expect(try await deploy() == ["1.2"])
+            #expect(try await deploy() == [])
+            try await db.query(resets[0])
+            try await db.query(deletions[0])
+            #expect(try await deploy() == ["1.2", "1.3 at -", "1.3 at 1"])
+            // With the version that a newer release has finished, nothing runs again after its next deploy.
+            let finished = resets[0].replacing(#"on": "1.1""#, with: #"on": "1.3""#)
+                .replacing(#""baseline": "1.1""#, with: #""baseline": "1.3""#)
+            try await db.query(finished)
+            let old = try await manager(info, at: "1.2")
+            #expect(try await !old.whenMigrating(toVersion: "1.2") {})
+            #expect(try await deploy() == [])
+        }
+    }
+
+    @Test func `the guide's trigger converts the rows that an old release writes`() async throws {
+        try await withAwaited { db, _ in
+            let triggers = try Self.statements(beginningWith: "ALTER TABLE notes ADD COLUMN slug")
+            try #require(triggers.count == 1)
+            try await db.query("CREATE TABLE notes(title TEXT)")
+            try await SQLMigrator([SQLMigration(version: 1, sql: triggers[0])]).migrate(db)
+            try await db.query("INSERT INTO notes VALUES ('Old Release')")
+            #expect(try await db.query("SELECT slug FROM notes") == [["old-release"]])
+            try await db.query("UPDATE notes SET title = 'New Title'")
+            #expect(try await db.query("SELECT slug FROM notes") == [["new-title"]])
         }
     }
 }

@@ -155,7 +155,7 @@ import Testing
     }
 
     @Test(arguments: Form.allCases, Lock.allCases)
-    func `an open transaction that a statement waits for is named in an event after a lease`(
+    func `an open transaction that a statement waits for is named in an event after some seconds`(
         _ form: Form,
         _ lock: Lock
     ) async throws {

@@ -12,16 +12,25 @@ func renameKeys(_ folder: String) async throws {
     try Data(text.utf8).write(to: URL(filePath: settings), options: .atomic)
 }
 
-/// Makes a file of each line, and goes on saving checkpoints while a file `hold` is there: a test interrupts it then.
-func splitNotes(_ folder: String, _ context: MigrationContext) async throws {
-    let lines = try String(contentsOfFile: folder + "/notes.txt", encoding: .utf8).split(separator: "\n")
-    var done = try context.checkpoint(as: Int.self) ?? 0
-    while done < lines.count || FileManager.default.fileExists(atPath: folder + "/hold") {
-        if done < lines.count {
-            try Data(lines[done].utf8).write(to: URL(filePath: "\(folder)/note-\(done)"))
-            try context.synchronize(folder)
-        }
-        done += 1
-        try context.saveCheckpoint(done, progress: min(Double(done) / Double(lines.count), 1))
+/// Renames a note.
+///
+/// Waits until it is cancelled while a file `hold` is there: a test interrupts it then.
+func convertNote(_ note: String, in folder: String) async throws -> String {
+    while FileManager.default.fileExists(atPath: folder + "/hold"), !Task.isCancelled {
+        try Data().write(to: URL(filePath: folder + "/converting"))
+        await Task.yield()
     }
+    let old = "\(folder)/\(note)"
+    // A folder or a file that can't be read throws.
+    _ = try String(contentsOfFile: old, encoding: .utf8)
+    let name = note.dropLast(".txt".count)
+    var new = "\(folder)/\(name).md"
+    var number = 2
+    // 1.0 may have used the name of a converted note again.
+    while FileManager.default.fileExists(atPath: new) {
+        new = "\(folder)/\(name) \(number).md"
+        number += 1
+    }
+    try FileManager.default.moveItem(atPath: old, toPath: new)
+    return new
 }

@@ -1,0 +1,89 @@
+public import AppMigrationsSQL
+
+extension SModelTracker {
+    /// Deletes the rows of all tables, for example at a log-out, like `truncateAllTables` of sModel.
+    ///
+    /// What has run in the database stays recorded: the rows of sModel's own table, of each migrator's
+    /// ledger and of `app_migrations` aren't deleted. Without these rows, a release with sModel would run its
+    /// definitions again, which fails, and then sModel deletes the database.
+    ///
+    /// Triggers run. The counters of `AUTOINCREMENT` stay as they are. The rows of virtual tables, such as
+    /// full-text indexes, are deleted after those of all other tables. If a virtual table refuses that, the
+    /// method throws: name it in `tables`, and empty it yourself. A full-text index of an external content
+    /// table is empty afterwards only if triggers fill it. Otherwise run its command `'rebuild'`.
+    ///
+    /// - Parameters:
+    ///   - db: The connection to the database. If it is in a transaction, the change is part of it, and
+    ///     foreign keys aren't checked before its commit.
+    ///   - tables: Further tables whose rows aren't deleted.
+    /// - Throws: `SQLError`, for example if a kept row refers to a deleted one and foreign keys are on, or if
+    ///   a trigger inserts rows again. Then no row was deleted.
+    public static func deleteAllRows(
+        in db: SQLiteConnection,
+        except tables: [String] = []
+    ) throws(SQLError) {
+        let kept = Set(tables.map { SQLName($0) })
+        do {
+            try db.transaction {
+                let objects = try tablesToEmpty(in: db).filter { !kept.contains($0.name) }
+                // A table may be emptied before the tables that refer to it. This is also true of a foreign
+                // key with ON DELETE RESTRICT.
+                try db.query("PRAGMA defer_foreign_keys = ON")
+                try empty(objects.filter { !$0.isVirtual }.map(\.name), of: db)
+                // A trigger may need the rows of a virtual table, to delete them itself.
+                for table in objects where table.isVirtual {
+                    try db.query("DELETE FROM main.\(table.name.quoted)")
+                }
+            }
+        } catch {
+            throw SQLError.wrapped(error, as: .statementFailed)
+        }
+    }
+
+    /// The tables of the app, without those in which this library or sModel records what has run.
+    private static func tablesToEmpty(in db: SQLiteConnection) throws(SQLError) -> [SchemaObject] {
+        let objects = try SchemaObject.all(of: db)
+        // Only its module may change the table of a virtual table.
+        let shadowTables = try ShadowTables(among: objects, of: db) { () throws(SQLError) in
+            try SQLiteConnection(path: ":memory:")
+        }
+        var tables: [SchemaObject] = []
+        for object in objects where object.kind == .table && !object.name.isInternal {
+            if shadowTables.contains(object) { continue }
+            if try !isRecord(object.name, in: db) { tables.append(object) }
+        }
+        return tables
+    }
+
+    /// True for sModel's own tables, for `app_migrations`, and for the ledger of a migrator.
+    private static func isRecord(_ table: SQLName, in db: SQLiteConnection) throws(SQLError) -> Bool {
+        if table.text.lowercased().hasPrefix("_smodel") { return true }
+        if [SQLName("schema_migrations"), SQLName("app_migrations")].contains(table) { return true }
+        // A ledger with a name of its own has these columns.
+        var columns = Set<SQLName>()
+        for row in try db.query("SELECT name FROM pragma_table_info(?, 'main')", [.text(table.text)]) {
+            columns.insert(SQLName(try row[0].value(as: String.self)))
+        }
+        return columns == Set(["version", "name", "checksum", "applied_at"].map { SQLName($0) })
+    }
+
+    /// Deletes the rows of tables.
+    ///
+    /// A trigger can insert rows into a table that is already empty. So this tries again, at most once for
+    /// each table.
+    private static func empty(_ tables: [SQLName], of db: SQLiteConnection) throws(SQLError) {
+        var left = tables
+        for _ in tables where !left.isEmpty {
+            for table in left { try db.query("DELETE FROM main.\(table.quoted)") }
+            left = []
+            for table in tables {
+                let rows = try db.query("SELECT 1 FROM main.\(table.quoted) LIMIT 1")
+                if !rows.isEmpty { left.append(table) }
+            }
+        }
+        if let table = left.first {
+            let message = "The table \(table) isn't empty after its rows were deleted, because of a trigger"
+            throw db.addingPath(to: SQLError(.statementFailed, message))
+        }
+    }
+}

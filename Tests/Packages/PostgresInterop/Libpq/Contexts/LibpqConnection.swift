@@ -1,0 +1,1 @@
+// Sample 4 of AsynchronousConnections.md

@@ -1,0 +1,1 @@
+// Sample 2 of AdoptingInAShippedApp.md

@@ -134,6 +134,30 @@ import Testing
         """
     }
 
+    @Test(arguments: ["", "INSERT INTO note (created, title, rating) VALUES ('new', 'added', 1);"])
+    func `copied notes that a user has deleted don't come back`(use: String) async throws {
+        try await withFolder { folder async throws in
+            let path = try makeNotes(in: folder)
+            try startOldApp(at: path, dyingAfter: 4, then: "DELETE FROM attachment; DELETE FROM note;" + use)
+            let db = try startNewApp(at: path, files: folder + "/files")
+            let titles: [[SQLValue]] = use.isEmpty ? [] : [["added"]]
+            #expect(try db.query("SELECT title FROM note") == titles)
+            db.close()
+        }
+    }
+
+    @Test func `a backup of an earlier recipe doesn't replace the notes`() async throws {
+        try await withFolder { folder async throws in
+            let path = try makeNotes(in: folder)
+            let old = try SQLiteConnection(path: path)
+            try old.execute(script: "CREATE TABLE note_bak AS SELECT * FROM note WHERE id = 1")
+            old.close()
+            let db = try startNewApp(at: path, files: folder + "/files")
+            try expectRated(db, Self.original)
+            db.close()
+        }
+    }
+
     @Test(arguments: 0...8, [false, true])
     func `whatever the old file has left is completed`(statements: Int, isLedgerEmpty: Bool) async throws {
         // After 3 statements, the app can use the new table. It has the rows after 4.

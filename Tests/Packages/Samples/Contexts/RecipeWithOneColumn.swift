@@ -18,7 +18,9 @@ import Testing
 
     nonisolated private func priceNotes(_ db: SQLiteConnection) throws {
         var choice = InterruptedTableCopy.Choice.backup
-        if try isPriced("note", in: db) == true, try isPriced("note_bak", in: db) == false {
+        if try isPriced("note", in: db) == false {
+            choice = .table
+        } else if try isPriced("note", in: db) == true, try isPriced("note_bak", in: db) == false {
             let copied = try db.query("SELECT 1 FROM note JOIN note_bak USING (id, created) LIMIT 1")
             if !copied.isEmpty { choice = .table }
         }
@@ -39,6 +41,7 @@ import Testing
                 ORDER BY id IN (SELECT id FROM note)
                 """
             )
+            try db.query("ALTER TABLE note_kept RENAME TO note_merged")
         }
     }
 
@@ -60,7 +63,10 @@ import Testing
     }
 
     private func migrate(_ db: SQLiteConnection) throws {
-        try SQLiteMigrator([SQLiteMigration(version: 5) { db, _ in try priceNotes(db) }]).migrate(db)
+        let versions = [Int64(5), 6].map { version in
+            SQLiteMigration(version: version) { db, _ in try priceNotes(db) }
+        }
+        try SQLiteMigrator(versions).migrate(db)
     }
 
     private func notes() throws -> SQLiteConnection {

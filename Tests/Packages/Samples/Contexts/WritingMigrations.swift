@@ -56,6 +56,7 @@ struct WritingMigrations {
         var afterConverting: @Sendable (String) -> Void = { _ in }
 
         var oldFolder: String { path("Old") }
+        var hasOldFolder: Bool { FileManager.default.fileExists(atPath: oldFolder) }
 
         init(in folder: URL) throws {
             self.folder = folder

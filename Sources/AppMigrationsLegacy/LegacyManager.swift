@@ -148,13 +148,8 @@ public struct LegacyManager: Sendable {
 // The functions that `whenMigrating(toVersion:unlessRunBy:)` uses.
 extension LegacyManager {
     /// True if an older release has run the migration, so that the closure mustn't run.
-    ///
-    /// If an earlier attempt crashed, its protected files have just been restored. If an older release ran
-    /// the migration between the crash and the restore, the restore has undone that work. So the migration
-    /// must run again, even if the key says that it has run.
-    func hasRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
-        if isProtecting, context.followsCrash { return false }
-        return try lastRunVersion.map { context.version <= $0 } ?? false
+    func hasRun(_ context: MigrationContext) throws -> Bool {
+        try lastRunVersion.map { context.version <= $0 } ?? false
     }
 
     /// Raises the old library's version to `version`, if it is lower.

@@ -27,7 +27,9 @@ extension MigrationManager {
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
     ///     `whenMigrating(toVersion:)`. If the process died in the closure, `run` is called again, even if an
     ///     older release has run the migration since then. The restore undoes the work of that release on
-    ///     these files, and everything that the user did to them with that release. The option
+    ///     these files, and everything that the user did to them with that release. So the old library's
+    ///     version is set back, and later migrations that the older release has run are called again as well.
+    ///     The option
     ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
@@ -160,8 +162,16 @@ extension LegacyManager {
     /// In that case, this also raises the old library's version to the context's `previousVersion`, which is
     /// the last version that has run here. Otherwise an older release might find no version, if the closure
     /// fails and the user goes back. MFMigrationManager would then treat the data as new.
+    ///
+    /// If protected files have just been restored after a crash, this sets the old library's version back to
+    /// `previousVersion`. An older release may have run this migration and later ones since the crash. The
+    /// restore has undone their work on these files, so the later ones have to run again, too.
     fileprivate func prepareToRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
-        if try hasRun(context, isProtecting: isProtecting) {
+        if isProtecting, context.followsCrash, let old = try lastRunVersion, old > context.previousVersion {
+            try reset(to: context.previousVersion.description)
+            return true
+        }
+        if try hasRun(context) {
             context.setFinalNote("recorded without running: the old library has run it")
             return false
         }

@@ -128,6 +128,29 @@ import Testing
         #expect(try scratch.keys == [lastKey: "3.1"])
     }
 
+    /// A restore undoes the work of all migrations that the older release ran, on the protected files.
+    @Test func `later migrations that an older release ran before a restore run again, too`() async throws {
+        try scratch.writeKeys([lastKey: "3.0", "MFMigrationManagerInitialVersionKey": "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: true)
+        try scratch.write("new and newer by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.2", "MFMigrationManagerInitialVersionKey": "3.0"])
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        let paths = [scratch.file("notes")]
+        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+            #expect(try scratch.keys[lastKey] == "3.0")
+            try scratch.write("new", to: "notes")
+        }
+        #expect(
+            try manager.whenMigrating(toVersion: "3.2", unlessRunBy: old) {
+                try scratch.write("newer", to: "notes")
+            }
+        )
+        #expect(try scratch.read("notes") == "newer")
+        #expect(try scratch.keys[lastKey] == "3.2")
+    }
+
     @Test func `what an older release did after a death during the copying stays, and isn't repeated`()
         async throws
     {

@@ -1,6 +1,6 @@
 /// Runs the migrations of an app once, and lets all parts of the app wait until the data is ready.
 ///
-/// An app has many entry points, such as a scene, an app intent, a request of an extension or a background
+/// An app has many entry points, such as a scene, an app intent, a notification or a background
 /// task. All of them wait for the same gate. The first of them that waits starts the migrations.
 ///
 /// ```swift

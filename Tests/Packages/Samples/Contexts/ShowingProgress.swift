@@ -51,6 +51,13 @@ import SwiftUI
         }
     }
 
+    @Test func `a long name leaves room for a number`() {
+        let name = String(repeating: "é", count: 126)
+        var taken = Set(["\(name).md"])
+        let free = freeName(name, &taken)
+        #expect(free.hasSuffix(" 2.md") && free.utf8.count <= 255)
+    }
+
     @Test func `settings keep what they say, and are converted once`() async throws {
         try await withFolder { folder async throws in
             let settings = folder + "/settings"

@@ -16,7 +16,7 @@ import Testing
         return report
     }
 
-    func libraryVersion(in folder: URL) -> MigrationManager.FirstRun {
+    func libraryVersion(in folder: URL) throws -> MigrationManager.FirstRun {
         let path = folder.path(percentEncoded: false)
         if exists(path + "/Notes") { return .existingData(at: "1.1") }
         return exists(path + "/notes.txt") ? .existingData(at: "1.0") : .freshInstall

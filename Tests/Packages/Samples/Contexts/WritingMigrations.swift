@@ -88,8 +88,14 @@ struct WritingMigrations {
         }
 
         func convert(_ name: String) throws -> [String] {
-            let new = folder.appending(path: "New/\(name)")
-            try Data(contentsOf: folder.appending(path: "Old/\(name)")).write(to: new)
+            let photo = try Data(contentsOf: folder.appending(path: "Old/\(name)"))
+            var new = folder.appending(path: "New/\(name)")
+            var number = 2
+            while exists(new.path(percentEncoded: false)), try Data(contentsOf: new) != photo {
+                new = folder.appending(path: "New/\(name) \(number)")
+                number += 1
+            }
+            try photo.write(to: new)
             afterConverting(name)
             return [new.path(percentEncoded: false)]
         }

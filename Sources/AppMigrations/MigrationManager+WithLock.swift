@@ -17,8 +17,8 @@ extension MigrationManager {
     /// the task is only cancelled, so call `Task.checkCancellation()` in long work.
     ///
     /// In a plan, the closure isn't called. If the closure throws, this method throws the same error. That
-    /// doesn't close the manager, so it can still declare migrations. If a process crashed in a migration that protects files,
-    /// these files are restored before the closure is called.
+    /// doesn't close the manager, so it can still declare migrations. If a process crashed in a migration
+    /// that protects files, these files are restored before the closure is called.
     ///
     /// - Parameter body: The work. If it declares a migration of this state or calls `withLock` again, that
     ///   call throws `nested`.

@@ -3,10 +3,10 @@ internal import AppMigrationsSQL
 
 /// Watches over the statements of one attempt, so that each of them ends even if its connection goes silent.
 ///
-/// It asks the store's server about the process that runs the statement: after a few seconds, and then once in
-/// each length of a lease. If the statement waits for a lock, an event names the transaction that has the
-/// lock. If the server has no such process, no answer will come, and the statement is given up. After the task
-/// was cancelled, a statement is given up when half the length of a lease is over.
+/// It asks the store's server about the process that runs the statement: after a few seconds, and then once
+/// in each length of a lease. If the statement waits for a lock, an event names the transaction that has the
+/// lock. If the server has no such process, no answer will come, and the statement is given up. After the
+/// task was cancelled, a statement is given up when half the length of a lease is over.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// Whether the store's role may see the processes and statements of each server.

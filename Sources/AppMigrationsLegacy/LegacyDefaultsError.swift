@@ -23,8 +23,8 @@ public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
 
     /// The error of reading, decoding or writing the file, if the keys are in a file.
     ///
-    /// It is `nil` for user defaults, because the system doesn't report why they couldn't be saved. It is
-    /// also `nil` if the file isn't a dictionary.
+    /// If the keys are in user defaults, it is always `nil`: the system says only that it couldn't save them,
+    /// and not why. It is also `nil` if the file is a property list but not a dictionary.
     public let underlyingError: (any Error)?
 
     init(code: Code, key: String?, description: String, underlyingError: (any Error)? = nil) {

@@ -160,7 +160,9 @@ extension LegacyManager {
         try raiseOldVersion(from: lastRunVersion, to: version)
     }
 
-    /// Raises the old library's version from `oldVersion`, which was just read, to `version`, if it is lower.
+    /// Sets the old library's version to `version`, if `oldVersion` is lower or `nil`.
+    ///
+    /// `oldVersion` is the old library's version, which the caller has just read.
     func raiseOldVersion(from oldVersion: AppVersion?, to version: AppVersion) throws {
         if let oldVersion, oldVersion >= version { return }
         // The keys of early versions of the library are written only if such a version was used.

@@ -4,8 +4,8 @@
 /// any characters: `Notes/*.txt`, `**.sqlite-wal`. A rule that matches a folder also applies to everything in
 /// it.
 ///
-/// If several rules match a path, the first one in the array applies, and the others don't. So put the rule for
-/// a single file before the rule for its folder.
+/// If several rules match a path, the first one in the array applies, and the others don't. So put the rule
+/// for a single file before the rule for its folder.
 public struct ComparisonRule: Sendable {
     enum Action: Sendable {
         case ignore

@@ -3,9 +3,9 @@
 /// The description of a ``MigrationError`` is for developers. An advice is for a user: to make room on a full
 /// disk, to unlock the device, to update the app, or to send you the details.
 ///
-/// *Try again* means a button that calls ``MigrationGate/retry()``. This method also lets a migration run again
-/// that has reached `attemptLimit`. A command-line tool has no such button, so it should name the command that
-/// helps, after `attemptLimitReached` and `stateCorrupted`: <doc:ACommandLineTool> has the code.
+/// *Try again* means a button that calls ``MigrationGate/retry()``. This method also lets a migration run
+/// again that has reached `attemptLimit`. A command-line tool has no such button, so it should name the
+/// command that helps, after `attemptLimitReached` and `stateCorrupted`: <doc:ACommandLineTool> has the code.
 ///
 /// ```swift
 /// func message(for error: any Error) -> (text: String, retry: Bool) {

@@ -5,8 +5,9 @@ extension MigrationManager {
     /// copies. The next process that takes the lock removes them. But a start in which nothing is pending
     /// takes no lock. Without this function, the copies would use up space until the next release.
     ///
-    /// If another process holds the lock, this function doesn't wait: a later start removes the copies. If an
-    /// error occurs, it sends an event and doesn't throw, because nothing depends on the removal.
+    /// If another process holds the lock, this function doesn't wait: a later start removes the copies. An
+    /// error is only reported, with the event `leftoverNotRemoved`. It must not stop the start, which doesn't
+    /// need the copies.
     func removeSpentCopies() {
         if location.isReadOnly { return }
         do {

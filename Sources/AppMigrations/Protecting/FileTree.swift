@@ -175,9 +175,10 @@ extension FileTree {
 
     /// Syncs folders and the folders above them to disk, so that the names in them are durable.
     ///
-    /// For each folder in `folders`, the last synced folder is the first one that also contains the state
-    /// directory. The folders above it need no sync: whatever a crash does to their names, it does to the
-    /// state and to the files alike. A folder above several of `folders` is synced only once.
+    /// From each folder in `folders` upwards, this stops at the first folder that also contains the state
+    /// directory, and syncs that one too. The folders above it need no sync: if a power failure undoes the
+    /// creation of one of them, the state is lost together with the files, so it can't claim anything about
+    /// them. A folder above several of `folders` is synced only once.
     static func synchronizeFolders(
         from folders: [String],
         upTo stateFolder: String

@@ -60,9 +60,10 @@ struct SavedFiles {
         case replacedAfterCrash
     }
 
-    /// The name of an empty file in the snapshot.
+    /// The name of an empty file that marks a snapshot.
     ///
-    /// A restore after a crash creates it, if all files that the restore replaces have to be kept.
+    /// Files that a restore replaces are moved into the snapshot. If the snapshot has this mark, they have to
+    /// be kept. Only a restore after a crash sets the mark, before it replaces the first file.
     static var replacedFilesMarker: String { "replaced-files-stay" }
 
     /// Removes the snapshot, or moves it aside if it contains replaced files that must be kept.

@@ -70,9 +70,9 @@ extension MigrationContext {
 
     /// Saves how far the closure has come.
     ///
-    /// The next attempt can continue from there, even after a power failure. Continue there only if nobody can
-    /// add work before that position. If an older release can, do what is left in the old place instead, and
-    /// save the checkpoint without reading it: <doc:LongMigrations#When-to-continue-at-a-position>.
+    /// The next attempt can continue from there, even after a power failure. Continue there only if nobody
+    /// can add work before that position. If an older release can, do what is left in the old place instead,
+    /// and save the checkpoint without reading it: <doc:LongMigrations#When-to-continue-at-a-position>.
     ///
     /// Call it only after the work so far has been synced to disk. Don't catch its error: let the error end
     /// the closure.

@@ -164,8 +164,8 @@ extension MigrationEvent {
 
         /// The version that an old library saved can't be read, so it was not raised.
         ///
-        /// The app's start continues. Only the product `AppMigrationsLegacy` sends it, for a declaration whose migration has already
-        /// run. ``MigrationEvent/note`` names the key and says what to do.
+        /// The app's start continues. Only the product `AppMigrationsLegacy` sends it, for a declaration
+        /// whose migration has already run. ``MigrationEvent/note`` names the key and says what to do.
         public static var oldVersionNotRaised: Kind { Kind("oldVersionNotRaised") }
     }
 }

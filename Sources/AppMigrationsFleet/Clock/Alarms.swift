@@ -19,8 +19,9 @@ package final class Alarms: Sendable {
     /// The alarms that are set; how many were ever set; and when the current timer task wakes up, or `nil` if
     /// there is none.
     ///
-    /// If a new alarm is due before the current timer task wakes up, another timer task becomes the current
-    /// one. The old task notices that when it wakes up, and ends.
+    /// One timer task sleeps until the first alarm. If an earlier alarm is set, a new task is started for it
+    /// and becomes the current one. The old task sleeps on. When it wakes up, it finds that it isn't the
+    /// current one any more, and ends.
     private let pending = Guarded((alarms: [Alarm](), count: 0, wakeTime: Duration?.none))
     private let clock: FleetClock
 

@@ -37,11 +37,11 @@ final class SQLLedger: LedgerTable {
         }
     }
 
-    /// Reads the versions, if possible without reading the columns first.
+    /// Reads the versions; if the ledger doesn't exist, ``versions`` is empty.
     ///
-    /// On SQLite, a start usually needs only one statement for this. On PostgreSQL, a transaction refuses all
-    /// statements after an error, so the columns are read first. If the ledger doesn't exist, ``versions`` is
-    /// empty.
+    /// On SQLite, this tries to read the versions at once. If that fails, it reads the columns, to find out
+    /// whether the ledger exists. So a start usually needs one statement. On PostgreSQL, a transaction
+    /// refuses all statements after one has failed. So there the columns are always read first.
     func readVersionsQuickly() throws(SQLError) {
         if session.canContinueAfterErrors {
             // The error may only mean that the ledger is missing. It is ignored, because `read()` finds that

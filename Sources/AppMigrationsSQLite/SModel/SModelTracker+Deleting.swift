@@ -9,8 +9,9 @@ extension SModelTracker {
     ///
     /// Triggers run. The counters of `AUTOINCREMENT` stay as they are. The rows of virtual tables, such as
     /// full-text indexes, are deleted after those of all other tables. If a virtual table refuses that, the
-    /// method throws: name it in `tables`, and empty it yourself. A full-text index of an external content
-    /// table is empty afterwards only if triggers fill it. Otherwise run its command `'rebuild'`.
+    /// method throws: name it in `tables`, and empty it yourself. A full-text index whose content is in a
+    /// table of yours (`content=`) is emptied only if your triggers keep it up to date. If you have no such
+    /// triggers, run the index's command `'rebuild'` afterwards.
     ///
     /// - Parameters:
     ///   - db: The connection to the database. If it is in a transaction, the change is part of it, and

@@ -65,9 +65,9 @@ public struct SModelTracker: Sendable {
     /// A number that isn't lower than `version` isn't changed. If the number is raised, the hash of the
     /// definitions, which sModel keeps in the same row, is cleared. sModel doesn't compare an empty hash.
     ///
-    /// Even if the number is high enough, the method repairs a table that sModel 3.1 would misread. sModel 3.1
-    /// ignores a row whose hash is NULL, so the method sets such a hash to an empty text. If sModel crashed
-    /// before it had finished its table, the method finishes it.
+    /// Even if the number is high enough, the method repairs a table that sModel 3.1 would misread. sModel
+    /// 3.1 ignores a row whose hash is NULL, so the method sets such a hash to an empty text. If sModel
+    /// crashed before it had finished its table, the method finishes it.
     ///
     /// - Parameters:
     ///   - version: The number of definitions.

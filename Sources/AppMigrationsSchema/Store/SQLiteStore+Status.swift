@@ -17,7 +17,8 @@ extension SQLiteStore {
 
         /// The file is damaged or isn't a database.
         ///
-        /// Or the file is missing or empty, although its log has content or its journal has to be rolled back.
+        /// Or the file is missing or empty, although its log has content or its journal has to be rolled
+        /// back.
         ///
         /// ``SQLiteStore/setAside(onlyIfDamaged:check:lockTimeout:)`` is for this case.
         case damaged(SQLError)

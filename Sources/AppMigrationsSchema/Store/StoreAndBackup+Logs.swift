@@ -7,8 +7,10 @@ extension StoreAndBackup {
 
     /// A log or a journal that may belong to the backup but doesn't have its name; `nil` if there is none.
     ///
-    /// The file is `notes.sqlite-wal_bak` or, at the store's name, `notes.sqlite-wal`. `owner` is `nil` if
-    /// the owner can't be found out. The table shows the owner of a log at the store's name:
+    /// For the backup `notes.sqlite_bak`, the log has one of two names: `notes.sqlite-wal_bak`, if the app
+    /// has appended the ending to each file, or `notes.sqlite-wal`, if the app has renamed only the store.
+    /// The result's `owner` is `nil` if it can't be found out whose log it is. The table shows the owner of
+    /// `notes.sqlite-wal`:
     ///
     /// | fit with the backup | store is sound with the log | store is missing or damaged with it |
     /// | --- | --- | --- |

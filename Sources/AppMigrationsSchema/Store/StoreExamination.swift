@@ -141,8 +141,9 @@ struct StoreExamination {
         let isRandom = head.count == 1_024 && Set(head).count > 220
         // "SQLite format 3" and a zero byte ("Database File Format", section 1.3).
         if head.starts(with: "SQLite format 3\0".utf8), head.count > 23, head[19] > 2 {
-            // In every format, the bytes from 21 on are 64, 32 and 32. Encryption can leave the first 16 bytes
-            // as they are.
+            // In every version of the format, bytes 21 to 23 have the values 64, 32 and 32 (the same
+            // section). If they don't, the file may be encrypted: some encryption leaves the first 16 bytes
+            // readable.
             if !isRandom || head[21...23] == [64, 32, 32] {
                 let message = "The file is in the format of a newer SQLite (read version \(head[19]))"
                 return stateError(.newerSchema, from: error, message: message)

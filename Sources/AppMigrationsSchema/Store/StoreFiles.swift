@@ -111,8 +111,9 @@ struct StoreFiles {
     ///
     /// A journal is hot if "its size is greater than 512 bytes", "the journal header is non-zero and
     /// well-formed", it has no super-journal or the super-journal exists, and no connection has the RESERVED
-    /// lock ("File Locking And Concurrency", section 4.0). SQLite checks the last two conditions when it opens
-    /// the database. Without these checks, a journal may be kept longer than necessary, which does no harm.
+    /// lock ("File Locking And Concurrency", section 4.0). SQLite checks the last two conditions when it
+    /// opens the database. Without these checks, a journal may be kept longer than necessary, which does no
+    /// harm.
     ///
     /// A well-formed header begins with a fixed string ("Database File Format", section 3). SQLite writes it
     /// before it changes the database, and a commit in the journal mode PERSIST overwrites it with zeros.

@@ -15,7 +15,8 @@ public import AppMigrationsSQL
 /// ```
 ///
 /// Each line has the version, then the checksum of the SQL (for a closure `-`), and then the name. So an
-/// edited closure isn't found, such as one with a `TableRebuild`. Lines that begin with `#` are ignored. Delete the line of a migration that was never released.
+/// edited closure isn't found, such as one with a `TableRebuild`. Lines that begin with `#` are ignored.
+/// Delete the line of a migration that was never released.
 public struct ReleasedMigrations: Sendable {
     let file: String
 

@@ -2,7 +2,9 @@ extension MigrationManager {
     /// Calls a closure while this manager holds the lock of its state.
     ///
     /// While the closure runs, everyone else who needs this lock waits: migrations of the same state, and
-    /// other calls of `withLock`, in any process. Use it for work that must not run twice at the same time.
+    /// other calls of `withLock`, in any process. There is one exception: if an asynchronous closure of this
+    /// process holds the lock, a synchronous call throws `nested`, because it could block the thread that the
+    /// closure needs. Use it for work that must not run twice at the same time.
     /// The work must know by itself what is already done. GRDB's `DatabaseMigrator` is an example:
     ///
     /// ```swift

@@ -66,7 +66,7 @@ extension LegacyDefaultsError {
     }
 }
 
-extension LegacyDefaultsError: DiskUsingError {
+extension LegacyDefaultsError: FileUsingError {
     /// True if the disk is full.
     ///
     /// If user defaults can't be saved, the reason is unknown. On Apple's systems, a full disk is assumed. It
@@ -80,6 +80,9 @@ extension LegacyDefaultsError: DiskUsingError {
         return false
         #endif
     }
+
+    /// True if this process isn't permitted to read or write the file with the keys.
+    package var isDueToMissingPermission: Bool { underlyingError?.isDueToMissingPermission ?? false }
 }
 
 extension LegacyDefaultsError: LocalizedError {

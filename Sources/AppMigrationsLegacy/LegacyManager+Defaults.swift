@@ -28,10 +28,10 @@ extension LegacyManager {
         /// Use it in two situations:
         /// - For a program on Linux, pass the preferences file itself, which is `.config/<program>.plist` in
         ///   the home folder. Foundation on Linux empties this file before it writes it again. So if the
-        ///   process is killed at that moment, ``standard`` can lose all preferences, and two processes that
-        ///   write at the same time can lose each other's keys. This case writes a new file and renames it.
-        ///   It also throws an error if the file is damaged. Foundation treats such a file like one without
-        ///   keys.
+        ///   process is killed at that moment, ``standard`` can lose all preferences. With `file(at:)`, a new
+        ///   file is written and renamed, so that can't happen. Two processes that write at the same time
+        ///   can still lose each other's keys. A damaged file is an error. With ``standard``, it looks like a
+        ///   file without keys.
         /// - In a rehearsal, put the file in the data folder of each starting point. Then it is copied with
         ///   the data, and a simulated crash also leaves the keys as they are at that moment.
         ///
@@ -118,20 +118,25 @@ extension LegacyManager.Defaults {
         }
     }
 
-    /// Writes a new file with the permissions of the old one, and renames it.
+    /// Writes a new file with the owner and the permissions of the old one, and renames it.
     ///
     /// Foundation's `.atomic` doesn't keep the permissions on Linux. But a preferences file may be private.
+    /// The new file has a unique name, because two processes may write at the same time.
     private func replaceFile(at path: String, with data: Data) throws {
+        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         let new = "\(path).\(UUID().uuidString)"
-        Platform.closeAfterReading(try Platform.createExclusively(new))
+        let descriptor = try Platform.createExclusively(new)
+        defer { Platform.closeAfterReading(descriptor) }
         do {
             // Without `.atomic`, Foundation writes to the file that was just created.
             try data.write(to: URL(filePath: new))
+            try Platform.giveOwnership(of: descriptor, toOwnerOf: folder, replacing: path)
             if let old = try Platform.ignoring([ENOENT], FileStatus(ofEntry: path)) {
-                _ = try Platform.retrying("chmod", at: new) { chmod(new, mode_t(old.permissions)) }
+                try Platform.setPermissions(ofNew: descriptor, old.permissions)
             }
             try Platform.synchronize(new)
             try Platform.replace(path, with: new)
+            try Platform.synchronize(folder)
         } catch {
             // An error of this call is ignored, because the first error is reported.
             _ = unlink(new)

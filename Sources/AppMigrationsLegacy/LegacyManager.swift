@@ -145,25 +145,14 @@ public struct LegacyManager: Sendable {
     }
 }
 
-// The functions that `whenMigrating(toVersion:unlessRunBy:)` uses.
+// For `whenMigrating(toVersion:unlessRunBy:)`.
 extension LegacyManager {
-    /// True if an older release has run the migration, so that the closure mustn't run.
-    func hasRun(_ context: MigrationContext) throws -> Bool {
-        try lastRunVersion.map { context.version <= $0 } ?? false
-    }
-
-    /// Raises the old library's version to `version`, if it is lower.
-    ///
-    /// Does nothing for versions above `lastRelease`, because no old release knows them.
-    func raiseOldVersion(to version: AppVersion) throws {
-        if version.exceeds(lastRelease) { return }
-        try raiseOldVersion(from: lastRunVersion, to: version)
-    }
-
     /// Sets the old library's version to `version`, if `oldVersion` is lower or `nil`.
     ///
-    /// `oldVersion` is the old library's version, which the caller has just read.
+    /// `oldVersion` is the old library's version, which the caller has just read. Nothing is done for a
+    /// `version` above `lastRelease`, because no old release knows it.
     func raiseOldVersion(from oldVersion: AppVersion?, to version: AppVersion) throws {
+        if version.exceeds(lastRelease) { return }
         if let oldVersion, oldVersion >= version { return }
         // The keys of early versions of the library are written only if such a version was used.
         let others = try library.otherLastRunKeys.filter { try defaults.value(forKey: $0) != nil }

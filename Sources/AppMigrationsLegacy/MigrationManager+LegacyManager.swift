@@ -138,20 +138,15 @@ extension MigrationManager {
     /// version above `lastRelease`, would stop an app whose data is finished, at every start.
     private func updateOldVersion(to text: String, in old: LegacyManager) throws {
         let version = try AppVersion(parsing: text)
-        guard recordsMigrations, lastRunVersion >= version, !version.exceeds(old.lastRelease) else { return }
-        let oldVersion: AppVersion?
+        guard recordsMigrations, lastRunVersion >= version else { return }
         do {
-            oldVersion = try old.lastRunVersion
+            try old.raiseOldVersion(from: old.lastRunVersion, to: version)
+        } catch let error as LegacyDefaultsError where error.code == .notSaved {
+            throw error.afterRecord
         } catch {
             if old.hasReportedUnreadableKeys.set() {
                 send(.oldVersionNotRaised, version: version, note: "\(error)")
             }
-            return
-        }
-        do {
-            try old.raiseOldVersion(from: oldVersion, to: version)
-        } catch let error as LegacyDefaultsError where error.code == .notSaved {
-            throw error.afterRecord
         }
     }
 }
@@ -163,19 +158,22 @@ extension LegacyManager {
     /// the last version that has run here. Otherwise an older release might find no version, if the closure
     /// fails and the user goes back. MFMigrationManager would then treat the data as new.
     ///
-    /// If protected files have just been restored after a crash, this sets the old library's version back to
-    /// `previousVersion`. An older release may have run this migration and later ones since the crash. The
-    /// restore has undone their work on these files, so the later ones have to run again, too.
+    /// If the process of the last attempt crashed, the protected files were restored. An older release may
+    /// have run this migration and later ones between the crash and the restore, which has undone their work
+    /// on these files. So this sets the old library's version back to `previousVersion`, without reading it:
+    /// a text in the keys that can't be understood must not lead to another decision in the next attempt.
     fileprivate func prepareToRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
-        if isProtecting, context.followsCrash, let old = try lastRunVersion, old > context.previousVersion {
-            try reset(to: context.previousVersion.description)
+        let previous = context.previousVersion
+        if isProtecting, context.followsCrash {
+            if !previous.exceeds(lastRelease) { try reset(to: previous.description) }
             return true
         }
-        if try hasRun(context) {
+        let oldVersion = try lastRunVersion
+        if let oldVersion, context.version <= oldVersion {
             context.setFinalNote("recorded without running: the old library has run it")
             return false
         }
-        try raiseOldVersion(to: context.previousVersion)
+        try raiseOldVersion(from: oldVersion, to: previous)
         return true
     }
 }

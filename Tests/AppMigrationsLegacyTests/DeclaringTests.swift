@@ -151,6 +151,23 @@ import Testing
         #expect(try scratch.keys[lastKey] == "3.2")
     }
 
+    /// The key isn't read, because an error would end the attempt, and the next one would believe the key.
+    @Test(arguments: ["9.9", "beta"])
+    func `after a restore, a key that can't be understood doesn't stop the migration`(key: String) async throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: true)
+        try scratch.writeKeys([lastKey: key])
+        let old = try scratch.old()
+        let paths = [scratch.file("notes")]
+        #expect(
+            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                try scratch.write("new", to: "notes")
+            }
+        )
+        #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
     @Test func `what an older release did after a death during the copying stays, and isn't repeated`()
         async throws
     {
@@ -446,6 +463,13 @@ import Testing
         )
         #expect(MigrationAdvice(after: full) == .makeRoom)
         #expect(full.description.hasSuffix(" Free some space on the device, and start the app again."))
+        let denied = LegacyDefaultsError.notSaved(
+            lastKey,
+            in: defaults,
+            reason: "denied",
+            because: CocoaError(.fileWriteNoPermission)
+        )
+        #expect(denied.isDueToMissingPermission)
         let unknown = LegacyDefaultsError.notSaved(lastKey, in: .standard, reason: "")
         #if canImport(Darwin)
         #expect(MigrationAdvice(after: unknown) == .makeRoom)

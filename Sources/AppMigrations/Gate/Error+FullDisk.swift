@@ -6,7 +6,7 @@ extension Error {
         switch self {
         case let error as SystemCallError: error.isOfFullDisk
         case let error as MigrationError: error.underlyingError?.isDueToFullDisk ?? false
-        case let error as any DiskUsingError: error.isDueToFullDisk
+        case let error as any FileUsingError: error.isDueToFullDisk
         default: isCocoaError([640]) || isPOSIXError(Platform.fullDisk)
         }
     }

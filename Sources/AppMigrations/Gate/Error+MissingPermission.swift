@@ -10,6 +10,7 @@ extension Error {
         case let error as SystemCallError: Platform.missingPermission.contains(error.errorNumber)
         case let error as MigrationError:
             !error.isTransient && error.underlyingError?.isDueToMissingPermission ?? false
+        case let error as any FileUsingError: error.isDueToMissingPermission
         default: isCocoaError([257, 513, 642]) || isPOSIXError(Platform.missingPermission)
         }
     }

@@ -5,7 +5,7 @@ extension MigrationGate {
         /// used yet.
         case idle
 
-        /// Another process, such as the app's extension, is migrating.
+        /// Another process, such as a second copy of the app on a Mac, is migrating.
         ///
         /// This process continues when the other process has finished.
         case waitingForAnotherProcess

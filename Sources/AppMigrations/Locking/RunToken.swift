@@ -58,7 +58,8 @@ package final class RunToken: Sendable {
         return try Platform.identity(ofFolder: location.directory) == folder
     }
 
-    /// Calls an event handler or the `firstRun:` expression of the app with a token of the state.
+    /// Calls an event handler, the `firstRun:` expression or the closure of `withLock` of the app with a
+    /// token of the state.
     ///
     /// Without the token, a handler that declares a migration of this state would wait for itself. Or its
     /// wait would send an event, which calls the handler again.

@@ -17,7 +17,7 @@ extension Platform {
     /// folder, nothing is changed, because another user could have tricked root into writing there. If the
     /// file system has no owners, or this process may not change them, the file keeps its owner, and no error
     /// is thrown.
-    static func giveOwnership(of made: Int32, toOwnerOf folder: String, replacing old: String? = nil)
+    package static func giveOwnership(of made: Int32, toOwnerOf folder: String, replacing old: String? = nil)
         throws(SystemCallError)
     {
         if !isRoot { return }
@@ -33,7 +33,7 @@ extension Platform {
     /// The file may have been created with the wrong permissions: another thread may have changed the umask
     /// for a moment, for example while it binds a socket. If the file system has no permissions, nothing is
     /// changed and no error is thrown.
-    static func setPermissions(ofNew made: Int32, _ permissions: UInt32) throws(SystemCallError) {
+    package static func setPermissions(ofNew made: Int32, _ permissions: UInt32) throws(SystemCallError) {
         _ = try ignoring(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
     }
 
@@ -95,7 +95,7 @@ extension Platform {
             #endif
             return nil
         } catch {
-            if (forbidden + [EROFS]).contains(error.errorNumber) { return error }
+            if missingPermission.contains(error.errorNumber) { return error }
             throw error
         }
     }

@@ -24,14 +24,16 @@ package enum Platform {
     static var fullDisk: [Int32] { [ENOSPC, EDQUOT] }
 
     /// The `errno` values that mean "this user may not do that", or "the file system is read-only".
-    static var missingPermission: [Int32] { [EACCES, EPERM, EROFS] }
+    static var missingPermission: [Int32] { forbidden + [EROFS] }
 
     /// True if the user of this system can change the permissions of an app's files.
     static var letsUsersChangePermissions: Bool {
-        #if os(macOS) || !canImport(Darwin)
+        #if os(macOS) || targetEnvironment(macCatalyst)
         true
-        #else
+        #elseif canImport(Darwin) || os(Android)
         false
+        #else
+        true
         #endif
     }
 

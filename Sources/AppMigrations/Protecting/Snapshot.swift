@@ -24,7 +24,7 @@ final class Snapshot {
     /// The name of an empty file in the snapshot, which saves that the option `keepsReplacedFiles` was set.
     ///
     /// The option of the manager that runs the migration counts. The option has to be saved, because another
-    /// process may restore the files after a crash, for example an extension with other options.
+    /// process may restore the files after a crash, with other options.
     static var keepRequestMarker: String { "keep-replaced-files" }
 
     let protected: ProtectedPaths

@@ -56,10 +56,7 @@ extension LockedState {
             let path = try leftover.keep(asOf: Platform.now)
             kept = path.map { SavedFiles.Kept(path: $0, reason: .notRemovable) }
         }
-        guard let kept else { return }
-        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
-        event.error = location.keptFilesError(kept)
-        send(event)
+        if let kept { sendLeftover(location.keptFilesError(kept), of: version) }
     }
 
     /// Removes or moves aside copies that no state refers to, and sends an event if some remain.
@@ -67,15 +64,19 @@ extension LockedState {
         of version: AppVersion?,
         _ cleanUp: (SavedFiles) throws -> SavedFiles.Kept?
     ) {
-        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
         do {
             guard let files = try SavedFiles(in: location, of: version), let kept = try cleanUp(files) else {
                 return
             }
-            event.error = location.keptFilesError(kept)
+            sendLeftover(location.keptFilesError(kept), of: version)
         } catch {
-            event.error = location.protectionError(.cleaningUp, of: version, because: error)
+            sendLeftover(location.protectionError(.cleaningUp, of: version, because: error), of: version)
         }
+    }
+
+    private func sendLeftover(_ error: MigrationError, of version: AppVersion?) {
+        var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
+        event.error = error
         send(event)
     }
 
@@ -121,9 +122,8 @@ extension LockedState {
         // An event handler that waits for that start would deadlock.
         send(MigrationEvent(.restored, managerName: location.name, version: version))
         for path in renamedInPlace {
-            var event = MigrationEvent(.leftoverNotRemoved, managerName: location.name, version: version)
-            event.error = location.keptFilesError(SavedFiles.Kept(path: path, reason: .notMovable))
-            send(event)
+            let kept = SavedFiles.Kept(path: path, reason: .notMovable)
+            sendLeftover(location.keptFilesError(kept), of: version)
         }
         renamedInPlace = []
         discardSnapshot(of: version)

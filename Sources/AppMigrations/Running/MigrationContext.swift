@@ -79,10 +79,11 @@ extension MigrationContext {
     ///
     /// ```swift
     /// try migrations.whenMigrating(toVersion: "1.4") { context in
+    ///     // Row numbers only grow, and no older release writes.
     ///     let done = try context.checkpoint(as: Int.self) ?? 0
     ///     for batch in try batches(after: done) {
-    ///         try convert(batch)
-    ///         try context.synchronize(libraryFolder)
+    ///         let written = try convert(batch)
+    ///         try context.synchronize(written)
     ///         try context.saveCheckpoint(
     ///             batch.last,
     ///             progress: batch.progress

@@ -43,8 +43,8 @@ package final class StateLocation: Sendable {
 
     /// The path of the snapshot that is in use; `nil` if no snapshot is in use.
     ///
-    /// For a migration that protects no files, this check is the only access to the file system that has to
-    /// do with copies.
+    /// For a migration that protects no files, and for a gate's start in which nothing is pending, this check
+    /// is the only access to the file system that has to do with copies.
     func existingSnapshot() throws(SystemCallError) -> String? {
         let found = try snapshotInUseOrNext()
         return found.exists ? found.folder : nil

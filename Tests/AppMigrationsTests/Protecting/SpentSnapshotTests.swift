@@ -51,6 +51,23 @@ import Testing
         try scratch.expectNoCopies()
     }
 
+    @Test func `one from which files have to be restored stays, and nothing is restored`() async throws {
+        try scratch.write("old\n", to: "data")
+        let manager = try scratch.manager(upgradingTo: "1.1")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
+            try library("1.1", in: path + "/state")
+                .whenMigrating(toVersion: "1.1", protecting: [path + "/data"]) {
+                    try append("half", to: path + "/data")
+                    AppMigrationsTests.die()
+                }
+        }
+        manager.removeLeftoverCopies()
+        #expect(try scratch.read("data") == "old\nhalf\n")
+        #expect(scratch.exists("state/Library.migrations.snapshot"))
+        _ = try scratch.manager(upgradingTo: "1.1")
+        #expect(try scratch.read("data") == "old\n")
+    }
+
     @Test func `one that can't be removed is tried again each time, and hinders nothing`() async throws {
         try scratch.write("old\n", to: "data")
         await Self.die(scratch)

@@ -41,7 +41,7 @@ struct WritingMigrations {
     func renameDrafts() throws {}
     func deleteThumbnails() throws {}
     func batches(after last: Int) throws -> [Batch] { [] }
-    func convert(_ batch: Batch) throws {}
+    func convert(_ batch: Batch) throws -> [String] { [] }
 
     // Sample 1 of LongMigrations.md
 

@@ -5,15 +5,18 @@ extension MigrationManager {
     /// copies. The next process that takes the lock removes them. But a start in which nothing is pending
     /// takes no lock. Without this function, the copies would use up space until the next release.
     ///
-    /// If another process holds the lock, this function doesn't wait: a later start removes the copies. An
-    /// error is only reported, with the event `leftoverNotRemoved`. It must not stop the start, which doesn't
-    /// need the copies.
-    func removeSpentCopies() {
+    /// If another process holds the lock, this function doesn't wait: a later start removes the copies. If
+    /// files have to be restored from the copies, it does nothing: that is left to the next start. An error
+    /// is only reported, with the event `leftoverNotRemoved`. It must not stop the start, which doesn't need
+    /// the copies.
+    func removeLeftoverCopies() {
         if location.isReadOnly { return }
         do {
             guard try location.existingSnapshot() != nil else { return }
-            guard let lock = try FileLock.takeIfFree(at: location) else { return }
-            _ = try LockedState(lock, reporter: reporter)
+            guard let lock = try FileLock.takeIfFree(at: location, tries: 1) else { return }
+            let locked = try LockedState(lock, reporter: reporter, recovering: false)
+            guard let versions = locked.state?.versions, !versions.awaitsRestore else { return }
+            locked.discardSnapshot(of: versions.interruption?.version)
         } catch {
             var event = MigrationEvent(.leftoverNotRemoved, managerName: name, version: nil)
             event.error = location.protectionError(.cleaningUp, of: nil, because: error)

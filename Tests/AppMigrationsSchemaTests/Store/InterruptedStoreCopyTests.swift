@@ -109,6 +109,17 @@ import Testing
             try db.execute(script: "CREATE TABLE schema_migrations(version INTEGER PRIMARY KEY)")
             db.close()
         },
+        Trace("a store with only a ledger and a table of closures, both with other names", .backupOnly) {
+            try makeBackup()
+            let db = try SQLiteConnection(path: store)
+            try db.execute(
+                script: """
+                    CREATE TABLE songs(version, name, checksum, applied_at);
+                    CREATE TABLE closures(manager, version, cursor);
+                    """
+            )
+            db.close()
+        },
         Trace("the log at its right name", .backupOnly, isKept: false) {
             try makeBackup(log: backup + "-wal")
         },
@@ -150,6 +161,12 @@ import Testing
         Trace("all rows", .both) {
             try makeBackup()
             try makeNew(store, rows: rows)
+        },
+        Trace("a store whose only table has some columns of a ledger", .both) {
+            try makeBackup()
+            let db = try SQLiteConnection(path: store)
+            try db.query("CREATE TABLE made(version, name)")
+            db.close()
         },
         Trace("a new store with its log", .both) {
             try makeBackup()

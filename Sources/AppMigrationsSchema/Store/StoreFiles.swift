@@ -102,8 +102,9 @@ struct StoreFiles {
 
     /// True if a log or a journal has something that SQLite would apply to its database.
     static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
-        guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
-        if ending == "-wal" { return true }
+        guard let status = try status(path), status.kind == .file else { return false }
+        // The pages of a log come after its header of 32 bytes ("Database File Format", section 4.1).
+        if ending == "-wal" { return status.size > 32 }
         return try isHotJournal(path, size: status.size)
     }
 

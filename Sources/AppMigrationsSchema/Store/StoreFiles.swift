@@ -8,9 +8,12 @@ struct StoreFiles {
     let store: String
 
     /// False if random bytes in the place of a database are damage.
-    var mayBeEncrypted = true
+    ///
+    /// `nil` if the caller's API can't say whether the app encrypts.
+    let mayBeEncrypted: Bool?
 
-    init(of path: String) throws(SQLError) {
+    init(of path: String, mayBeEncrypted: Bool? = nil) throws(SQLError) {
+        self.mayBeEncrypted = mayBeEncrypted
         if path.isEmpty || path.utf8.contains(0) || path == ":memory:" || path.utf8.last == UInt8(ascii: "/")
         {
             throw SQLError(.cannotOpen, "A store needs the path of a file")

@@ -442,6 +442,21 @@ import Testing
         #expect(FileManager.default.contents(atPath: Self.store) == before["store"])
     }
 
+    /// A copy can't say that the app never encrypts, so the error doesn't ask for that.
+    @Test func `a store of random bytes may be encrypted, and isn't replaced`() throws {
+        try Self.makeBackup()
+        try Wreck.random(8_192).write(to: URL(filePath: Self.store))
+        let before = try files()
+        let error = try sqlError { try copy.recover(choosing: .backup) }
+        #expect(error.code == .unreachable)
+        #expect(
+            error.message
+                == "The file looks like an encrypted database, which this SQLite cannot read. If no release of the app has"
+                + " encrypted it, it is damaged"
+        )
+        #expect(try files() == before)
+    }
+
     @Test func `a check that is off leaves a log with a wrong name unclear`() throws {
         try Self.makeBackup(log: Self.store + "-wal")
         #expect(try copy.state(check: .off) == .unclearLog)

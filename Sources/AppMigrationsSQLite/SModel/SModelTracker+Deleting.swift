@@ -65,7 +65,9 @@ extension SModelTracker {
     /// each table.
     private static func empty(_ tables: [SQLName], of db: SQLiteConnection) throws(SQLError) {
         var left = tables
-        for _ in tables where !left.isEmpty {
+        var triesLeft = tables.count
+        while !left.isEmpty, triesLeft > 0 {
+            triesLeft -= 1
             for table in left { try db.query("DELETE FROM main.\(table.quoted)") }
             left = []
             for table in tables {

@@ -53,7 +53,7 @@ extension SQLTokens {
     /// The table or view that a statement of a trigger writes to; `nil` for a query.
     ///
     /// The statement begins like `INSERT OR IGNORE INTO name`, `REPLACE INTO name`, `UPDATE OR FAIL name` or
-    /// `DELETE FROM name`. In a trigger, the name has no schema, and no WITH is before the first word.
+    /// `DELETE FROM name`. In a trigger, the name has no schema. Only a query can begin with WITH.
     fileprivate func target(ofStatement range: Range<Int>) -> SQLName? {
         let verbs: [StaticString] = ["INSERT", "REPLACE", "UPDATE", "DELETE"]
         guard verbs.contains(where: { isWord(range.lowerBound, $0) }) else { return nil }

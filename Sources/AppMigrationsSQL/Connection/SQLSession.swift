@@ -189,11 +189,10 @@ extension SQLSession {
         try body()
         do throws(SQLError) { try db.query("RELEASE SAVEPOINT app_migrations_guard") } catch {
             if error.code == .transactionEnded || error.code == .cancelled { throw error }
-            // If the connection was lost, the server has rolled the transaction back.
-            if error.facts.isOfLostConnection { throw error }
-            // 3B001 means that the savepoint doesn't exist, and 25P01 that there is no transaction. Any other
-            // SQLSTATE is another problem, for example that the connection has ended.
-            if let state = error.sqlState, !["3B001", "25P01"].contains(state) { throw error }
+            // A lost connection, or any SQLSTATE except 3B001 (no such savepoint) and 25P01 (no transaction),
+            // is another problem.
+            let isOfOtherState = error.sqlState.map { !["3B001", "25P01"].contains($0) } ?? false
+            if error.facts.isOfLostConnection || isOfOtherState { throw error }
             throw SQLError.endedTransaction(after: error)
         }
         try restoreSettings()

@@ -5,6 +5,8 @@ internal import AppMigrations
 ///
 /// A table that FMDBMigrationManager created, with the single column `version`, is used as it is.
 final class SQLLedger: LedgerTable {
+    static let ownColumns = ["version", "name", "checksum", "applied_at"]
+
     /// Every applied version, in order.
     private(set) var versions = [Int64]()
 
@@ -22,8 +24,7 @@ final class SQLLedger: LedgerTable {
     var hasOwnRow = false
 
     init(_ session: any SQLSession, named name: String) {
-        let columns = ["version", "name", "checksum", "applied_at"]
-        super.init(session, named: name, columns: columns, requiredCount: 1)
+        super.init(session, named: name, columns: Self.ownColumns, requiredCount: 1)
     }
 
     override func read() throws(SQLError) {

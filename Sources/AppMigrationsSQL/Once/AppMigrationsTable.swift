@@ -10,6 +10,8 @@ package import AppMigrations
 /// even if the process crashes before it saves the state file. If the `cursor` of a row is `NULL`, its
 /// version is done.
 package final class AppMigrationsTable: LedgerTable {
+    static let ownColumns = ["manager", "version", "cursor"]
+
     let manager: String
     /// How long each transaction waits for another writer.
     let lockTimeout: Duration
@@ -17,7 +19,7 @@ package final class AppMigrationsTable: LedgerTable {
     init(_ session: any SQLSession, named name: String, of manager: String, lockTimeout: Duration) {
         self.manager = manager
         self.lockTimeout = lockTimeout
-        super.init(session, named: name, columns: ["manager", "version", "cursor"], requiredCount: 2)
+        super.init(session, named: name, columns: Self.ownColumns, requiredCount: 2)
     }
 
     private var rowCondition: String {

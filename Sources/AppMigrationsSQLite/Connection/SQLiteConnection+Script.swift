@@ -180,7 +180,7 @@ extension SQLiteConnection {
             let position = offset < 0 ? script.startOfStatement(from: start) : start + offset
             throw error.located(at: script.position(at: min(position, script.count)))
         }
-        recordIfBusyTimeoutPragma(script.bytes, from: start, to: end)
+        recordIfBusyTimeoutPragma(script, from: start, to: end)
         return (pointer.map { Statement($0, of: self) }, end)
     }
 

@@ -71,23 +71,21 @@ extension SQLiteConnection {
     /// Remembers that a compiled statement may replace the busy handler.
     ///
     /// ``handleBusyTimeoutPragma(_:)`` recognizes only the text that the migrator sends. If an app writes the
-    /// pragma differently or in a script, SQLite runs it, and replaces this connection's busy handler. Longer
-    /// statements aren't searched, because such a pragma is short.
-    func recordIfBusyTimeoutPragma(_ bytes: [UInt8], from start: Int, to end: Int) {
-        let name = Self.busyTimeoutName
-        guard end - start <= 200 else { return }
-        var first = start
-        while first + name.count <= end {
-            var matching = 0
-            while matching < name.count, SQLName.folded(bytes[first + matching]) == name[matching] {
-                matching += 1
+    /// pragma differently or in a script, SQLite runs it, and replaces this connection's busy handler. SQLite
+    /// runs the pragma as it compiles it, also after `EXPLAIN`.
+    func recordIfBusyTimeoutPragma(_ script: SQLScript, from start: Int, to end: Int) {
+        func hasWord(_ word: StaticString, at offset: Int) -> Bool {
+            guard offset + word.utf8CodeUnitCount <= end else { return false }
+            return (0..<word.utf8CodeUnitCount).allSatisfy {
+                SQLName.folded(script.bytes[offset + $0]) == word.utf8Start[$0]
             }
-            if matching == name.count { return state.withLock { $0.mayLackBusyHandler = true } }
-            first += 1
+        }
+        let first = script.startOfStatement(from: start)
+        guard hasWord("pragma", at: first) || hasWord("explain", at: first) else { return }
+        if (first..<end).contains(where: { hasWord("busy_timeout", at: $0) }) {
+            state.withLock { $0.mayLackBusyHandler = true }
         }
     }
-
-    private static let busyTimeoutName = Array("busy_timeout".utf8)
 
     /// Runs `body`, whose statements wait for a lock for at most `time`.
     ///

@@ -42,7 +42,7 @@ public final class SQLiteConnection: SQLConnection, Sendable {
         /// True if SQLite may have run a `PRAGMA busy_timeout` itself, which replaces the busy handler.
         var mayLackBusyHandler = false
 
-        /// How many calls of `withLockTimeout` are under way, one inside of the other.
+        /// How many calls of `withBusyTimeout` are under way, one inside of the other.
         var lockTimeoutDepth = 0
 
         /// The start of the current wait for a lock, by `Platform.uptime`.

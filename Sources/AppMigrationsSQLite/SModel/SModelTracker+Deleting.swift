@@ -5,7 +5,9 @@ extension SModelTracker {
     ///
     /// What has run in the database stays recorded: the rows of sModel's own table, of each migrator's
     /// ledger and of `app_migrations` aren't deleted. Without these rows, a release with sModel would run its
-    /// definitions again, which fails, and then sModel deletes the database.
+    /// definitions again, which fails, and then sModel deletes the database. A ledger of another name is
+    /// recognized by its columns. If another library has created it, and it has only the column `version`,
+    /// or only `version` and `name`, it can't be told from a table of the app: name it in `tables`.
     ///
     /// Triggers run. The counters of `AUTOINCREMENT` stay as they are. The rows of virtual tables, such as
     /// full-text indexes, are deleted after those of all other tables. If a virtual table refuses that, the
@@ -51,21 +53,10 @@ extension SModelTracker {
         var tables: [SchemaObject] = []
         for object in objects where object.kind == .table && !object.name.isInternal {
             if shadowTables.contains(object) { continue }
-            if try !isRecord(object.name, in: db) { tables.append(object) }
+            if object.name.text.lowercased().hasPrefix("_smodel") { continue }
+            if try !LedgerTable.isRecord(object, in: db) { tables.append(object) }
         }
         return tables
-    }
-
-    /// True for sModel's own tables, for `app_migrations`, and for the ledger of a migrator.
-    private static func isRecord(_ table: SQLName, in db: SQLiteConnection) throws(SQLError) -> Bool {
-        if table.text.lowercased().hasPrefix("_smodel") { return true }
-        if [SQLName("schema_migrations"), SQLName("app_migrations")].contains(table) { return true }
-        // A ledger with a name of its own has these columns.
-        var columns = Set<SQLName>()
-        for row in try db.query("SELECT name FROM pragma_table_info(?, 'main')", [.text(table.text)]) {
-            columns.insert(SQLName(try row[0].value(as: String.self)))
-        }
-        return columns == Set(["version", "name", "checksum", "applied_at"].map { SQLName($0) })
     }
 
     /// Deletes the rows of tables.
@@ -74,7 +65,9 @@ extension SModelTracker {
     /// each table.
     private static func empty(_ tables: [SQLName], of db: SQLiteConnection) throws(SQLError) {
         var left = tables
-        for _ in tables where !left.isEmpty {
+        var triesLeft = tables.count
+        while !left.isEmpty, triesLeft > 0 {
+            triesLeft -= 1
             for table in left { try db.query("DELETE FROM main.\(table.quoted)") }
             left = []
             for table in tables {

@@ -74,13 +74,10 @@ extension SQLiteConnection {
 
     /// True if the database has a table other than those in which this library records its work.
     func hasTables() throws(SQLError) -> Bool {
-        try number(
-            """
-            SELECT EXISTS (
-                SELECT 1 FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                AND lower(name) NOT IN ('schema_migrations', 'app_migrations'))
-            """
-        ) == 1
+        for object in try SchemaObject.all(of: self) where object.kind == .table && !object.name.isInternal {
+            if try !LedgerTable.isRecord(object, in: self) { return true }
+        }
+        return false
     }
 
     /// The number of pages that SQLite has read from the file since the connection was opened.

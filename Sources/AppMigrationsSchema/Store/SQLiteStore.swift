@@ -44,10 +44,6 @@ public struct SQLiteStore: Sendable, Hashable {
 
     /// The names of the files.
     var files: StoreFiles {
-        get throws(SQLError) {
-            var files = try StoreFiles(of: path)
-            files.mayBeEncrypted = mayBeEncrypted
-            return files
-        }
+        get throws(SQLError) { try StoreFiles(of: path, mayBeEncrypted: mayBeEncrypted) }
     }
 }

@@ -154,6 +154,6 @@ extension StoreAndBackup {
                 try FileCopier().copy(original, to: $0) { _ in }
             }
         }
-        return try StoreFiles(of: store.copy)
+        return try StoreFiles(of: store.copy, mayBeEncrypted: files.mayBeEncrypted)
     }
 }

@@ -150,13 +150,14 @@ struct StoreExamination {
             }
         }
         if !isRandom { return stateError(.damaged, from: error) }
-        if !files.mayBeEncrypted {
+        if files.mayBeEncrypted == false {
             let message = "The file begins with random bytes and is not a database"
             return stateError(.damaged, from: error, message: message)
         }
+        let advice = files.mayBeEncrypted == nil ? "" : ": make the store with mayBeEncrypted: false"
         let message =
             "The file looks like an encrypted database, which this SQLite cannot read. If no release of the app has"
-            + " encrypted it, it is damaged: make the store with mayBeEncrypted: false"
+            + " encrypted it, it is damaged\(advice)"
         return stateError(.unreachable, from: error, message: message)
     }
 

@@ -8,9 +8,12 @@ struct StoreFiles {
     let store: String
 
     /// False if random bytes in the place of a database are damage.
-    var mayBeEncrypted = true
+    ///
+    /// `nil` if the caller's API can't say whether the app encrypts.
+    let mayBeEncrypted: Bool?
 
-    init(of path: String) throws(SQLError) {
+    init(of path: String, mayBeEncrypted: Bool? = nil) throws(SQLError) {
+        self.mayBeEncrypted = mayBeEncrypted
         if path.isEmpty || path.utf8.contains(0) || path == ":memory:" || path.utf8.last == UInt8(ascii: "/")
         {
             throw SQLError(.cannotOpen, "A store needs the path of a file")
@@ -102,8 +105,9 @@ struct StoreFiles {
 
     /// True if a log or a journal has something that SQLite would apply to its database.
     static func hasContent(_ path: String, ending: String) throws(SQLError) -> Bool {
-        guard let status = try status(path), status.kind == .file, status.size > 0 else { return false }
-        if ending == "-wal" { return true }
+        guard let status = try status(path), status.kind == .file else { return false }
+        // The pages of a log come after its header of 32 bytes ("Database File Format", section 4.1).
+        if ending == "-wal" { return status.size > 32 }
         return try isHotJournal(path, size: status.size)
     }
 

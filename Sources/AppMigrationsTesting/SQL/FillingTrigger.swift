@@ -1,21 +1,38 @@
 import AppMigrationsSQL
 
-/// A trigger that fills virtual tables, without its statements that write to other tables.
+/// A trigger that fills virtual tables, itself or through the triggers of views, without its statements that
+/// write to other tables.
 struct FillingTrigger {
     /// The `CREATE` statement.
     let sql: String
     /// True if all statements of the trigger are in ``sql``.
     let isComplete: Bool
 
-    /// - Returns: `nil` if no statement of the trigger writes to a virtual table.
-    init?(_ trigger: SchemaObject, filling virtualTables: Set<SQLName>) {
+    /// The virtual tables, and the views with an INSTEAD OF trigger that fills one, itself or through another
+    /// view.
+    static func destinations(among objects: [SchemaObject]) -> Set<SQLName> {
+        var destinations = Set(objects.filter(\.isVirtual).map(\.name))
+        let views = Set(objects.filter { $0.kind == .view }.map(\.name))
+        let triggers = objects.filter { $0.kind == .trigger && views.contains($0.table) }
+        var count = 0
+        while destinations.count > count {
+            count = destinations.count
+            for trigger in triggers where FillingTrigger(trigger, filling: destinations) != nil {
+                destinations.insert(trigger.table)
+            }
+        }
+        return destinations
+    }
+
+    /// - Returns: `nil` if no statement of the trigger writes to one of the destinations.
+    init?(_ trigger: SchemaObject, filling destinations: Set<SQLName>) {
         guard trigger.kind == .trigger, let sql = trigger.sql else { return nil }
         let tokens = SQLTokens(sql)
         let statements = tokens.statementsOfTrigger
         let targets = statements.map(tokens.target)
-        if !targets.contains(where: { $0.map(virtualTables.contains) == true }) { return nil }
+        if !targets.contains(where: { $0.map(destinations.contains) == true }) { return nil }
         // A statement without a target is a query. It may end the trigger with RAISE(IGNORE).
-        let kept = zip(statements, targets).filter { $1.map(virtualTables.contains) ?? true }.map(\.0)
+        let kept = zip(statements, targets).filter { $1.map(destinations.contains) ?? true }.map(\.0)
         isComplete = kept.count == statements.count
         if isComplete {
             self.sql = sql
@@ -53,7 +70,7 @@ extension SQLTokens {
     /// The table or view that a statement of a trigger writes to; `nil` for a query.
     ///
     /// The statement begins like `INSERT OR IGNORE INTO name`, `REPLACE INTO name`, `UPDATE OR FAIL name` or
-    /// `DELETE FROM name`. In a trigger, the name has no schema, and no WITH is before the first word.
+    /// `DELETE FROM name`. In a trigger, the name has no schema. Only a query can begin with WITH.
     fileprivate func target(ofStatement range: Range<Int>) -> SQLName? {
         let verbs: [StaticString] = ["INSERT", "REPLACE", "UPDATE", "DELETE"]
         guard verbs.contains(where: { isWord(range.lowerBound, $0) }) else { return nil }

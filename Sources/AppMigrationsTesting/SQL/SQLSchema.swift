@@ -122,15 +122,15 @@ struct SQLSchemaRecord {
         //
         // But rows of virtual tables aren't recorded, because some virtual tables show the rows of another
         // table. So a trigger that fills a virtual table, such as a full-text index, runs on the recorded
-        // rows. If it has statements that write to other tables, a form without them runs instead, and is
-        // then replaced.
-        let virtualTables = Set(schema.objects.filter(\.isVirtual).map(\.name))
+        // rows, also if it fills the table through a view. If it has statements that write to other tables, a
+        // form without them runs instead, and is then replaced.
+        let destinations = FillingTrigger.destinations(among: schema.objects)
         var fillingTriggers = [SQLName: FillingTrigger]()
         var tablesFilledLast = Set<SQLName>()
         for object in schema.objects {
             if object.kind != .trigger {
                 script += object.statement
-            } else if let trigger = FillingTrigger(object, filling: virtualTables) {
+            } else if let trigger = FillingTrigger(object, filling: destinations) {
                 script += SchemaObject.statement(trigger.sql)
                 fillingTriggers[object.name] = trigger
                 // The trigger may read the rows that its other statements wrote. So they are inserted first.

@@ -81,6 +81,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        "/**/\n-- a line\n PRAGMA busy_timeout = 2000000000", "PRAGMA /**/ Busy_Timeout = 2000000000",
+        "; /**/ explain pragma main.\"busy_timeout\"=2000000000",
+    ])
+    func `a comment doesn't hide the wait that the app sets`(sql: String) throws {
+        let db = try SQLiteConnection(path: ":memory:")
+        try db.query(sql.replacing("/**/", with: "/* \(String(repeating: "a", count: 300)) */"))
+        #expect(db.exchangeBusyTimeout(.zero) < .seconds(2_000_000))
+        try db.withBusyTimeout(.zero) { () throws(SQLError) in }
+        #expect(try db.query("PRAGMA busy_timeout") == [[2_000_000_000]])
+        #expect(db.exchangeBusyTimeout(.zero) == .seconds(2_000_000))
+    }
+
+    @Test func `a statement that only mentions the wait doesn't set it`() throws {
+        let db = try SQLiteConnection(path: ":memory:")
+        try db.query("SELECT 'PRAGMA busy_timeout'")
+        #expect(db.state.withLock { !$0.mayLackBusyHandler })
+    }
+
     @Test func `reading a ledger that is locked is busy, too`() throws {
         let db = OtherConnection(try memory()) { sql in
             if sql.hasPrefix("SELECT") { throw OtherConnection.Failure(description: "database is locked") }

@@ -34,16 +34,30 @@ import Testing
                 INSERT INTO Settings VALUES (1);
                 CREATE TABLE release(version, name, checksum, notes);
                 INSERT INTO release VALUES (1, 'one', 'x', 'x');
+                CREATE TABLE product(version, name);
+                INSERT INTO product VALUES (1, 'one');
+                CREATE TABLE employment(manager, version, person);
+                INSERT INTO employment VALUES ('Ann', 1, 'Bob');
+                CREATE TABLE oldClosures(manager, version);
+                INSERT INTO oldClosures VALUES ('Library', '1.0');
+                CREATE TABLE oldSongs(Version UNIQUE NOT NULL, applied_at);
+                INSERT INTO oldSongs VALUES (1, 'x');
                 """
         )
         try SQLiteMigrator([SQLiteMigration(version: 1, sql: "CREATE TABLE a(x); INSERT INTO a VALUES (1)")])
             .migrate(db)
         let songs = SQLiteMigration(version: 1, sql: "CREATE TABLE song(x); INSERT INTO song VALUES (1)")
         try SQLiteMigrator([songs], ledger: "songs").migrate(db)
+        try db.execute(
+            script: """
+                CREATE TABLE closures(manager, version, cursor);
+                INSERT INTO closures VALUES ('Library', '1.0', NULL);
+                """
+        )
         try SModelTracker.deleteAllRows(in: db, except: ["settings"])
         let kept: Set = [
-            "_sModel_DBDefTracker", "app_migrations", "schema_migrations", "songs", "Settings",
-            "sqlite_sequence",
+            "_sModel_DBDefTracker", "app_migrations", "closures", "oldClosures", "schema_migrations", "songs",
+            "oldSongs", "Settings", "sqlite_sequence",
         ]
         #expect(try Self.filled(in: db) == kept)
         #expect(try SModelTracker().version(in: db) == 1)

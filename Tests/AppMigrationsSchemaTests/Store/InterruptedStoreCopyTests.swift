@@ -109,6 +109,17 @@ import Testing
             try db.execute(script: "CREATE TABLE schema_migrations(version INTEGER PRIMARY KEY)")
             db.close()
         },
+        Trace("a store with only a ledger and a table of closures, both with other names", .backupOnly) {
+            try makeBackup()
+            let db = try SQLiteConnection(path: store)
+            try db.execute(
+                script: """
+                    CREATE TABLE songs(version, name, checksum, applied_at);
+                    CREATE TABLE closures(manager, version, cursor);
+                    """
+            )
+            db.close()
+        },
         Trace("the log at its right name", .backupOnly, isKept: false) {
             try makeBackup(log: backup + "-wal")
         },
@@ -150,6 +161,12 @@ import Testing
         Trace("all rows", .both) {
             try makeBackup()
             try makeNew(store, rows: rows)
+        },
+        Trace("a store whose only table has some columns of a ledger", .both) {
+            try makeBackup()
+            let db = try SQLiteConnection(path: store)
+            try db.query("CREATE TABLE made(version, name)")
+            db.close()
         },
         Trace("a new store with its log", .both) {
             try makeBackup()
@@ -423,6 +440,21 @@ import Testing
         let recovery = try copy.recover(choosing: .store)
         #expect(FileManager.default.contents(atPath: try #require(recovery.keptPath)) == before["store_bak"])
         #expect(FileManager.default.contents(atPath: Self.store) == before["store"])
+    }
+
+    /// A copy can't say that the app never encrypts, so the error doesn't ask for that.
+    @Test func `a store of random bytes may be encrypted, and isn't replaced`() throws {
+        try Self.makeBackup()
+        try Wreck.random(8_192).write(to: URL(filePath: Self.store))
+        let before = try files()
+        let error = try sqlError { try copy.recover(choosing: .backup) }
+        #expect(error.code == .unreachable)
+        #expect(
+            error.message
+                == "The file looks like an encrypted database, which this SQLite cannot read. If no release of the app has"
+                + " encrypted it, it is damaged"
+        )
+        #expect(try files() == before)
     }
 
     @Test func `a check that is off leaves a log with a wrong name unclear`() throws {

@@ -87,18 +87,36 @@ import Testing
         #expect(try store.migrateStaged { try $0.execute(script: Wreck.target) })
     }
 
+    /// Next to a missing database, SQLite deletes such a log, and nothing is lost.
+    @Test(arguments: [0, 31, 32, 33])
+    func `a log counts only if it has more than its header`(count: Int) throws {
+        let living = folder + "/living"
+        try Wreck.makeStore(living, journal: "wal")
+        let db = try SQLiteConnection(path: living)
+        defer { db.close() }
+        try db.query("UPDATE note SET body = 'new'")
+        let store = SQLiteStore(path: folder + "/store")
+        try Wreck.bytes(living + "-wal").prefix(count).write(to: URL(filePath: store.path + "-wal"))
+        let status = try store.status(target: Wreck.target).text
+        #expect(status == (count > 32 ? "damaged nil" : "missing"))
+        var hasSetAside = false
+        try store.open { _ in hasSetAside = true }.close()
+        #expect(hasSetAside == (count > 32))
+    }
+
     @Test func `a start after a dead one tells the store that was set aside, and not its log`() throws {
         let store = SQLiteStore(path: folder + "/store")
         let aside = store.path + "-corrupt-20200101T000000Z"
         try write("20200101T000000Z\n", to: store.path + ".recovering")
         try write("damage", to: aside)
-        try write("frames", to: store.path + "-wal")
+        let log = String(repeating: "frames", count: 6)
+        try write(log, to: store.path + "-wal")
         try store.open {
             #expect($0.path == aside)
             #expect($0.error == nil)
         }
         .close()
-        #expect(try Wreck.bytes(aside + "-wal") == Data("frames".utf8))
+        #expect(try Wreck.bytes(aside + "-wal") == Data(log.utf8))
     }
 
     @Test func `a database that another process is making is not touched`() throws {
@@ -118,7 +136,7 @@ import Testing
         let store = SQLiteStore(path: folder + "/store")
         try write(mark, to: store.path + ".recovering")
         try write("mine", to: store.path + "-corrupt-20200101T000000Z")
-        try write("damage", to: store.path + "-wal")
+        try write(String(repeating: "damage", count: 6), to: store.path + "-wal")
         try store.open {
             #expect($0.path != store.path + "-corrupt-20200101T000000Z")
             #expect($0.error != nil)

@@ -73,7 +73,7 @@ extension Wreck {
         changed("a byte of the schema's page flipped", "damaged 11") { $0[100] ^= 0x08 },
         Wreck("no page but the log", "damaged nil") {
             try write("", to: $0)
-            try write("frames", to: $0 + "-wal")
+            try write(String(repeating: "frames", count: 6), to: $0 + "-wal")
         },
         edited(
             "a statement of a newer SQLite",

@@ -153,6 +153,20 @@ import Testing
         END;
         INSERT INTO shown VALUES (8, 'Wine');
         """,
+        // The trigger of a view fills the index, after the trigger of another view.
+        """
+        CREATE VIEW listed AS SELECT * FROM note;
+        CREATE VIEW shown AS SELECT * FROM note;
+        CREATE TRIGGER noted AFTER INSERT ON note BEGIN INSERT INTO listed VALUES (new.id, new.title); END;
+        CREATE TRIGGER listing INSTEAD OF INSERT ON listed BEGIN
+            UPDATE counter SET total = total + 1;
+            INSERT INTO shown VALUES (new.id, new.title);
+        END;
+        CREATE TRIGGER showing INSTEAD OF INSERT ON shown BEGIN
+            INSERT INTO log VALUES (new.id, new.title);
+            INSERT INTO words(rowid, title) VALUES (new.id, new.title);
+        END;
+        """,
     ])
     func `recorded rows fill the virtual tables, and no trigger writes to an ordinary table`(
         triggers: String

@@ -257,7 +257,7 @@ extension FleetWatch {
     /// transaction that has locked the table only during such a try. So if the tries have failed for some
     /// seconds, the server is asked after half a second already.
     private var timeToFirstCheck: Duration {
-        let time = deadline.timeToAskForBlocker
+        let time = holder.repository.timeToAskForBlocker
         guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return time }
         return min(time, max(.milliseconds(500), firstFailure + time - clock.uptime()))
     }

@@ -10,8 +10,8 @@ final class FleetAttempt: Sendable {
     let watch: FleetWatch
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
-    /// Why the closure was not called although the migration was pending; `nil` if it was called.
-    private let reasonNotCalled = Guarded<String?>(nil)
+    /// The note of the event `finished`, if no batch was left to run.
+    private let finalNote = Guarded<String?>(nil)
 
     var holder: LeaseHolder { context.holder }
     var clock: FleetClock { deadline.clock }
@@ -169,21 +169,15 @@ final class FleetAttempt: Sendable {
         return failure is Overdue
     }
 
-    /// True if the closure was called, or is about to be called.
-    var callsClosure: Bool { reasonNotCalled.withLock { $0 } == nil }
+    /// False if no batch was left to run.
+    var callsClosure: Bool { finalNote.withLock { $0 } == nil }
 
-    /// Records that no batch was left to run, for the `finished` event.
-    ///
-    /// Somebody has to know: after a reset, rows that were written since the last batch stay as they are.
-    func recordNoBatch(in ledger: String) {
-        reasonNotCalled.withLock {
-            $0 = "no batch ran, because \(ledger) says that all batches of \(context.version) have ended"
-        }
-    }
+    /// Sets the note of the event `finished`, for batches of which none was left to run.
+    func setFinalNote(_ note: String) { finalNote.withLock { $0 = note } }
 
     func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
-        if kind == .finished { event.note = reasonNotCalled.withLock { $0 } }
+        if kind == .finished { event.note = finalNote.withLock { $0 } }
         event.duration = duration.withLock { $0 }
         event.error = error
         return event

@@ -10,8 +10,8 @@ final class FleetAttempt: Sendable {
     let watch: FleetWatch
     private let token: RunToken
     private let duration = Guarded<Duration?>(nil)
-    /// Why the closure was not called although the migration was pending; `nil` if it was called.
-    private let reasonNotCalled = Guarded<String?>(nil)
+    /// The note of the event `finished`, if no batch was left to run.
+    private let finalNote = Guarded<String?>(nil)
 
     var holder: LeaseHolder { context.holder }
     var clock: FleetClock { deadline.clock }
@@ -48,8 +48,9 @@ final class FleetAttempt: Sendable {
     ///
     /// If it has failed, its error is thrown. If the lease was lost, nothing is saved.
     func finish(_ failure: (any Error)?) async throws(MigrationError) {
+        let failure = failure.map(withServerMessage)
         if let loss = await holder.stopRenewing() { throw leaseLost(loss, failure: failure) }
-        if let failure { throw await saveFailure(withServerMessage(failure)) }
+        if let failure { throw await saveFailure(failure) }
         let row = makeRow()
         try await holder.release(
             holder.state.recording(row),
@@ -80,21 +81,34 @@ final class FleetAttempt: Sendable {
         let error = location.leaseLost(loss, version: context.version)
         // If `saveCheckpoint` has noticed the loss, the closure has thrown the same error.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
-        return error.adding(Self.sentence(aboutClosure: failure))
+        return error.adding(sentence(aboutClosure: failure))
     }
 
     /// Says how the closure ended on a host that has lost its lease.
     ///
-    /// A host that was suspended finds its connection closed, and perhaps its transaction ended by the server
-    /// (SQLSTATE 25P03). That is no reason to worry, so the sentence says so.
-    private static func sentence(aboutClosure failure: any Error) -> Message {
-        guard let failure = failure as? SQLError, failure.isTransient || failure.sqlState == "25P03" else {
+    /// A host that was suspended finds its connection closed, or its transaction ended by the server. That is
+    /// no reason to worry if the transaction is one of this library, so the sentence says so.
+    private func sentence(aboutClosure failure: any Error) -> Message {
+        guard holder.hasConnection, let failure = failure as? SQLError, Self.isOfLostTransaction(failure)
+        else {
             return "Its closure had failed: \(MigrationError.sentence(failure))"
         }
         return """
             Its transaction has ended (\(failure.message)). You need do nothing about that: a transaction is committed together \
             with its record, or not at all.
             """
+    }
+
+    /// True if the connection was lost, or if the server has ended it or its transaction.
+    ///
+    /// In each case, the server has rolled the transaction back.
+    private static func isOfLostTransaction(_ failure: SQLError) -> Bool {
+        guard let state = failure.sqlState else {
+            return failure.code == .closed || failure.facts.isOfLostConnection
+        }
+        // idle_in_transaction_session_timeout
+        if state == "25P03" { return true }
+        return failure.isTransient && ["08", "57P"].contains { state.hasPrefix($0) }
     }
 
     /// Saves that the attempt has failed, and returns the error to throw.
@@ -110,7 +124,7 @@ final class FleetAttempt: Sendable {
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
-            if error.code == .leaseLost { return error.adding(Self.sentence(aboutClosure: failure)) }
+            if error.code == .leaseLost { return error.adding(sentence(aboutClosure: failure)) }
             return failed(
                 because: failure,
                 consequence: """
@@ -155,21 +169,15 @@ final class FleetAttempt: Sendable {
         return failure is Overdue
     }
 
-    /// True if the closure was called, or is about to be called.
-    var callsClosure: Bool { reasonNotCalled.withLock { $0 } == nil }
+    /// False if no batch was left to run.
+    var callsClosure: Bool { finalNote.withLock { $0 } == nil }
 
-    /// Records that no batch was left to run, for the `finished` event.
-    ///
-    /// Somebody has to know: after a reset, rows that were written since the last batch stay as they are.
-    func recordNoBatch(in ledger: String) {
-        reasonNotCalled.withLock {
-            $0 = "no batch ran, because \(ledger) says that all batches of \(context.version) have ended"
-        }
-    }
+    /// Sets the note of the event `finished`, for batches of which none was left to run.
+    func setFinalNote(_ note: String) { finalNote.withLock { $0 = note } }
 
     func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
-        if kind == .finished { event.note = reasonNotCalled.withLock { $0 } }
+        if kind == .finished { event.note = finalNote.withLock { $0 } }
         event.duration = duration.withLock { $0 }
         event.error = error
         return event

@@ -129,7 +129,7 @@ extension FleetMigrationManager {
                 ) { batch in
                     try await batches(connection, batch, context)
                 }
-                if !hasRun { attempt.recordNoBatch(in: ledger) }
+                if !hasRun { attempt.setFinalNote(BatchRun.finalNote(of: context.version, in: ledger)) }
             }
             await db.close()
             try await attempt.finish(failure)

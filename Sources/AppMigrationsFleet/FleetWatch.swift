@@ -3,10 +3,11 @@ internal import AppMigrationsSQL
 
 /// Watches over the statements of one attempt, so that each of them ends even if its connection goes silent.
 ///
-/// It asks the store's server about the process that runs the statement: after a few seconds, and then once
-/// in each length of a lease. If the statement waits for a lock, an event names the transaction that has the
-/// lock. If the server has no such process, no answer will come, and the statement is given up. After the
-/// task was cancelled, a statement is given up when half the length of a lease is over.
+/// Every few seconds, it asks the store's server about the process that runs the statement. If the statement
+/// waits for a lock, an event names the transaction that has the lock. After that it asks once in each length
+/// of a lease, while the statement waits. Once in each length of a lease it also checks whether the statement
+/// is still running. If the server has no such process, no answer will come, and the statement is given up.
+/// After the task was cancelled, a statement is given up when half the length of a lease is over.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// Whether the store's role may see the processes and statements of each server.
@@ -221,17 +222,25 @@ extension FleetWatch {
         }
         guard isVisible, let store = holder.repository.postgres else { return nil }
         var isMissing = false
-        var pause = timeToFirstCheck
+        var pause = timeToFirstQuestion
+        var timeToCheck = holder.lease.length
         while true {
             do {
                 try await clock.timer(pause)
-                pause = holder.lease.length
+                timeToCheck -= pause
+                let isCheck = timeToCheck <= .zero
+                if isCheck { timeToCheck = holder.lease.length }
+                pause = min(timeToCheck, holder.repository.timeToAskForBlocker)
                 let found = try await deadline.bound { [limit = deadline.limit] in
                     try await Self.processState(of: statementContext, in: store, idleFor: limit)
                 }
+                if let blocker = found?.blocker {
+                    report(blocker: blocker)
+                    pause = timeToCheck
+                }
+                if !isCheck { continue }
                 if let found, isInClosure || !found.isIdle {
                     isMissing = false
-                    if let blocker = found.blocker { report(blocker: blocker) }
                     continue
                 }
                 // The statement may have ended a moment ago, with its answer on the way. So it has to be
@@ -256,8 +265,8 @@ extension FleetWatch {
     /// A script tries again and again to lock a table, and each try is short. The server shows the
     /// transaction that has locked the table only during such a try. So if the tries have failed for some
     /// seconds, the server is asked after half a second already.
-    private var timeToFirstCheck: Duration {
-        let time = deadline.timeToAskForBlocker
+    private var timeToFirstQuestion: Duration {
+        let time = holder.repository.timeToAskForBlocker
         guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return time }
         return min(time, max(.milliseconds(500), firstFailure + time - clock.uptime()))
     }

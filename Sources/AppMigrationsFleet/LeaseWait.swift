@@ -10,7 +10,8 @@ struct LeaseWait {
     /// When the first read began.
     var start: Duration?
     var hasPaused = false
-    var lastEvent: Duration?
+    /// When each `waiting` event of the last 10 seconds was sent, by the host or transaction that it names.
+    var recentEvents = [String: Duration]()
     var nextDelay = Duration.milliseconds(20)
     /// The host or the transaction that the last pause waited for.
     var holder = ""
@@ -25,7 +26,7 @@ struct LeaseWait {
     private var repository: StateRepository { manager.repository }
     private var location: StateLocation { repository.location }
     private var clock: FleetClock { manager.clock }
-    /// How long failures and refusals of the store are tolerated.
+    /// How long failed reads of the store are tolerated.
     private var patience: Duration { manager.options.leaseLength }
 
     /// Reads the state.
@@ -90,18 +91,20 @@ struct LeaseWait {
         }
         let since = firstRefusal ?? clock.awake()
         firstRefusal = since
-        let isLong = clock.awake() - since >= repository.deadline.timeToAskForBlocker
+        let isLong = clock.awake() - since >= repository.timeToAskForBlocker
         let blocker = isLong ? await repository.blocker() : nil
-        // Report it now, and not only ten seconds after the last event.
-        if let blocker, blocker != holder { lastEvent = nil }
-        try await pause(for: blocker ?? current.holderName)
+        try await pause(for: blocker ?? current.holderName, isBlocker: blocker != nil)
     }
 
     /// Sends a `waiting` event at most every 10 seconds, and sleeps.
     ///
+    /// If `isBlocker` is true, `holder` is a transaction that has locked the row. The event that names it is
+    /// sent at once, unless another event has named it in the last 10 seconds.
+    ///
     /// After the timeout it throws `error`, or `lockTimeout` with the name of `holder` if `error` is `nil`.
     mutating func pause(
         for holder: String,
+        isBlocker: Bool = false,
         orEndWith error: MigrationError? = nil
     ) async throws(MigrationError) {
         let now = clock.awake()
@@ -113,8 +116,9 @@ struct LeaseWait {
         if let timeout, now - start >= timeout {
             throw error ?? location.timedOut(after: timeout, waitingFor: holder, version: version)
         }
-        if lastEvent.map({ now - $0 >= .seconds(10) }) ?? true {
-            lastEvent = now
+        recentEvents = recentEvents.filter { now - $0.value < .seconds(10) }
+        if recentEvents.isEmpty || isBlocker && recentEvents[holder] == nil {
+            recentEvents[holder] = now
             var event = MigrationEvent(.waiting, managerName: location.name, version: version)
             event.note = holder
             manager.send(event)

@@ -158,11 +158,14 @@ import Testing
     }
 
     /// A store whose row a console has, while `isLocked`.
-    private func locked(_ isLocked: @escaping @Sendable () -> Bool) -> PostgresFleetStore<PostgresStandIn> {
+    private func locked(
+        by blocker: @escaping @Sendable () -> [[SQLValue]] = { [["4711"]] },
+        _ isLocked: @escaping @Sendable () -> Bool
+    ) -> PostgresFleetStore<PostgresStandIn> {
         PostgresFleetStore { [path] in
             let db = try PostgresStandIn(path)
             db.onStatement { sql in
-                if sql.contains("pg_locks") { return .gives([["4711"]]) }
+                if sql.contains("pg_locks") { return .gives(blocker()) }
                 return sql.hasPrefix("UPDATE") && isLocked() ? .gives([]) : .works
             }
             return db
@@ -188,6 +191,31 @@ import Testing
         isLocked.withLock { $0 = false }
         try await clock.pass { task.hasEnded }
         #expect(try await task.value)
+    }
+
+    @Test func `processes that lock the row in turn are named once each in ten seconds`() async throws {
+        let clock = ManualClock()
+        let log = Log()
+        let questions = Guarded(0)
+        var options = FleetMigrationManager.Options()
+        options.onEvent = { log.add("\($0.kind) \($0.note ?? "")") }
+        let store = locked {
+            let number = questions.withLock { questions in
+                defer { questions += 1 }
+                return questions
+            }
+            return [[["1"]], [], [["2"]]][number % 3]
+        } _: {
+            true
+        }
+        let manager = try await FleetMigrationManager(on: store, options: options, clock: clock)
+        let task = Call { await code { try await manager.whenMigrating(toVersion: "1.1") {} } }
+        try await clock.pass(.seconds(14)) { task.hasEnded }
+        #expect(questions.withLock { $0 } > 6)
+        let process = "waiting the open transaction of the server's process"
+        #expect(log.lines == ["waiting another host", "\(process) 1", "\(process) 2"])
+        task.cancel()
+        #expect(try await task.value == .cancelled)
     }
 
     @Test func `a row that a console has is told with its process, and the note waits for it`() async throws {

@@ -96,6 +96,26 @@ import Testing
         return try await work.value
     }
 
+    /// The work of such a closure isn't committed together with the record of the migration.
+    @Test(arguments: [true, false])
+    func `a closure without a connection, whose lease was taken, is told the server's message alone`(
+        isNoticed: Bool
+    ) async throws {
+        let manager = try await place.manager()
+        let error = await #expect(throws: MigrationError.self) {
+            try await manager.whenMigrating(toVersion: "1.1") { context in
+                let owner = #"replace(document, '"owner" : "a,', '"owner" : "b,')"#
+                place.edit("revision = revision + 1, document = \(owner)")
+                if isNoticed { _ = await code { try await context.saveCheckpoint(1) } }
+                throw PostgresStandIn.Gone(state: "25P03")
+            }
+        }
+        #expect(error?.code == .leaseLost)
+        let text = error?.description ?? ""
+        #expect(text.contains(" Its closure had failed: the server says 25P03 "), "\(text)")
+        #expect(!text.contains("You need do nothing"), "\(text)")
+    }
+
     @Test func `work that is done is recorded, also where its task is cancelled at the commit`() async throws
     {
         #expect(try await cancelled(at: "COMMIT", .worksAndFails) == nil)

@@ -26,7 +26,7 @@ public struct MigrationEvent: Sendable {
     ///
     /// ``Kind/progressed`` has a note if the closure passed one, and if the library sends the event while it
     /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
-    /// host for which this host waits, or the open transaction that keeps a statement waiting. In a fleet,
+    /// host for which this host waits, or the open transaction that keeps a statement waiting.
     /// ``Kind/finished`` has a note if all batches of the migration had ended before, so that none ran.
     ///
     /// If the app continues from an old library, with the product `AppMigrationsLegacy`, two more kinds can

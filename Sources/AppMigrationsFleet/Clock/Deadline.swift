@@ -6,10 +6,6 @@ struct Deadline: Sendable {
     let clock: FleetClock
     let lease: Duration
     var limit: Duration { lease / 2 }
-    /// How long a host waits for a lock before it asks the server whose transaction has the lock.
-    ///
-    /// Most locks are free again before this, so most waits cost no query.
-    var timeToAskForBlocker: Duration { min(.seconds(5), lease / 6) }
 
     /// Runs a call in a task of its own, and waits for it until the deadline, or until the caller's task is
     /// cancelled.

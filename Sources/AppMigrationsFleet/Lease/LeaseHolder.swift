@@ -69,6 +69,9 @@ final class LeaseHolder: Sendable {
     var state: MigrationState { mutableState.withLock { $0.state } }
     var revision: FleetRevision { mutableState.withLock { $0.revision } }
 
+    /// True if the closure works on a connection whose transactions this library begins and commits.
+    var hasConnection: Bool { mutableState.withLock { $0.db != nil } }
+
     func isOfThisHolder(_ other: Lease?) -> Bool { other.map { $0.isSameLease(as: lease) } == true }
 
     /// Records that the lease is lost, unless ``stopRenewing()`` was called before, and stops the renewals.

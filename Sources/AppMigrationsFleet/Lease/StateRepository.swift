@@ -202,6 +202,11 @@ final class StateRepository: Sendable {
     /// The store, if it can write a document in the transaction of a closure; otherwise `nil`.
     var postgres: (any PostgresStore)? { store as? any PostgresStore }
 
+    /// How long a host waits for a lock before it asks the server whose transaction has the lock.
+    ///
+    /// Most locks are free again before this, so most waits cost no query.
+    var timeToAskForBlocker: Duration { min(.seconds(5), deadline.lease / 6) }
+
     /// Describes the open transaction that has locked the row of the document, for messages.
     ///
     /// `nil` if there is none, or if the store isn't PostgreSQL.

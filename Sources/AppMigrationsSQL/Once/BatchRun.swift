@@ -76,6 +76,14 @@ package final class BatchRun {
         return run.hasRun
     }
 
+    /// The note of the event `finished`, if no batch of a version was left to run.
+    ///
+    /// The log has to say so, because after a reset, rows that were written since the last batch stay as they
+    /// are.
+    package static func finalNote(of version: AppVersion, in ledger: String) -> String {
+        "no batch ran, because \(ledger) says that all batches of \(version) have ended"
+    }
+
     /// Runs batches until the last one.
     func run(from checkpoint: String?) throws(SQLError) {
         var cursor: String?

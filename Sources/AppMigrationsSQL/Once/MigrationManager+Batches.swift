@@ -42,6 +42,9 @@ extension MigrationManager {
     /// and after each tenth of the progress. So `attemptLimit` counts crashes since that checkpoint, and a
     /// plan knows the progress. The closure must not save checkpoints itself.
     ///
+    /// If the cursor says that all batches have ended, as after a `reset(to:)` of the state alone, none runs:
+    /// the version is only recorded, the event `finished` has a note, and the call returns false.
+    ///
     /// Everything that `whenMigrating(toVersion:in:run:)` says about the state file, renamed managers and
     /// `reset(to:)` also applies here.
     ///
@@ -101,6 +104,7 @@ extension MigrationManager {
                     try run.run(from: context.checkpoint)
                 }
             } catch { throw table.session.db.cause(of: error) }
+            if !run.hasRun { context.setFinalNote(BatchRun.finalNote(of: context.version, in: ledger)) }
         }
         return ran
     }
@@ -146,6 +150,7 @@ extension MigrationManager {
                 context.reachRehearsalPoint(.beforeCommit)
                 return outcome
             }
+            if !ran { context.setFinalNote(BatchRun.finalNote(of: context.version, in: ledger)) }
         }
         return ran
     }

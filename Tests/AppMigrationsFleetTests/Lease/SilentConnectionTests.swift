@@ -127,7 +127,7 @@ import Testing
         #expect(!call.hasEnded)
         #expect(try await revision != claimed)
         show(.gone)
-        try await clock.pass(.seconds(31), waiting: 0, timers: 2) { call.hasEnded }
+        try await clock.pass(.seconds(1), waiting: 0, timers: 2) { call.hasEnded }
         let error = try await call.value
         #expect(error?.code == .migrationFailed)
         #expect(error?.isTransient == true)
@@ -149,7 +149,9 @@ import Testing
     @Test func `a statement whose answer was lost ends once its process runs nothing`() async throws {
         show(.idle)
         let call = try await begin(.file)
-        try await clock.pass(.seconds(31), waiting: 0, timers: 2) { call.hasEnded }
+        try await clock.pass(.seconds(29), waiting: 0, timers: 2) { call.hasEnded }
+        #expect(!call.hasEnded)
+        try await clock.pass(.seconds(1), waiting: 0, timers: 2) { call.hasEnded }
         let error = try await call.value
         let reason = "process 7 of the server at 127.0.0.1:5432 does not run the statement"
         #expect(error?.description.contains(reason) == true, "\(error)")
@@ -293,5 +295,25 @@ import Testing
         db.fail(PostgresStandIn.Gone(state: "55P03"))
         let error = try await call.value
         #expect(error?.description.contains("The statement waited for \(blocker).") == true, "\(error)")
+    }
+
+    /// The server is asked about the whole closure, whose statements may begin to wait at any time.
+    @Test(arguments: Form.allCases)
+    func `a wait that begins late is named some seconds later, and then once in each lease`(
+        _ form: Form
+    ) async throws {
+        let call = try await begin(form)
+        let event = "waiting the open transaction of the server's process 9"
+        var events: Int { log.lines.count { $0 == event } }
+        try await clock.pass(.seconds(6), waiting: 0, timers: 2) { call.hasEnded }
+        show(.blocked)
+        try await clock.pass(.seconds(5), waiting: 0, timers: 2) { events > 0 || call.hasEnded }
+        #expect(events == 1)
+        try await clock.pass(.seconds(18), waiting: 0, timers: 2) { call.hasEnded }
+        #expect(events == 1)
+        try await clock.pass(.seconds(30), waiting: 0, timers: 2) { call.hasEnded }
+        #expect(events == 2)
+        await db.close()
+        _ = try await call.value
     }
 }

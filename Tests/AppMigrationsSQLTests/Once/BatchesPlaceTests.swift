@@ -78,6 +78,29 @@ import Testing
         #expect(try library.log.count == 6)
     }
 
+    @Test(arguments: [false, true])
+    func `a reset of the state alone runs no ended batch again, and an event says so`(isAwaited: Bool)
+        async throws
+    {
+        let log = Log()
+        func count() async throws -> Bool {
+            let manager = try library.manager { if $0.kind == .finished { log.add($0.note ?? "") } }
+            if !isAwaited { return try manager.batches { _, _, _ in .done } }
+            let db = AwaitedConnection(library.db)
+            return try await manager.manager.whenMigrating(toVersion: "1.4", in: db) {
+                _,
+                _,
+                _ in
+                .done
+            }
+        }
+        #expect(try await count())
+        try library.manager().manager.reset(to: "1.0")
+        #expect(try await !count())
+        let note = "no batch ran, because app_migrations says that all batches of 1.4 have ended"
+        #expect(log.lines == ["", note])
+    }
+
     @Test func `what was begun in batches is not run as a whole, and the other way round`() throws {
         library.count(to: 4, failingAt: 2)
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }

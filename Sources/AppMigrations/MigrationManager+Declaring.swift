@@ -125,6 +125,35 @@ extension MigrationManager {
         return try await perform(declaration, protecting: paths, run)
     }
 
+    /// Runs `run`, unless `reasonNotToRun` returns a text.
+    ///
+    /// `reasonNotToRun` is called while the lock is held, if the migration is pending. If it returns a text,
+    /// the migration is recorded without an attempt, and the event `finished` has the text as its note.
+    package func whenMigrating(
+        toVersion: String,
+        minimumAppVersion: String?,
+        protecting paths: [String],
+        unless reasonNotToRun: (PendingMigration) throws -> String?,
+        run: (MigrationContext) throws -> Void
+    ) throws(MigrationError) -> Bool {
+        let declaration = try declare(toVersion, outOfOrder: false, minimumAppVersion: minimumAppVersion)
+        guard let declaration else { return false }
+        return try perform(declaration, protecting: paths, unless: reasonNotToRun, run)
+    }
+
+    /// Runs an asynchronous closure, unless `reasonNotToRun` returns a text.
+    nonisolated(nonsending) package func whenMigrating(
+        toVersion: String,
+        minimumAppVersion: String?,
+        protecting paths: [String],
+        unless reasonNotToRun: (PendingMigration) throws -> String?,
+        run: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        let declaration = try declare(toVersion, outOfOrder: false, minimumAppVersion: minimumAppVersion)
+        guard let declaration else { return false }
+        return try await perform(declaration, protecting: paths, unless: reasonNotToRun, run)
+    }
+
     /// Decides whether the closure has to run, from the state that the manager has already read.
     ///
     /// Returns `nil` if the closure doesn't have to run.

@@ -2,10 +2,11 @@ extension MigrationManager {
     /// Runs a closure on this thread while holding the lock.
     ///
     /// Returns false if the closure no longer has to run, for example because another process has run the
-    /// migration.
+    /// migration, or because `reasonNotToRun` returns a text.
     func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
+        unless reasonNotToRun: (PendingMigration) throws -> String? = { _ in nil },
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.endDeclaration() } }
@@ -15,7 +16,7 @@ extension MigrationManager {
                 try endReadOnly(declaration)
                 return false
             }
-            while let pause = try run.step(in: declarations) { Platform.pause(pause) }
+            while let pause = try run.step(in: declarations, unless: reasonNotToRun) { Platform.pause(pause) }
             guard let attempt = run.attempt else { return false }
             try run.finish(attempt, closureError: attempt.call(body), in: declarations)
             return true
@@ -30,6 +31,7 @@ extension MigrationManager {
     nonisolated(nonsending) func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
+        unless reasonNotToRun: (PendingMigration) throws -> String? = { _ in nil },
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.endDeclaration() } }
@@ -39,7 +41,7 @@ extension MigrationManager {
                 try endReadOnly(declaration)
                 return false
             }
-            while let pause = try run.step(in: declarations) {
+            while let pause = try run.step(in: declarations, unless: reasonNotToRun) {
                 // If the task is cancelled, the sleep ends early, and the next step throws.
                 do { try await Task.sleep(nanoseconds: Platform.nanoseconds(pause)) } catch {}
             }

@@ -25,12 +25,12 @@ extension MigrationManager {
     ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:)`.
     ///     Releases with the old library don't know it.
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
-    ///     `whenMigrating(toVersion:)`. If the process died in the closure, `run` is called again, even if an
-    ///     older release has run the migration since then. The restore undoes the work of that release on
-    ///     these files, and everything that the user did to them with that release. So the old library's
-    ///     version is set back, and later migrations that the older release has run are called again as well.
-    ///     The option
-    ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
+    ///     `whenMigrating(toVersion:)`. If the process died in the closure, the next start restores them. An
+    ///     older release may have run the migration before that start. The restore undoes its work on these
+    ///     files, and everything that the user did to them with that release. So the old library's version is
+    ///     set back, `run` is called again, and so are the closures of later migrations that the older
+    ///     release has run. What an older release does after the restore isn't undone and isn't repeated. The
+    ///     option `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of `whenMigrating(toVersion:)`. If the migration is pending and the old version
@@ -67,16 +67,13 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws -> Bool {
-        var didRun = false
-        try whenMigrating(
+        let didRun = try whenMigrating(
             toVersion: toVersion,
             minimumAppVersion: minimumAppVersion,
-            protecting: paths
-        ) { context in
-            guard try old.prepareToRun(context, isProtecting: !paths.isEmpty) else { return }
-            try run(context)
-            didRun = true
-        }
+            protecting: paths,
+            unless: old.reasonNotToRun,
+            run: run
+        )
         try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
@@ -115,16 +112,13 @@ extension MigrationManager {
         protecting paths: [String] = [],
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws -> Bool {
-        var didRun = false
-        try await whenMigrating(
+        let didRun = try await whenMigrating(
             toVersion: toVersion,
             minimumAppVersion: minimumAppVersion,
-            protecting: paths
-        ) { context in
-            guard try old.prepareToRun(context, isProtecting: !paths.isEmpty) else { return }
-            try await run(context)
-            didRun = true
-        }
+            protecting: paths,
+            unless: old.reasonNotToRun,
+            run: run
+        )
         try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
@@ -152,28 +146,27 @@ extension MigrationManager {
 }
 
 extension LegacyManager {
-    /// Returns true if the closure has to run.
+    /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
     ///
-    /// In that case, this also raises the old library's version to the context's `previousVersion`, which is
-    /// the last version that has run here. Otherwise an older release might find no version, if the closure
-    /// fails and the user goes back. MFMigrationManager would then treat the data as new.
+    /// If it has to run, this also raises the old library's version to `previousVersion`, which is the last
+    /// version that has run here. Otherwise an older release might find no version, if the closure fails and
+    /// the user goes back. MFMigrationManager would then treat the data as new.
     ///
-    /// If the process of the last attempt crashed, the protected files were restored. An older release may
-    /// have run this migration and later ones between the crash and the restore, which has undone their work
-    /// on these files. So this sets the old library's version back to `previousVersion`, without reading it:
-    /// a text in the keys that can't be understood must not lead to another decision in the next attempt.
-    fileprivate func prepareToRun(_ context: MigrationContext, isProtecting: Bool) throws -> Bool {
-        let previous = context.previousVersion
-        if isProtecting, context.followsCrash {
+    /// If protected files were restored in a later start, an older release may have run this migration and
+    /// later ones before the restore, which has undone their work on these files. So this sets the old
+    /// library's version back to `previousVersion`, without reading it: a text in the keys that can't be
+    /// understood must not lead to another decision.
+    fileprivate func reasonNotToRun(_ migration: PendingMigration) throws -> String? {
+        let previous = migration.previousVersion
+        if migration.isRestored {
             if !previous.exceeds(lastRelease) { try reset(to: previous.description) }
-            return true
+            return nil
         }
         let oldVersion = try lastRunVersion
-        if let oldVersion, context.version <= oldVersion {
-            context.setFinalNote("recorded without running: the old library has run it")
-            return false
+        if let oldVersion, migration.version <= oldVersion {
+            return "recorded without running: the old library has run it"
         }
         try raiseOldVersion(from: oldVersion, to: previous)
-        return true
+        return nil
     }
 }

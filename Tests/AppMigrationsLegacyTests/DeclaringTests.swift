@@ -88,6 +88,45 @@ import Testing
         }
     }
 
+    /// An attempt whose process dies would count as one that may have changed the files.
+    @Test func `what an older release has run is recorded without copying the protected files`() throws {
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        let log = Log()
+        let old = try scratch.old()
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"), options: options(log))
+        try manager.whenMigrating(
+            toVersion: "3.1",
+            unlessRunBy: old,
+            minimumAppVersion: "3.1",
+            protecting: [scratch.file("notes"), scratch.file("notes")]
+        ) {
+            throw Failure()
+        }
+        #expect(log.lines == ["Library finished 3.1, recorded without running: the old library has run it"])
+        let status = try manager.status
+        #expect(status.minimumAppVersion?.description == "3.1")
+        #expect(status.history.map(\.version.description) == ["3.1"])
+        #expect(status.interruption == nil)
+    }
+
+    /// The old library's version is asked inside of the declaration, which holds the lock.
+    @Test func `reading the keys can't call the same manager`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let other = try scratch.old()
+        let manager = try scratch.manager(other)
+        try scratch.writeKeys([lastKey: "beta"])
+        let inner = try scratch.manager(other)
+        let old = try scratch.old { _ in
+            try inner.whenMigrating(toVersion: "3.0-1") {}
+            return nil
+        }
+        let error = try #require(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { Issue.record("It ran.") }
+        }
+        #expect((error.underlyingError as? MigrationError)?.code == .nested)
+    }
+
     private static func die(_ path: String, isProtecting: Bool) async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, isProtecting = isProtecting as Bool] in
@@ -166,6 +205,49 @@ import Testing
             }
         )
         #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    /// The limit keeps the new release from trying again, so the user goes back a second time.
+    @Test func `what an older release did after the restore stays, and isn't repeated`() async throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: true)
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let paths = [scratch.file("notes")]
+        func start() throws -> Bool {
+            try scratch.manager(old, options: .init(attemptLimit: 1))
+                .whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) { throw Failure() }
+        }
+        let error = try #require(throws: MigrationError.self) { try start() }
+        #expect(error.code == .attemptLimitReached)
+        #expect(try scratch.read("notes") == "old")
+        // So the older release runs it again.
+        #expect(try scratch.keys == [lastKey: "3.0"])
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        #expect(try !start())
+        #expect(try scratch.read("notes") == "new by the older release")
+        #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    @Test func `without a restore, what an older release did to files that are protected later isn't repeated`()
+        async throws
+    {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: false)
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let paths = [scratch.file("notes")]
+        #expect(
+            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                throw Failure()
+            }
+        )
+        #expect(try scratch.read("notes") == "new by the older release")
     }
 
     @Test func `what an older release did after a death during the copying stays, and isn't repeated`()
@@ -350,7 +432,6 @@ import Testing
         #expect(try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {})
         #expect(
             log.lines == [
-                "Library started 3.0",
                 "Library finished 3.0, recorded without running: the old library has run it",
                 "Library started 3.1",
                 "Library finished 3.1",
@@ -374,7 +455,7 @@ import Testing
             try manager.whenMigrating(toVersion: "3.0", unlessRunBy: old) { throw Failure() }
         }
         try await gate.ready()
-        #expect(log.lines.map { $0.hasSuffix("note: nil)") } == [true, true])
+        #expect(log.lines.map { $0.hasSuffix("note: nil)") } == [true])
     }
 
     @Test func `a file with keys keeps its permissions, and a link to it stays a link`() throws {

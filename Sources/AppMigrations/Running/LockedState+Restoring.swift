@@ -15,7 +15,7 @@ extension LockedState {
         if state.versions.awaitsRestore, let version {
             // `afterCrash`, because an older release may have written to the files since the crash.
             try restore(version, afterCrash: true, keepingReplaced: keepsReplaced)
-            try finishRestore(state)
+            try finishRestore(state.recordingRestore())
             return
         }
         if lock.hasFoundSnapshot { discardSnapshot(of: version) }

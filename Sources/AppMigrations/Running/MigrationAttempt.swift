@@ -45,13 +45,7 @@ final class MigrationAttempt {
         before = state.recordingLaunch(of: max(state.versions.launched, attempted.appVersion))
         let interruption = Interruption(attempted, isProtecting: isProtecting, at: Platform.now)
         let writer = CheckpointWriter(interruption, after: before.versions.lastRun)
-        let previous = before.versions.interruption
-        context = MigrationContext(
-            followsCrash: previous?.version == attempted.version && previous?.closureCrashed == true,
-            lock: locked.lock,
-            reporter: locked.reporter,
-            writer: writer
-        )
+        context = MigrationContext(lock: locked.lock, reporter: locked.reporter, writer: writer)
         token = RunToken(locked.location)
     }
 

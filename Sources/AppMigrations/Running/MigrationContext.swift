@@ -15,11 +15,6 @@ public struct MigrationContext: Sendable {
     /// True if an earlier attempt may have done a part of the work already.
     public var isRetry: Bool { attempt > 1 }
 
-    /// True if the process of the previous attempt crashed in the closure.
-    ///
-    /// If the migration protects files, these have been restored since.
-    package let followsCrash: Bool
-
     let lock: FileLock
     let reporter: Reporter
     let writer: CheckpointWriter

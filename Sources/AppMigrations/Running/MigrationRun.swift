@@ -33,24 +33,39 @@ struct MigrationRun: ~Copyable {
 
     /// Tries to take the lock, and if it has the lock, decides whether to begin an ``attempt``.
     ///
+    /// - Parameters:
+    ///   - declarations: The manager's declarations.
+    ///   - reasonNotToRun: Called if the migration is pending. If it returns a text, the migration is
+    ///     recorded without an attempt, and the text is the note of the event `finished`.
     /// - Returns: How long to wait before the next step; `nil` if the lock was taken, so that no step is
     ///   left.
-    mutating func step(in declarations: borrowing Guarded<Declarations>) throws(MigrationError) -> Duration? {
+    mutating func step(
+        in declarations: borrowing Guarded<Declarations>,
+        unless reasonNotToRun: (PendingMigration) throws -> String?
+    ) throws(MigrationError) -> Duration? {
         guard let lock = try wait.step() else { return wait.pause }
-        try begin(under: LockedState(lock, reporter: reporter), in: declarations)
+        let locked = try LockedState(lock, reporter: reporter)
+        // The limit of attempts is checked later, because it is only for migrations that have to run.
+        let decision = try decide(in: locked, declarations, attemptLimit: nil)
+        defer { Self.update(declarations, from: locked) }
+        if case .run(let attempted) = decision,
+            let note = try note(of: attempted, under: locked, from: reasonNotToRun)
+        {
+            try recordWithoutRunning(attempted, note: note, under: locked)
+            return nil
+        }
+        try begin(under: locked, in: declarations)
         return nil
     }
 
-    /// Decides again whether the closure has to run, with the state that was read while the lock is held.
-    ///
-    /// If it has to run, begins an attempt. Otherwise saves what the declaration changes in the state.
-    private mutating func begin(
-        under locked: LockedState,
-        in declarations: borrowing Guarded<Declarations>
-    ) throws(MigrationError) {
-        let version = declaration.version
+    /// Decides whether the closure has to run, with the state that was read while the lock is held.
+    private func decide(
+        in locked: LockedState,
+        _ declarations: borrowing Guarded<Declarations>,
+        attemptLimit: Int?
+    ) throws(MigrationError) -> MigrationDecision {
         let state = try locked.existing()
-        let decision = try declarations.withLock { declarations throws(MigrationError) in
+        return try declarations.withLock { declarations throws(MigrationError) in
             try declarations.decide(
                 declaration,
                 in: state.versions,
@@ -58,7 +73,17 @@ struct MigrationRun: ~Copyable {
                 attemptLimit: attemptLimit
             )
         }
-        defer { Self.update(declarations, from: locked) }
+    }
+
+    /// If the closure has to run, begins an attempt. Otherwise saves what the declaration changes in the
+    /// state.
+    private mutating func begin(
+        under locked: LockedState,
+        in declarations: borrowing Guarded<Declarations>
+    ) throws(MigrationError) {
+        let version = declaration.version
+        let decision = try decide(in: locked, declarations, attemptLimit: attemptLimit)
+        let state = try locked.existing()
         guard case .run(let attempted) = decision else {
             let next = declarations.withLock {
                 $0.stateToSaveIfNotRun(declaration, by: decision, from: state)
@@ -82,6 +107,61 @@ struct MigrationRun: ~Copyable {
         )
         try attempt.begin(protecting: paths, keepingReplaced: keepsReplacedFiles)
         self.attempt = attempt
+    }
+
+    /// Asks for the reason why a pending migration doesn't have to run; `nil` if it has to run.
+    private func note(
+        of attempted: AttemptedMigration,
+        under locked: LockedState,
+        from reasonNotToRun: (PendingMigration) throws -> String?
+    ) throws(MigrationError) -> String? {
+        let state = try locked.existing()
+        let version = attempted.version
+        let isRestored = state.versions.attempts(at: version)?.isRestored ?? false
+        let pending = PendingMigration(
+            version: version,
+            previousVersion: state.versions.lastRun,
+            isRestored: isRestored
+        )
+        let note: String?
+        do {
+            note = try RunToken.withToken(of: locked.location) { try reasonNotToRun(pending) }
+        } catch {
+            throw .failed(version, in: locked.location, attempt: attempted.attempts, because: error)
+        }
+        // From now on, what an older release records is right.
+        if isRestored {
+            try locked.save(
+                state.forgettingRestore(of: version),
+                version: version,
+                consequenceOfFailure: "Migration \(version) was not run."
+            )
+        }
+        return note
+    }
+
+    /// Records a migration whose closure isn't called.
+    private func recordWithoutRunning(
+        _ attempted: AttemptedMigration,
+        note: String,
+        under locked: LockedState
+    ) throws(MigrationError) {
+        let version = declaration.version
+        let state = try locked.existing()
+        let previousVersion = state.versions.lastRun
+        let row = AppliedMigration(attempted, after: previousVersion, at: Platform.now, in: .zero)
+        try locked.save(
+            state.raisingMinimumAppVersion(to: declaration.minimumAppVersion).recording(row),
+            version: version,
+            consequenceOfFailure: """
+                Migration \(version) doesn't have to run, and was not recorded. The next start records it.
+                """
+        )
+        var event = MigrationEvent(.finished, managerName: locked.location.name, version: version)
+        event.previousVersion = previousVersion
+        event.attempt = attempted.attempts
+        event.note = note
+        locked.send(event)
     }
 
     /// Records the migration if the closure returned, or restores the protected files if it threw.

@@ -23,13 +23,20 @@ package final class AttemptedMigration: Sendable {
     /// In that case, the migration hasn't changed the data.
     package let isCopying: Bool
 
+    /// True if a later start restored the protected files, and no attempt has begun since.
+    ///
+    /// An older release of the app may have written to the files before the restore. So what that release
+    /// recorded elsewhere, for example in the user defaults, may be wrong now.
+    let isRestored: Bool
+
     package init(
         _ version: AppVersion,
         attempts: Int = 1,
         deaths: Int = 0,
         by appVersion: AppVersion,
         checkpoint: Checkpoint? = nil,
-        isCopying: Bool = false
+        isCopying: Bool = false,
+        isRestored: Bool = false
     ) {
         self.version = version
         self.attempts = attempts
@@ -37,6 +44,7 @@ package final class AttemptedMigration: Sendable {
         self.appVersion = appVersion
         self.checkpoint = checkpoint
         self.isCopying = isCopying
+        self.isRestored = isRestored
     }
 
     /// True if the migration's closure was called in any attempt.
@@ -68,7 +76,21 @@ package final class AttemptedMigration: Sendable {
             deaths: deaths,
             by: appVersion,
             checkpoint: checkpoint ?? self.checkpoint,
-            isCopying: isCopying
+            isCopying: isCopying,
+            isRestored: isRestored
+        )
+    }
+
+    /// Returns the record with `isRestored` as its ``isRestored``.
+    func with(isRestored: Bool) -> AttemptedMigration {
+        AttemptedMigration(
+            version,
+            attempts: attempts,
+            deaths: deaths,
+            by: appVersion,
+            checkpoint: checkpoint,
+            isCopying: isCopying,
+            isRestored: isRestored
         )
     }
 

@@ -50,13 +50,6 @@ package final class Interruption: Sendable {
 
     package var version: AppVersion { attempt.version }
 
-    /// True if the process crashed after the latest attempt had called the closure.
-    ///
-    /// Use it only if the attempt isn't running any more: for a running attempt, it is true too.
-    var closureCrashed: Bool {
-        attempt.hasBegun && (failure == nil || failure == Self.resetAfterCrash)
-    }
-
     /// Returns this interruption with the given failure and lease.
     ///
     /// If `failure` or `lease` is `nil`, it is removed. If `attempt` is `nil`, the current attempt is kept.

@@ -225,6 +225,28 @@ extension MigrationState {
         return with(ended)
     }
 
+    /// Returns the state with ``AttemptedMigration/isRestored`` set for the interrupted migration.
+    ///
+    /// Save it after a start has restored the protected files of an attempt that had ended before.
+    func recordingRestore() -> MigrationState {
+        with(
+            versions.interruption.map { current in
+                current.with(attempt: current.attempt.with(isRestored: true), failure: current.failure)
+            }
+        )
+    }
+
+    /// Returns the state without ``AttemptedMigration/isRestored`` for `version`.
+    func forgettingRestore(of version: AppVersion) -> MigrationState {
+        let interruption = versions.interruption.map { current in
+            current.version == version
+                ? current.with(attempt: current.attempt.with(isRestored: false), failure: current.failure)
+                : current
+        }
+        let attempted = versions.attempted.map { $0.version == version ? $0.with(isRestored: false) : $0 }
+        return with(versions.with(interruption: interruption, attempted: attempted))
+    }
+
     /// Returns the state with its lease renewed, which sets ``Lease/beat`` (the lease's heartbeat counter).
     package func renewingLease(beat: Int) -> MigrationState {
         guard let current = versions.interruption else { return self }

@@ -186,7 +186,8 @@ extension AttemptedMigration {
             deaths: try json.requiredMember("deaths").count(),
             by: try json.version("appVersion"),
             checkpoint: try Checkpoint(amongMembersOf: json),
-            isCopying: try json.member("isCopying")?.bool() ?? false
+            isCopying: try json.member("isCopying")?.bool() ?? false,
+            isRestored: try json.member("isRestored")?.bool() ?? false
         )
     }
 
@@ -202,6 +203,7 @@ extension AttemptedMigration {
             ("deaths", JSON.count(deaths)),
             ("isProtecting", isProtecting?.description),
             ("isCopying", isCopying ? "true" : nil),
+            ("isRestored", isRestored ? "true" : nil),
             ("appVersion", appVersion.json),
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),

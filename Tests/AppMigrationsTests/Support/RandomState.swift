@@ -83,7 +83,8 @@ struct RandomState {
             deaths: Int.random(in: 0...99, using: &generator),
             by: version(),
             checkpoint: checkpoint(),
-            isCopying: generator.hits(oneIn: 4)
+            isCopying: generator.hits(oneIn: 4),
+            isRestored: generator.hits(oneIn: 4)
         )
     }
 

@@ -10,6 +10,7 @@ struct StateOracle: Codable {
         var deaths: Int
         var isProtecting: Bool
         var isCopying: Bool?
+        var isRestored: Bool?
         var appVersion: String
         var startedAt: String
         var failure: String?
@@ -27,6 +28,7 @@ struct StateOracle: Codable {
         var attempts: Int
         var deaths: Int
         var isCopying: Bool?
+        var isRestored: Bool?
         var appVersion: String
         var checkpoint: String?
         var checkpointAppVersion: String?
@@ -70,6 +72,7 @@ struct StateOracle: Codable {
                 deaths: $0.attempt.deaths,
                 isProtecting: $0.isProtecting,
                 isCopying: $0.attempt.isCopying,
+                isRestored: $0.attempt.isRestored,
                 appVersion: $0.attempt.appVersion.description,
                 startedAt: Self.text($0.startedAt),
                 failure: $0.failure,
@@ -90,6 +93,7 @@ struct StateOracle: Codable {
                 attempts: $0.attempts,
                 deaths: $0.deaths,
                 isCopying: $0.isCopying,
+                isRestored: $0.isRestored,
                 appVersion: $0.appVersion.description,
                 checkpoint: $0.checkpoint?.text,
                 checkpointAppVersion: $0.checkpoint?.appVersion.description,
@@ -127,6 +131,7 @@ struct StateOracle: Codable {
                 && theirs.deaths == ours.deaths
                 && theirs.isProtecting == ours.isProtecting
                 && (theirs.isCopying ?? false) == ours.isCopying
+                && (theirs.isRestored ?? false) == ours.isRestored
                 && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
                 && sameCheckpoint(
@@ -147,6 +152,7 @@ struct StateOracle: Codable {
         let isKnown = known.elementsEqual(pending) {
             same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths
                 && ($0.isCopying ?? false) == $1.isCopying
+                && ($0.isRestored ?? false) == $1.isRestored
                 && same($0.appVersion, $1.appVersion)
                 && sameCheckpoint(
                     ($0.checkpoint, $0.checkpointAppVersion, $0.progress),

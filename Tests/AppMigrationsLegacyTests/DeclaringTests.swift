@@ -232,9 +232,8 @@ import Testing
         #expect(try scratch.keys == [lastKey: "3.1"])
     }
 
-    @Test func `without a restore, what an older release did to files that are protected later isn't repeated`()
-        async throws
-    {
+    /// The next release has added `protecting:`.
+    @Test func `without a restore, what an older release did isn't repeated`() async throws {
         try scratch.writeKeys([lastKey: "3.0"])
         try scratch.write("old", to: "notes")
         await Self.die(scratch.path, isProtecting: false)

@@ -33,10 +33,9 @@ struct MigrationRun: ~Copyable {
 
     /// Tries to take the lock, and if it has the lock, decides whether to begin an ``attempt``.
     ///
-    /// - Parameters:
-    ///   - declarations: The manager's declarations.
-    ///   - reasonNotToRun: Called if the migration is pending. If it returns a text, the migration is
-    ///     recorded without an attempt, and the text is the note of the event `finished`.
+    /// If the migration is pending, this calls `reasonNotToRun`. If that returns a text, the migration is
+    /// recorded without an attempt, and the text is the note of the event `finished`.
+    ///
     /// - Returns: How long to wait before the next step; `nil` if the lock was taken, so that no step is
     ///   left.
     mutating func step(
@@ -75,8 +74,9 @@ struct MigrationRun: ~Copyable {
         }
     }
 
-    /// If the closure has to run, begins an attempt. Otherwise saves what the declaration changes in the
-    /// state.
+    /// Begins an attempt, if the closure has to run.
+    ///
+    /// Otherwise saves what the declaration changes in the state.
     private mutating func begin(
         under locked: LockedState,
         in declarations: borrowing Guarded<Declarations>

@@ -18,7 +18,7 @@ extension NotesService {
     }
 }
 
-// Sample 8 of SeveralHosts.md
+// Sample 9 of SeveralHosts.md
 
 @Suite struct FirstRunTests {
     private let helper = OldReleaseTests()

@@ -189,8 +189,8 @@ final class SQLMigrationRun {
 
     /// Tells the fleet in whose closure `migrate` was called whether the call ran a migration.
     ///
-    /// A migrator without migrations has nothing to say. This reads a value of the caller's task, so it must be
-    /// called in that task.
+    /// A migrator without migrations reports nothing. Call this in the caller's task, because it reads a
+    /// value of that task.
     func reportEnd() {
         guard let watch = SQLConversation.watch, !steps.all.isEmpty else { return }
         watch.migratorReturned(hasRun: !report.applied.isEmpty, ledger: steps.ledger)

@@ -79,6 +79,9 @@ extension LegacyManager.Defaults {
                 #if canImport(Darwin)
                 return nil
                 #else
+                // This writes the file only if this process has changed a value with `UserDefaults`. Until
+                // then, such a value is in memory alone.
+                if !UserDefaults.standard.synchronize() { throw .unsavedDefaults(in: self) }
                 return try preferencesFile
                 #endif
             }

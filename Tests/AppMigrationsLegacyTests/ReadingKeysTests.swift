@@ -225,8 +225,8 @@ import Testing
         defer { unsetenv("XDG_CONFIG_HOME") }
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let scratch = TemporaryDirectory(path: path)
+            // Foundation keeps the value in memory.
             UserDefaults.standard.set("3.0", forKey: lastKey)
-            try #require(UserDefaults.standard.synchronize())
             let old = try LegacyManager(of: .mfMigrationManager(named: "Library"), lastRelease: "3.5")
             #expect(try old.lastRunVersion?.description == "3.0")
             let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("config"))
@@ -245,6 +245,7 @@ import Testing
             #expect(try copy.lastRunVersion?.description == "3.1")
             // It was replaced, and never empty.
             #expect(try number() as? Int != before)
+            #expect(UserDefaults.standard.string(forKey: lastKey) == "3.1")
         }
     }
 

@@ -8,6 +8,7 @@ struct MigrationRun: ~Copyable {
     private let paths: [String]
     private let keepsReplacedFiles: Bool
     private let attemptLimit: Int?
+    private let reasonNotToRun: PendingMigration.ReasonNotToRun?
     private let reporter: Reporter
     private var wait: LockWait
 
@@ -20,6 +21,7 @@ struct MigrationRun: ~Copyable {
         keepingReplaced keepsReplacedFiles: Bool,
         lockTimeout: Duration?,
         attemptLimit: Int?,
+        unless reasonNotToRun: PendingMigration.ReasonNotToRun?,
         reporter: Reporter,
         caller: LockWait.Caller
     ) {
@@ -27,34 +29,37 @@ struct MigrationRun: ~Copyable {
         self.paths = paths
         self.keepsReplacedFiles = keepsReplacedFiles
         self.attemptLimit = attemptLimit
+        self.reasonNotToRun = reasonNotToRun
         self.reporter = reporter
         wait = LockWait(reporter, version: declaration.version, timeout: lockTimeout, caller: caller)
     }
 
     /// Tries to take the lock, and if it has the lock, decides whether to begin an ``attempt``.
     ///
-    /// If the migration is pending, this calls `reasonNotToRun`. If that returns a text, the migration is
-    /// recorded without an attempt, and the text is the note of the event `finished`.
-    ///
     /// - Returns: How long to wait before the next step; `nil` if the lock was taken, so that no step is
     ///   left.
-    mutating func step(
-        in declarations: borrowing Guarded<Declarations>,
-        unless reasonNotToRun: (PendingMigration) throws -> String?
-    ) throws(MigrationError) -> Duration? {
+    mutating func step(in declarations: borrowing Guarded<Declarations>) throws(MigrationError) -> Duration? {
         guard let lock = try wait.step() else { return wait.pause }
         let locked = try LockedState(lock, reporter: reporter)
+        if try !isRecordedWithoutRunning(under: locked, in: declarations) {
+            try begin(under: locked, in: declarations)
+        }
+        return nil
+    }
+
+    /// If there is a reason not to run the migration, records it without an attempt, and returns true.
+    private func isRecordedWithoutRunning(
+        under locked: LockedState,
+        in declarations: borrowing Guarded<Declarations>
+    ) throws(MigrationError) -> Bool {
+        guard let reasonNotToRun else { return false }
         // The limit of attempts is checked later, because it is only for migrations that have to run.
         let decision = try decide(in: locked, declarations, attemptLimit: nil)
+        guard case .run(let attempted) = decision else { return false }
         defer { Self.update(declarations, from: locked) }
-        if case .run(let attempted) = decision,
-            let note = try note(of: attempted, under: locked, from: reasonNotToRun)
-        {
-            try recordWithoutRunning(attempted, note: note, under: locked)
-            return nil
-        }
-        try begin(under: locked, in: declarations)
-        return nil
+        guard let note = try note(of: attempted, under: locked, from: reasonNotToRun) else { return false }
+        try recordWithoutRunning(attempted, note: note, under: locked)
+        return true
     }
 
     /// Decides whether the closure has to run, with the state that was read while the lock is held.
@@ -83,6 +88,7 @@ struct MigrationRun: ~Copyable {
     ) throws(MigrationError) {
         let version = declaration.version
         let decision = try decide(in: locked, declarations, attemptLimit: attemptLimit)
+        defer { Self.update(declarations, from: locked) }
         let state = try locked.existing()
         guard case .run(let attempted) = decision else {
             let next = declarations.withLock {
@@ -113,7 +119,7 @@ struct MigrationRun: ~Copyable {
     private func note(
         of attempted: AttemptedMigration,
         under locked: LockedState,
-        from reasonNotToRun: (PendingMigration) throws -> String?
+        from reasonNotToRun: PendingMigration.ReasonNotToRun
     ) throws(MigrationError) -> String? {
         let state = try locked.existing()
         let version = attempted.version

@@ -10,4 +10,10 @@ package struct PendingMigration {
     /// The restore happened in a later start. Between the attempt and the restore, an older release of the
     /// app may have run this migration and later ones. On these files, the restore has undone its work.
     package let isRestored: Bool
+
+    /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
+    ///
+    /// It is called while the lock is held. If it returns a text, the migration is recorded without an
+    /// attempt, and the text is the note of the event `finished`.
+    package typealias ReasonNotToRun = (PendingMigration) throws -> String?
 }

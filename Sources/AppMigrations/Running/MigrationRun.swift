@@ -53,11 +53,12 @@ struct MigrationRun: ~Copyable {
         in declarations: borrowing Guarded<Declarations>
     ) throws(MigrationError) -> Bool {
         guard let reasonNotToRun else { return false }
-        // The limit of attempts is checked later, because it is only for migrations that have to run.
+        // Decide without the limit of attempts: a migration that doesn't have to run is recorded even if the
+        // limit is reached. `begin` decides again, with the limit.
         let decision = try decide(in: locked, declarations, attemptLimit: nil)
         guard case .run(let attempted) = decision else { return false }
         defer { Self.update(declarations, from: locked) }
-        guard let note = try note(of: attempted, under: locked, from: reasonNotToRun) else { return false }
+        guard let note = try ask(reasonNotToRun, about: attempted, under: locked) else { return false }
         try recordWithoutRunning(attempted, note: note, under: locked)
         return true
     }
@@ -115,11 +116,15 @@ struct MigrationRun: ~Copyable {
         self.attempt = attempt
     }
 
-    /// Asks for the reason why a pending migration doesn't have to run; `nil` if it has to run.
-    private func note(
-        of attempted: AttemptedMigration,
-        under locked: LockedState,
-        from reasonNotToRun: PendingMigration.ReasonNotToRun
+    /// Asks for the reason why a pending migration doesn't have to run.
+    ///
+    /// If its files had been restored, also saves that this was taken into account.
+    ///
+    /// - Returns: The reason; `nil` if the migration has to run.
+    private func ask(
+        _ reasonNotToRun: PendingMigration.ReasonNotToRun,
+        about attempted: AttemptedMigration,
+        under locked: LockedState
     ) throws(MigrationError) -> String? {
         let state = try locked.existing()
         let version = attempted.version
@@ -135,7 +140,7 @@ struct MigrationRun: ~Copyable {
         } catch {
             throw .failed(version, in: locked.location, attempt: attempted.attempts, because: error)
         }
-        // From now on, what an older release records is right.
+        // What an older release records from now on can be trusted again.
         if isRestored {
             try locked.save(
                 state.forgettingRestore(of: version),
@@ -199,6 +204,7 @@ struct MigrationRun: ~Copyable {
         let error = attempt == nil ? failure.completed(declaring: declaration.version) : failure
         declarations.withLock { $0.close(error) }
         guard let event = attempt?.event(.failed, error: error) else { return error }
+        // This releases the lock, because the attempt has the last reference to it.
         attempt = nil
         reporter.send(event)
         return error

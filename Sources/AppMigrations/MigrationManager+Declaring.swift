@@ -133,7 +133,11 @@ extension MigrationManager {
         unless reasonNotToRun: @escaping PendingMigration.ReasonNotToRun,
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
-        let declaration = try declare(toVersion, outOfOrder: false, minimumAppVersion: minimumAppVersion)
+        let declaration = try declare(
+            toVersion,
+            minimumAppVersion: minimumAppVersion,
+            mayNotHaveToRun: true
+        )
         guard let declaration else { return false }
         return try perform(declaration, protecting: paths, unless: reasonNotToRun, run)
     }
@@ -146,7 +150,11 @@ extension MigrationManager {
         unless reasonNotToRun: @escaping PendingMigration.ReasonNotToRun,
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
-        let declaration = try declare(toVersion, outOfOrder: false, minimumAppVersion: minimumAppVersion)
+        let declaration = try declare(
+            toVersion,
+            minimumAppVersion: minimumAppVersion,
+            mayNotHaveToRun: true
+        )
         guard let declaration else { return false }
         return try await perform(declaration, protecting: paths, unless: reasonNotToRun, run)
     }
@@ -157,8 +165,9 @@ extension MigrationManager {
     @inline(__always)
     private func declare(
         _ text: String,
-        outOfOrder: Bool,
-        minimumAppVersion: String?
+        outOfOrder: Bool = false,
+        minimumAppVersion: String?,
+        mayNotHaveToRun: Bool = false
     ) throws(MigrationError) -> Declarations.Declaration? {
         if minimumAppVersion == nil, !outOfOrder, let version = AppVersion(text),
             declarations.withLock({ $0.takeShortcut(for: version) })
@@ -168,17 +177,24 @@ extension MigrationManager {
         return try declareWithoutShortcut(
             text,
             outOfOrder: outOfOrder,
-            minimumAppVersion: minimumAppVersion
+            minimumAppVersion: minimumAppVersion,
+            mayNotHaveToRun: mayNotHaveToRun
         )
     }
 
     private func declareWithoutShortcut(
         _ text: String,
         outOfOrder: Bool,
-        minimumAppVersion: String?
+        minimumAppVersion: String?,
+        mayNotHaveToRun: Bool
     ) throws(MigrationError) -> Declarations.Declaration? {
         let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.addRow(for: text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
+            try declarations.addRow(
+                for: text,
+                outOfOrder: outOfOrder,
+                minimumAppVersion: minimumAppVersion,
+                mayNotHaveToRun: mayNotHaveToRun
+            )
         }
         if isPlanned { return nil }
         let enclosing: RunToken?

@@ -104,7 +104,7 @@ final class FleetAttempt: Sendable {
 
     /// True if the connection was lost, or if the server has ended it or its transaction.
     ///
-    /// In each case, the server has rolled the transaction back.
+    /// In each case, the server has either committed the transaction with its record, or rolled it back.
     private static func isOfLostTransaction(_ failure: SQLError) -> Bool {
         guard let state = failure.sqlState else {
             return failure.code == .closed || failure.facts.isOfLostConnection

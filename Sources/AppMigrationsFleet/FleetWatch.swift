@@ -4,7 +4,7 @@ internal import AppMigrationsSQL
 /// Watches over the statements of one attempt, so that each of them ends even if its connection goes silent.
 ///
 /// - Every few seconds, it asks the store's server what the statement's process waits for. If another
-///   transaction has the lock, it sends an event. After that, it asks only once in each length of a lease.
+///   transaction has the lock, it sends an event, and repeats it once in each length of a lease.
 /// - Once in each length of a lease, it checks that the server still runs the statement. If not, no answer
 ///   will come, and it gives the statement up.
 /// - If the task is cancelled, the statement has half the length of a lease (`deadline.limit`) to end. Then it
@@ -251,22 +251,29 @@ extension FleetWatch {
         guard isVisible, let store = holder.repository.postgres else { return nil }
         var wasMissing = false
         var pause = timeToFirstQuestion
-        var timeToCheck = holder.lease.length
+        var timeOfCheck = clock.uptime() + holder.lease.length
+        var lastReport: (blocker: String, time: Duration)?
         while true {
             do {
                 try await clock.timer(pause)
-                timeToCheck -= pause
-                let isCheck = timeToCheck <= .zero
-                if isCheck { timeToCheck = holder.lease.length }
-                pause = min(timeToCheck, holder.repository.timeToAskForBlocker)
+                pause = holder.repository.timeToAskForBlocker
                 let found = try await deadline.bound { [limit = deadline.limit] in
                     try await Self.processState(of: statementContext, in: store, idleFor: limit)
                 }
+                let now = clock.uptime()
+                waits.withLock { $0.blocker = found?.blocker }
                 if let blocker = found?.blocker {
-                    report(blocker: blocker)
-                    pause = timeToCheck
+                    let isRecent = lastReport.map { now - $0.time < holder.lease.length } ?? false
+                    if !isRecent || lastReport?.blocker != blocker {
+                        lastReport = (blocker, now)
+                        report(blocker: blocker)
+                    }
                 }
-                if !isCheck { continue }
+                if now < timeOfCheck {
+                    pause = min(pause, timeOfCheck - now)
+                    continue
+                }
+                timeOfCheck = now + holder.lease.length
                 if let found, isInClosure || !found.isIdle {
                     wasMissing = false
                     continue
@@ -342,9 +349,8 @@ extension FleetWatch {
         return ProcessState(isIdle: row.first == "idle", isReadable: row.first != "hidden", blocker: blocker)
     }
 
-    /// Remembers the transaction that the statement waits for, and sends a `waiting` event.
+    /// Sends a `waiting` event with the transaction that the statement waits for.
     private func report(blocker: String) {
-        waits.withLock { $0.blocker = blocker }
         var event = context.event(.waiting)
         event.note = blocker
         context.onEvent?(event)

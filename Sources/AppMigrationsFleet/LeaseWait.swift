@@ -10,7 +10,9 @@ struct LeaseWait {
     /// When the first read began.
     var start: Duration?
     var hasPaused = false
-    /// When each `waiting` event of the last 10 seconds was sent, by the host or transaction that it names.
+    /// The times of the `waiting` events of the last 10 seconds.
+    ///
+    /// The key is the host or transaction that the event names.
     var recentEvents = [String: Duration]()
     var nextDelay = Duration.milliseconds(20)
     /// The host or the transaction that the last pause waited for.

@@ -102,7 +102,10 @@ extension LegacyManager.Defaults {
             if !folder.hasPrefix("/") { folder = NSHomeDirectory() + "/.config" }
             if let identifier = Bundle.main.bundleIdentifier { return "\(folder)/\(identifier).plist" }
             do {
-                return try "\(folder)/\(FilePaths.last(Platform.resolved("/proc/self/exe"))).plist"
+                var program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+                // The system adds this if the file was replaced while the process is running.
+                if program.hasSuffix(" (deleted)") { program.removeLast(10) }
+                return "\(folder)/\(FilePaths.last(program)).plist"
             } catch {
                 throw .unreadableFile(in: self, reason: "\(error)", because: error)
             }
@@ -125,16 +128,16 @@ extension LegacyManager.Defaults {
         } catch CocoaError.fileReadNoSuchFile {
             return [:]
         } catch {
-            throw .unreadableFile(in: self, reason: "\(error)", because: error)
+            throw .unreadableFile(in: .file(at: path), reason: "\(error)", because: error)
         }
         let list: Any
         do {
             list = try PropertyListSerialization.propertyList(from: data, format: nil)
         } catch {
-            throw .unreadableFile(in: self, reason: "\(error)", because: error)
+            throw .unreadableFile(in: .file(at: path), reason: "\(error)", because: error)
         }
         guard let contents = list as? [String: Any] else {
-            throw .unreadableFile(in: self, reason: "Its top level isn't a dictionary.")
+            throw .unreadableFile(in: .file(at: path), reason: "Its top level isn't a dictionary.")
         }
         return contents
     }

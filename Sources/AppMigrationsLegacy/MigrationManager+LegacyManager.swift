@@ -29,7 +29,7 @@ extension MigrationManager {
     ///     that start, the user may have used an older release, which may have run this migration and later
     ///     ones. The restore undoes everything that this release and the user did to these files. So the old
     ///     library's version is set back, and the closures of these migrations are called again. What an
-    ///     older release does after the restore is kept. The option
+    ///     older release does after the start with the restore is kept. The option
     ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.

@@ -190,7 +190,7 @@ import Testing
         #expect(try scratch.keys[lastKey] == "3.2")
     }
 
-    /// The key isn't read, because an error would end the attempt, and the next one would believe the key.
+    /// The key is set back whatever it says, so it isn't read: an error would only stop the migration.
     @Test(arguments: ["9.9", "beta"])
     func `after a restore, a key that can't be understood stops nothing`(key: String) async throws {
         try scratch.writeKeys([lastKey: "3.0"])
@@ -230,6 +230,74 @@ import Testing
         #expect(try !start())
         #expect(try scratch.read("notes") == "new by the older release")
         #expect(try scratch.keys == [lastKey: "3.1"])
+    }
+
+    /// The gate plans before it declares, and the plan doesn't ask the keys.
+    @Test(arguments: [false, true])
+    func `a gate at the limit of attempts records what an older release has run`(
+        isProtecting: Bool
+    ) async throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        await Self.die(scratch.path, isProtecting: isProtecting)
+        func ready() async throws {
+            try await MigrationGate { [scratch] start in
+                let old = try scratch.old()
+                let options = start.options(.init(attemptLimit: 1))
+                let manager = try scratch.manager(old, options: options)
+                try start.migrate(manager) { migrations in
+                    let paths = isProtecting ? [scratch.file("notes")] : []
+                    try migrations.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                        throw Failure()
+                    }
+                }
+            }.ready()
+        }
+        let error = try await #require(throws: MigrationError.self) { try await ready() }
+        #expect(error.code == .attemptLimitReached)
+        #expect(try scratch.read("notes") == (isProtecting ? "old" : "half"))
+        #expect(try scratch.keys == [lastKey: "3.0"])
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        try await ready()
+        #expect(try scratch.read("notes") == "new by the older release")
+        #expect(try scratch.manager().lastRunVersion.description == "3.1")
+    }
+
+    @Test func `an event about what is recorded without running finds it recorded`() throws {
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let log = Log()
+        let events = Guarded<MigrationManager?>(nil)
+        let options = MigrationManager.Options { event in
+            let version = events.withLock { $0 }?.lastRunVersion.description ?? ""
+            log.add("\(event.kind) \(version) \(event.attempt ?? 0)")
+        }
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"), options: options)
+        events.withLock { $0 = manager }
+        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
+        events.withLock { $0 = nil }
+        #expect(log.lines == ["finished 3.1 0"])
+    }
+
+    @Test func `the bar shows the weight of a migration that is recorded without running`() async throws {
+        try scratch.writeKeys([lastKey: "3.1"])
+        let log = Log()
+        let gate = MigrationGate { [scratch] start in
+            let old = try scratch.old()
+            let options = MigrationManager.Options { log.add("\($0.kind) \(start.gate.state)") }
+            let manager = try scratch.manager(
+                old,
+                firstRun: .existingData(at: "3.0"),
+                options: start.options(options)
+            )
+            try start.migrate(manager, weights: ["3.1": 3]) { migrations in
+                try migrations.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
+                try migrations.whenMigrating(toVersion: "4.0") {}
+            }
+        }
+        try await gate.ready()
+        #expect(log.lines.first == "finished migrating(fraction: 0.75, note: nil)")
     }
 
     /// The next release has added `protecting:`.

@@ -280,11 +280,16 @@ extension Declarations {
     /// A version that would be refused gets a row too, and closes the plan's manager. So every later row is
     /// refused, as every later declaration in a real start.
     ///
+    /// If `mayNotHaveToRun` is true, there may be a reason not to run the migration, for which a plan doesn't
+    /// ask. Such a version isn't refused because of the limit of attempts: the declaration itself checks the
+    /// limit after it has asked.
+    ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
     package mutating func addRow(
         for text: String,
         outOfOrder: Bool = false,
-        minimumAppVersion: String?
+        minimumAppVersion: String?,
+        mayNotHaveToRun: Bool = false
     ) throws(MigrationError) -> Bool {
         guard let plan else { return false }
         let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
@@ -300,7 +305,7 @@ extension Declarations {
                 in: versions,
                 after: previous,
                 hasRun: hasRun,
-                attemptLimit: plan.attemptLimit
+                attemptLimit: mayNotHaveToRun ? nil : plan.attemptLimit
             )
             kind = plan.kind(of: decision, about: version)
         } catch {

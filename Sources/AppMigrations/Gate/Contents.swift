@@ -231,7 +231,10 @@ extension MigrationGate.Contents {
         case .progressed where event.isCopying:
             fraction.reportFileProgress(event.fraction ?? 0, weight: step.weight)
         case .progressed: fraction.reportProgress(event.fraction ?? 0)
-        case .finished: fraction.finishStep()
+        case .finished:
+            // A migration that is recorded without running has no event `started`.
+            fraction.beginStep(weight: step.weight)
+            fraction.finishStep()
         default: return
         }
         // Other notes are for a log.

@@ -58,8 +58,14 @@ struct MigrationRun: ~Copyable {
         let decision = try decide(in: locked, declarations, attemptLimit: nil)
         guard case .run(let attempted) = decision else { return false }
         defer { Self.update(declarations, from: locked) }
+        let previousVersion = try locked.existing().versions.lastRun
         guard let note = try ask(reasonNotToRun, about: attempted, under: locked) else { return false }
-        try recordWithoutRunning(attempted, note: note, under: locked)
+        try recordWithoutRunning(attempted, under: locked)
+        Self.update(declarations, from: locked)
+        var event = MigrationEvent(.finished, managerName: locked.location.name, version: attempted.version)
+        event.previousVersion = previousVersion
+        event.note = note
+        locked.send(event)
         return true
     }
 
@@ -154,13 +160,11 @@ struct MigrationRun: ~Copyable {
     /// Records a migration whose closure isn't called.
     private func recordWithoutRunning(
         _ attempted: AttemptedMigration,
-        note: String,
         under locked: LockedState
     ) throws(MigrationError) {
         let version = declaration.version
         let state = try locked.existing()
-        let previousVersion = state.versions.lastRun
-        let row = AppliedMigration(attempted, after: previousVersion, at: Platform.now, in: .zero)
+        let row = AppliedMigration(attempted, after: state.versions.lastRun, at: Platform.now, in: .zero)
         try locked.save(
             state.raisingMinimumAppVersion(to: declaration.minimumAppVersion).recording(row),
             version: version,
@@ -168,11 +172,6 @@ struct MigrationRun: ~Copyable {
                 Migration \(version) doesn't have to run, and was not recorded. The next start records it.
                 """
         )
-        var event = MigrationEvent(.finished, managerName: locked.location.name, version: version)
-        event.previousVersion = previousVersion
-        event.attempt = attempted.attempts
-        event.note = note
-        locked.send(event)
     }
 
     /// Records the migration if the closure returned, or restores the protected files if it threw.

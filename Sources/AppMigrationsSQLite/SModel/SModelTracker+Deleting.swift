@@ -6,8 +6,8 @@ extension SModelTracker {
     /// What has run in the database stays recorded: the rows of sModel's own table, of each migrator's
     /// ledger and of `app_migrations` aren't deleted. Without these rows, a release with sModel would run its
     /// definitions again, which fails, and then sModel deletes the database. A ledger of another name is
-    /// recognized by its columns. If another library has created it, and it has only the column `version`,
-    /// or only `version` and `name`, it can't be told from a table of the app: name it in `tables`.
+    /// recognized by its columns, which are exactly those with which this library creates it. Name the
+    /// ledgers of other libraries in `tables`.
     ///
     /// Triggers run. The counters of `AUTOINCREMENT` stay as they are. The rows of virtual tables, such as
     /// full-text indexes, are deleted after those of all other tables. If a virtual table refuses that, the

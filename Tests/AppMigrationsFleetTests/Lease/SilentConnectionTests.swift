@@ -13,7 +13,8 @@ import Testing
 
     /// The process of the connection, as the store's server shows it.
     enum Process: Sendable {
-        case active, idle, blocked, gone
+        case active, idle, gone
+        case blocked(by: Int)
     }
 
     private final class Server: Sendable {
@@ -40,7 +41,8 @@ import Testing
                 return switch server.process.withLock({ $0 }) {
                 case .active: .works
                 case .idle: .gives([["idle", .null]])
-                case .blocked: .gives([["active", "the open transaction of the server's process 9"]])
+                case .blocked(let number):
+                    .gives([["active", .text("the open transaction of the server's process \(number)")]])
                 case .gone: .gives([])
                 }
             }
@@ -286,7 +288,7 @@ import Testing
     func `the transaction that a statement waits for is named after some seconds, also in the error`(
         _ form: Form
     ) async throws {
-        show(.blocked)
+        show(.blocked(by: 9))
         let call = try await begin(form)
         let blocker = "the open transaction of the server's process 9"
         try await clock.pass(.seconds(4), waiting: 0, timers: 2) { call.hasEnded }
@@ -307,13 +309,26 @@ import Testing
         let event = "waiting the open transaction of the server's process 9"
         var events: Int { log.lines.count { $0 == event } }
         try await clock.pass(.seconds(6), waiting: 0, timers: 2) { call.hasEnded }
-        show(.blocked)
+        show(.blocked(by: 9))
         try await clock.pass(.seconds(5), waiting: 0, timers: 2) { events > 0 || call.hasEnded }
         #expect(events == 1)
         try await clock.pass(.seconds(18), waiting: 0, timers: 2) { call.hasEnded }
         #expect(events == 1)
         try await clock.pass(.seconds(30), waiting: 0, timers: 2) { call.hasEnded }
         #expect(events == 2)
+        await db.close()
+        _ = try await call.value
+    }
+
+    @Test(arguments: Form.allCases)
+    func `a second transaction that a statement waits for is named, too`(_ form: Form) async throws {
+        let call = try await begin(form)
+        let event = "waiting the open transaction of the server's process"
+        show(.blocked(by: 9))
+        try await clock.pass(.seconds(11), waiting: 0, timers: 2) { log.lines.contains("\(event) 9") }
+        show(.blocked(by: 10))
+        try await clock.pass(.seconds(11), waiting: 0, timers: 2) { log.lines.contains("\(event) 10") }
+        #expect(log.lines.filter { $0.hasPrefix(event) } == ["\(event) 9", "\(event) 10"])
         await db.close()
         _ = try await call.value
     }

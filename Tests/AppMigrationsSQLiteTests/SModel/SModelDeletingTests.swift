@@ -38,10 +38,10 @@ import Testing
                 INSERT INTO product VALUES (1, 'one');
                 CREATE TABLE employment(manager, version, person);
                 INSERT INTO employment VALUES ('Ann', 1, 'Bob');
-                CREATE TABLE oldClosures(manager, version);
-                INSERT INTO oldClosures VALUES ('Library', '1.0');
-                CREATE TABLE oldSongs(Version UNIQUE NOT NULL, applied_at);
-                INSERT INTO oldSongs VALUES (1, 'x');
+                CREATE TABLE support(manager, version);
+                INSERT INTO support VALUES ('Ann', '1.0');
+                CREATE TABLE asset(name, version, checksum);
+                INSERT INTO asset VALUES ('a', 1, 'x');
                 """
         )
         try SQLiteMigrator([SQLiteMigration(version: 1, sql: "CREATE TABLE a(x); INSERT INTO a VALUES (1)")])
@@ -56,8 +56,8 @@ import Testing
         )
         try SModelTracker.deleteAllRows(in: db, except: ["settings"])
         let kept: Set = [
-            "_sModel_DBDefTracker", "app_migrations", "closures", "oldClosures", "schema_migrations", "songs",
-            "oldSongs", "Settings", "sqlite_sequence",
+            "_sModel_DBDefTracker", "app_migrations", "closures", "schema_migrations", "songs", "Settings",
+            "sqlite_sequence",
         ]
         #expect(try Self.filled(in: db) == kept)
         #expect(try SModelTracker().version(in: db) == 1)

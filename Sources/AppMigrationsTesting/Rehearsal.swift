@@ -82,8 +82,9 @@ public struct Rehearsal: Sendable {
     /// Rehearses the declarations, which get a manager and the path of the folder with the data.
     ///
     /// The data is always at the same path, so that paths inside the data don't differ. The state is at
-    /// another path. The declarations are called once before the first run, to list the versions, and then
-    /// once for each start.
+    /// another path, and begins at the version of the starting point. If the data contains the state of a
+    /// manager, the rehearsal neither reads nor compares it. The declarations are called once before the first
+    /// run, to list the versions, and then once for each start.
     ///
     /// The app's answer to `firstRun:` decides which migrations run for every user of a release without this
     /// library. If you pass `firstRun`, the rehearsal calls it:

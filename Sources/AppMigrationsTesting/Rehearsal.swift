@@ -108,7 +108,8 @@ public struct Rehearsal: Sendable {
     ///   - firstRun: The expression that your app passes as `firstRun:`, for the data in the given folder.
     ///     Return `nil` if the app shouldn't be asked about this folder.
     ///   - adoption: The first release with this library. Users of that release and later ones have a state,
-    ///     so the app isn't asked about their starting points. With `nil` it is asked about all of them.
+    ///     so the app isn't asked about their starting points. Older releases aren't simulated. With `nil` the
+    ///     app is asked about all starting points, and the release of each declared version is simulated.
     ///   - declarations: The declarations of the app, for the data in the given folder.
     /// - Returns: The report. If you pass `before:` and a fresh install, and there is an older release with
     ///   this library, it has a row `updated after 1.3 was killed at its first start`. If you pass

@@ -177,7 +177,7 @@ final class FleetAttempt: Sendable {
 
     func event(_ kind: MigrationEvent.Kind, error: MigrationError? = nil) -> MigrationEvent {
         var event = context.event(kind)
-        if kind == .finished { event.note = finalNote.withLock { $0 } }
+        if kind == .finished { event.note = finalNote.withLock { $0 } ?? watch.noteOnFiles }
         event.duration = duration.withLock { $0 }
         event.error = error
         return event

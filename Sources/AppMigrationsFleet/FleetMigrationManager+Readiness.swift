@@ -7,7 +7,8 @@ extension FleetMigrationManager {
     /// let readiness = FleetMigrationManager.readiness(
     ///     named: "Notes",
     ///     currentVersion: "1.4",
-    ///     store: store
+    ///     store: store,
+    ///     options: .init(attemptLimit: 3)
     /// )
     /// let isReady = try await readiness.isMigrated(declare)
     /// ```

@@ -11,7 +11,8 @@ extension FleetMigrationManager {
     /// waits for it. Use it for recovery and for tests.
     ///
     /// Closures of `run:` and `in:` run again. Batches that have ended don't run again, and batches that
-    /// haven't ended continue at their cursor: use ``reset(to:in:ledger:lockTimeout:)`` to repeat them.
+    /// haven't ended continue at their cursor: use ``reset(to:in:ledger:lockTimeout:)`` to repeat them. The
+    /// numbered files of an `SQLMigrator` that have run don't run again.
     ///
     /// Call it once, in a command of your app. If it is called at every start, every host runs the migrations
     /// again. To reset without a deploy, run the statement of <doc:RunningAFleet> in the store's database

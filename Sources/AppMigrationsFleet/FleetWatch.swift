@@ -15,6 +15,7 @@ final class FleetWatch: AnswerWatch {
     /// The key is the time at which the server has started.
     private let visibilities = Guarded<[String: Visibility]>([:])
     private let waits = Guarded(Waits())
+    private let migrators = Guarded(Migrators())
 
     /// What is known about the statements that wait for locks.
     private struct Waits {
@@ -26,6 +27,14 @@ final class FleetWatch: AnswerWatch {
         var firstFailure: Duration?
     }
 
+    /// What is known about the calls of migrators in the closure.
+    private struct Migrators {
+        /// True if one of them ran a file.
+        var hasRunFile = false
+        /// The ledger of the last call that ran no file.
+        var ledger: String?
+    }
+
     init(_ context: FleetMigrationContext) { self.context = context }
 
     private var holder: LeaseHolder { context.holder }
@@ -35,6 +44,21 @@ final class FleetWatch: AnswerWatch {
     /// The transaction that the last failed statement was waiting for, when the server was last asked about
     /// it.
     var blocker: String? { waits.withLock { $0.blockerOfFailure } }
+
+    /// The note of the event `finished`, if the closure called migrators and none of them ran a file.
+    ///
+    /// The log has to say so, because after a reset, files that have run don't run again.
+    var noteOnFiles: String? {
+        let migrators = migrators.withLock { $0 }
+        guard let ledger = migrators.ledger, !migrators.hasRunFile else { return nil }
+        return "no file ran, because \(ledger) says that all files of \(context.version) have run"
+    }
+
+    func migratorReturned(hasRun: Bool, ledger: String) {
+        migrators.withLock { migrators in
+            if hasRun { migrators.hasRunFile = true } else { migrators.ledger = ledger }
+        }
+    }
 
     /// Runs a statement of this library, and returns its answer.
     ///

@@ -59,6 +59,9 @@ extension LegacyDefaultsError {
 
         /// A version could not be saved for users who go back to an older release.
         ///
+        /// On Linux, it is also thrown if this process has changed values with `UserDefaults` that Foundation
+        /// can't save.
+        ///
         /// If it is thrown after a migration has been recorded, the migration stays recorded, and the next
         /// start tries to save the version again. If it is the cause of a `migrationFailed`, the closure
         /// wasn't called.
@@ -139,6 +142,17 @@ extension LegacyDefaultsError {
             """
         return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
     }
+
+    #if !canImport(Darwin)
+    static func unsavedDefaults(in defaults: LegacyManager.Defaults) -> LegacyDefaultsError {
+        let text = """
+            This process has changed \(defaults), and the changes could not be saved. The keys of the old library were not read \
+            or changed. Check that the disk has free space, and that this process can write its preferences, and start the app \
+            again.
+            """
+        return LegacyDefaultsError(code: .notSaved, key: nil, description: text)
+    }
+    #endif
 
     static func unreadableFile(
         in defaults: LegacyManager.Defaults,

@@ -15,8 +15,11 @@ extension LegacyManager {
 
         /// The app's own user defaults, which MFMigrationManager and MTMigration use.
         ///
-        /// An app extension has its own user defaults, which don't contain these keys. For a program on
-        /// Linux, use ``file(at:)``, which gives the reason.
+        /// An app extension has its own user defaults, which don't contain these keys.
+        ///
+        /// On Linux, Foundation keeps them in the file `~/.config/<program>.plist`. `standard` reads and
+        /// writes this file itself, like ``file(at:)``. Foundation empties the file before it writes it
+        /// again, so that a process that is killed at that moment loses all preferences.
         public static var standard: Defaults { Defaults(place: .standard) }
 
         /// A suite of the user defaults to which your app has copied the keys, for example the suite of an
@@ -25,18 +28,13 @@ extension LegacyManager {
 
         /// A property list in the file at `path`, as `defaults export` writes it.
         ///
-        /// Use it in two situations:
-        /// - For a program on Linux, pass the preferences file itself, which is `.config/<program>.plist` in
-        ///   the home folder. Foundation on Linux empties this file before it writes it again. So if the
-        ///   process is killed at that moment, ``standard`` can lose all preferences. With `file(at:)`, a new
-        ///   file is written and renamed, so that can't happen. Two processes that write at the same time
-        ///   can still lose each other's keys. A damaged file is an error. With ``standard``, it looks like a
-        ///   file without keys.
-        /// - In a rehearsal, put the file in the data folder of each starting point. Then it is copied with
-        ///   the data, and a simulated crash also leaves the keys as they are at that moment.
+        /// Use it in a rehearsal: put the file in the data folder of each starting point. Then it is copied
+        /// with the data, and a simulated crash also leaves the keys as they are at that moment.
         ///
-        /// If the file doesn't exist, there are no keys. The file is created when the first key is written,
-        /// but its folder must exist.
+        /// A new file is written and renamed, so the file is complete at every moment. Two processes that
+        /// write at the same time can lose each other's keys. A damaged or empty file is an error.
+        /// If the file doesn't exist, there are no keys. The file and its folder are created when the first
+        /// key is written.
         public static func file(at path: String) -> Defaults { Defaults(place: .file(path)) }
 
         /// The place, for messages.
@@ -52,12 +50,12 @@ extension LegacyManager {
 
 extension LegacyManager.Defaults {
     func value(forKey key: String) throws(LegacyDefaultsError) -> Any? {
-        if case .file(let path) = place { return try contents(ofFile: path)[key] }
+        if let path = try filePath { return try contents(ofFile: path)[key] }
         return try userDefaults.object(forKey: key)
     }
 
     func set(_ text: String, forKey key: String) throws(LegacyDefaultsError) {
-        if case .file(let path) = place {
+        if let path = try filePath {
             var contents = try contents(ofFile: path)
             contents[key] = text
             return try write(contents, ofKey: key, toFile: path)
@@ -70,6 +68,44 @@ extension LegacyManager.Defaults {
             throw .notSaved(key, in: self, reason: "The user defaults could not be written to disk.")
         }
     }
+
+    /// The path of the property list, if this library reads and writes it itself.
+    private var filePath: String? {
+        get throws(LegacyDefaultsError) {
+            switch place {
+            case .suite: return nil
+            case .file(let path): return path
+            case .standard:
+                #if canImport(Darwin)
+                return nil
+                #else
+                // This writes the file only if this process has changed a value with `UserDefaults`. Until
+                // then, such a value is in memory alone.
+                if !UserDefaults.standard.synchronize() { throw .unsavedDefaults(in: self) }
+                return try preferencesFile
+                #endif
+            }
+        }
+    }
+
+    #if !canImport(Darwin)
+    /// The file in which Foundation keeps `UserDefaults.standard`, except on Apple's systems.
+    ///
+    /// The file has the name of the bundle, or that of the executable file, which isn't the name of a link
+    /// with which the program was started.
+    private var preferencesFile: String {
+        get throws(LegacyDefaultsError) {
+            var folder = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? ""
+            if !folder.hasPrefix("/") { folder = NSHomeDirectory() + "/.config" }
+            if let identifier = Bundle.main.bundleIdentifier { return "\(folder)/\(identifier).plist" }
+            do {
+                return try "\(folder)/\(FilePaths.last(Platform.resolved("/proc/self/exe"))).plist"
+            } catch {
+                throw .unreadableFile(in: self, reason: "\(error)", because: error)
+            }
+        }
+    }
+    #endif
 
     private var userDefaults: UserDefaults {
         get throws(LegacyDefaultsError) {
@@ -112,7 +148,8 @@ extension LegacyManager.Defaults {
                 options: 0
             )
             // If the path is a link, replace the file to which it leads.
-            try replaceFile(at: Platform.ignoring([ENOENT], Platform.resolved(path)) ?? path, with: list)
+            let file = try Platform.ignoring([ENOENT], Platform.resolved(path))
+            try replaceFile(at: file ?? URL(filePath: path).path(percentEncoded: false), with: list)
         } catch {
             throw .notSaved(key, in: self, reason: "\(error)", because: error)
         }
@@ -123,7 +160,10 @@ extension LegacyManager.Defaults {
     /// Foundation's `.atomic` doesn't keep the permissions on Linux. But a preferences file may be private.
     /// The new file has a unique name, because two processes may write at the same time.
     private func replaceFile(at path: String, with data: Data) throws {
-        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        let folder = FilePaths.parent(path)
+        // "If … the destination directory is non-existant an attempt should be made to create it with
+        // permission 0700" (XDG Base Directory Specification).
+        try Platform.makeDirectories(folder)
         let new = "\(path).\(UUID().uuidString)"
         let descriptor = try Platform.createExclusively(new)
         defer { Platform.closeAfterReading(descriptor) }

@@ -49,8 +49,8 @@ public struct LegacyManager: Sendable {
     /// - Parameters:
     ///   - library: The old library, and the name of its manager if it had one.
     ///   - lastRelease: The version of the last release of your app that used the old library.
-    ///   - defaults: Where the keys are stored. Both libraries always use ``Defaults/standard``. On Linux and
-    ///     in a rehearsal, use ``Defaults/file(at:)``.
+    ///   - defaults: Where the keys are stored. Both libraries always use ``Defaults/standard``. In a
+    ///     rehearsal, use ``Defaults/file(at:)``.
     ///   - resolve: Returns the version of the data for a stored text that isn't a version, such as
     ///     `"3.0b2"`, or that is above `lastRelease`. A beta that was never released may have stored such a
     ///     text. If you don't know the text, return `nil`. Then reading throws `unknownVersion`.

@@ -144,11 +144,12 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
     /// True if a virtual table reports that its content is damaged (`SQLITE_CORRUPT_VTAB`).
     ///
     /// The rest of the database is intact.
-    private var isVirtualTableDamage: Bool { code == .damaged && extendedResultCode == 267 }
+    package var isVirtualTableDamage: Bool { code == .damaged && extendedResultCode == 267 }
 
     private static var virtualTableAdvice: String {
-        "The content of a virtual table is damaged, and not the store. Drop the table and create it again, or rebuild it,"
-            + " which for a full-text index f is INSERT INTO f(f) VALUES('rebuild')."
+        "The content of a virtual table is damaged, and not the store. Rebuild the table, which for a full-text index f is"
+            + " INSERT INTO f(f) VALUES('rebuild'). If that fails in the same way, SQLite can neither open nor drop the table:"
+            + " the page \"When a database is damaged\" shows how to create it again."
     }
 
     private var location: String? {

@@ -474,6 +474,21 @@ import Testing
         #expect(names == ["defaults.plist", "private.plist", "state"])
     }
 
+    @Test func `the folder of a file with keys is created with the first key`() throws {
+        let folder = scratch.file("home/.config")
+        let old = try LegacyManager(
+            of: .mfMigrationManager(named: "Library"),
+            lastRelease: "3.5",
+            in: .file(at: folder + "/notes.plist")
+        )
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"))
+        #expect(!scratch.exists("home"))
+        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+        #expect(try old.lastRunVersion?.description == "3.1")
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder)
+        #expect(attributes[.posixPermissions] as? Int == 0o700)
+    }
+
     @Test func `a key that can't be saved before the closure is called is no promise`() throws {
         try scratch.makeFolder("keys")
         let file = scratch.file("keys/defaults.plist")
@@ -484,6 +499,7 @@ import Testing
         )
         let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"))
         try scratch.remove("keys")
+        try scratch.makeLinkToNowhere("keys")
         let error = try #require(throws: MigrationError.self) {
             try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { Issue.record("It ran.") }
         }
@@ -520,7 +536,10 @@ import Testing
         )
         let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"))
         let error = try #require(throws: LegacyDefaultsError.self) {
-            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { try scratch.remove("keys") }
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {
+                try scratch.remove("keys")
+                try scratch.makeLinkToNowhere("keys")
+            }
         }
         #expect(error.code == .notSaved)
         #expect(error.key == lastKey)

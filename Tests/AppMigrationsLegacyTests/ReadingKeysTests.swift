@@ -215,4 +215,50 @@ import Testing
         #expect(error.description.contains("in the suite \"\(name)\" of the user defaults has the value 13"))
         #expect("\(LegacyManager.Defaults.standard)" == "the user defaults")
     }
+
+    #if !canImport(Darwin)
+    /// Foundation writes the file, and the library reads it and writes it.
+    ///
+    /// Foundation reads `XDG_CONFIG_HOME` when a process starts, so it is set before that.
+    @Test func `the user defaults of a program on Linux are read and written in their file`() async throws {
+        setenv("XDG_CONFIG_HOME", scratch.file("config"), 1)
+        defer { unsetenv("XDG_CONFIG_HOME") }
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            // Foundation keeps the value in memory.
+            UserDefaults.standard.set("3.0", forKey: lastKey)
+            let old = try LegacyManager(of: .mfMigrationManager(named: "Library"), lastRelease: "3.5")
+            #expect(try old.lastRunVersion?.description == "3.0")
+            let names = try FileManager.default.contentsOfDirectory(atPath: scratch.file("config"))
+            let file = scratch.file("config/" + (try #require(names.first)))
+            func number() throws -> Any? {
+                try FileManager.default.attributesOfItem(atPath: file)[.systemFileNumber]
+            }
+            let before = try #require(try number() as? Int)
+            let manager = try scratch.manager(old)
+            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+            let copy = try LegacyManager(
+                of: .mfMigrationManager(named: "Library"),
+                lastRelease: "3.5",
+                in: .file(at: file)
+            )
+            #expect(try copy.lastRunVersion?.description == "3.1")
+            // It was replaced, and never empty.
+            #expect(try number() as? Int != before)
+            #expect(UserDefaults.standard.string(forKey: lastKey) == "3.1")
+        }
+    }
+
+    @Test func `without XDG_CONFIG_HOME, the user defaults on Linux are in the home folder`() async throws {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            unsetenv("XDG_CONFIG_HOME")
+            setenv("HOME", scratch.file("home"), 1)
+            let old = try LegacyManager(of: .mfMigrationManager(named: "Library"), lastRelease: "3.5")
+            try scratch.manager(old, firstRun: .existingData(at: "3.0"))
+                .whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+            #expect(UserDefaults.standard.string(forKey: lastKey) == "3.1")
+        }
+    }
+    #endif
 }

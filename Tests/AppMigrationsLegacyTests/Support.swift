@@ -30,6 +30,11 @@ extension TemporaryDirectory {
         }
     }
 
+    /// Makes a link in place of a folder: no file can be found or created in it.
+    func makeLinkToNowhere(_ name: String) throws {
+        try FileManager.default.createSymbolicLink(atPath: file(name), withDestinationPath: "nowhere")
+    }
+
     func old(
         _ library: LegacyManager.Library = .mfMigrationManager(named: "Library"),
         lastRelease: String = "3.5",

@@ -5,7 +5,7 @@ extension Platform {
     /// Creates a folder at an absolute path, and the missing folders above it, for this user alone.
     ///
     /// The parent folder of each new folder is synced to disk.
-    static func makeDirectories(_ path: String) throws(SystemCallError) {
+    package static func makeDirectories(_ path: String) throws(SystemCallError) {
         // If the item at the path isn't a folder, the first call that uses the path throws an error.
         if try exists(at: path) { return }
         let folder = FilePaths.parent(path)

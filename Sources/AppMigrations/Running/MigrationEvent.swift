@@ -27,7 +27,8 @@ public struct MigrationEvent: Sendable {
     /// ``Kind/progressed`` has a note if the closure passed one, and if the library sends the event while it
     /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
     /// host for which this host waits, or the open transaction that keeps a statement waiting.
-    /// ``Kind/finished`` has a note if all batches of the migration had ended before, so that none ran.
+    /// ``Kind/finished`` has a note if all batches of the migration had ended before, so that none ran. In a
+    /// fleet it also has one if the closure called an `SQLMigrator`, and all of its files had run before.
     ///
     /// If the app continues from an old library, with the product `AppMigrationsLegacy`, two more kinds can
     /// have a note. ``Kind/finished`` has one if the migration was recorded without running, because the old

@@ -1,4 +1,4 @@
-/// Ends the wait for statements that will never be answered.
+/// Ends the wait for statements that will never be answered, and notes whether migrators ran a migration.
 ///
 /// A fleet sets a watch while each of its closures runs (``SQLConversation/watch``). A connection can go
 /// silent, for example after a failover. Its client may then wait without end, even after the task was
@@ -22,4 +22,9 @@ package protocol AnswerWatch: Sendable {
         closing db: any AsyncSQLConnection,
         _ closure: nonisolated(nonsending) () async throws -> Void
     ) async throws
+
+    /// Notes that a call of `migrate` has returned, and whether it ran a migration.
+    ///
+    /// If it ran none, its ledger says that all of them have run.
+    func migratorReturned(hasRun: Bool, ledger: String)
 }

@@ -187,6 +187,15 @@ final class SQLMigrationRun {
         }
     }
 
+    /// Tells the fleet in whose closure `migrate` was called whether the call ran a migration.
+    ///
+    /// A migrator without migrations reports nothing. Call this in the caller's task, because it reads a
+    /// value of that task.
+    func reportEnd() {
+        guard let watch = SQLConversation.watch, !steps.all.isEmpty else { return }
+        watch.migratorReturned(hasRun: !report.applied.isEmpty, ledger: steps.ledger)
+    }
+
     /// Calls back into the caller's code, which reads in ``callback`` what to do.
     func callBack(_ callback: Callback) throws(SQLError) {
         self.callback = callback

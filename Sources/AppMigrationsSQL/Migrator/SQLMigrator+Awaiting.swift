@@ -62,6 +62,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
         } _: { () throws(SQLError) in
             try run.run()
         }
+        run.reportEnd()
         return run.report
     }
 

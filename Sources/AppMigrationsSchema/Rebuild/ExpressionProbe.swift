@@ -174,6 +174,9 @@ struct ExpressionProbe {
 extension SQLConnection {
     /// SQLite's message for a statement that it can't compile; `nil` if it can.
     ///
+    /// To compile a statement that uses a virtual table, SQLite calls the table's module, which fails if the
+    /// table's content is damaged.
+    ///
     /// A connection of another library runs `EXPLAIN QUERY PLAN`. The rows of a plain `EXPLAIN` contain the
     /// statement's literals as text, which the library may refuse to read.
     func complaint(about sql: String) throws(SQLError) -> String? {
@@ -184,6 +187,6 @@ extension SQLConnection {
                 try rows("EXPLAIN QUERY PLAN \(sql)")
             }
             return nil
-        } catch  where error.code == .statementFailed { return error.message }
+        } catch  where error.code == .statementFailed || error.isVirtualTableDamage { return error.message }
     }
 }

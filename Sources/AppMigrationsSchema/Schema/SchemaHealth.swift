@@ -109,7 +109,7 @@ struct SchemaHealth {
         let rows: [[SQLValue]]
         do throws(SQLError) {
             rows = try db.rows("PRAGMA \(schema).table_xinfo(\(table.quoted))")
-        } catch  where error.code == .statementFailed {
+        } catch  where error.code == .statementFailed || error.isVirtualTableDamage {
             // The view doesn't compile, which is reported for the view itself.
             return nil
         }

@@ -1,8 +1,9 @@
 import AppMigrationsSQLite
 import AppMigrationsSchema
+import TestSupport
 import Testing
 
-@Suite struct RebuildDependentTests {
+@Suite(.temporaryDirectory) struct RebuildDependentTests {
     private let rebuild = TableRebuild("t", as: "CREATE TABLE t(a)", dropping: ["gone"])
 
     @Test func `indexes of every kind are made again from their text`() throws {
@@ -191,5 +192,35 @@ import Testing
                 == "Rebuilding the table t: The trigger r would no longer compile: no such column: new.gone."
                 + " Nothing was changed. Change it first, or list it in dropping."
         )
+    }
+
+    /// An app that deletes the rows of all tables, also of an index's own, leaves such an index.
+    @Test(arguments: [false, true])
+    func `a full-text index that can't be opened doesn't keep other tables from a rebuild`(
+        isForeign: Bool
+    ) throws {
+        let path = TemporaryDirectory.current.file("db.sqlite")
+        let first = try SQLiteConnection(path: path)
+        try first.execute(
+            script: """
+                CREATE TABLE t(a, gone); INSERT INTO t VALUES (1, 2);
+                CREATE TABLE tag(id INTEGER PRIMARY KEY, name); INSERT INTO tag VALUES (1, 'x');
+                CREATE VIRTUAL TABLE tag_index USING fts5(name, content=tag, content_rowid=id);
+                CREATE TRIGGER tag_insert AFTER INSERT ON tag
+                BEGIN INSERT INTO tag_index(rowid, name) VALUES (new.id, new.name); END;
+                CREATE VIEW tag_names AS SELECT name FROM tag_index;
+                CREATE TRIGGER names_update INSTEAD OF UPDATE ON tag_names BEGIN SELECT 1; END;
+                DELETE FROM tag_index_data; DELETE FROM tag_index_idx; DELETE FROM tag_index_config;
+                """
+        )
+        first.close()
+        let db = try SQLiteConnection(path: path)
+        #expect(try sqlError { try db.query("SELECT * FROM tag_index") }.extendedResultCode == 267)
+        if isForeign { try rebuild.run(Foreign(db: db)) } else { try rebuild.run(db) }
+        #expect(try db.query("SELECT * FROM t") == [[1]])
+        // An index of the table itself is another matter.
+        let createTable = "CREATE TABLE tag(id INTEGER PRIMARY KEY, name)"
+        let tags = TableRebuild("tag", as: createTable, values: ["name": "'y'"])
+        #expect(try sqlError { try tags.run(db) }.message.contains("tag_index"))
     }
 }

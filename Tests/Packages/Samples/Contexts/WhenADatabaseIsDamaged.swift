@@ -25,15 +25,17 @@ import Testing
         return db
     }
 
+    // Sample 4 of WhenADatabaseIsDamaged.md
+
     struct Mending {
         let migrator: SQLiteMigrator
         let restore: (SQLiteStore.SetAside) throws -> Void
 
-        // Sample 4 of WhenADatabaseIsDamaged.md
+        // Sample 5 of WhenADatabaseIsDamaged.md
     }
 
     func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQLiteConnection {
-        // Sample 5 of WhenADatabaseIsDamaged.md
+        // Sample 6 of WhenADatabaseIsDamaged.md
     }
 
     /// A store whose schema is whole, and whose table is broken.
@@ -91,6 +93,35 @@ import Testing
             let db = try reporting(SQLiteStore(path: path))
             #expect(try db.query("SELECT body FROM notes_index WHERE notes_index MATCH 'one'") == [["one"]])
             #expect(calls.take() == [])
+        }
+    }
+
+    @Test func `an index that can't be opened is created again`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/store"
+            let made = try SQLiteConnection(path: path)
+            try made.execute(
+                script: """
+                    CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
+                    CREATE VIRTUAL TABLE notes_index USING fts5(body, content=note, content_rowid=id);
+                    CREATE TRIGGER note_insert AFTER INSERT ON note
+                    BEGIN INSERT INTO notes_index(rowid, body) VALUES (new.id, new.body); END;
+                    INSERT INTO note VALUES (1, 'one');
+                    DELETE FROM notes_index_data; DELETE FROM notes_index_config;
+                    """
+            )
+            made.close()
+            let db = try SQLiteConnection(path: path)
+            let drop = "DROP TABLE notes_index"
+            for sql in ["SELECT * FROM notes_index", drop, "INSERT INTO note VALUES (2, 'two')"] {
+                #expect(throws: SQLError.self) { try db.query(sql) }
+            }
+            try recreateNotesIndex(in: db)
+            try db.query("INSERT INTO note VALUES (2, 'two')")
+            let found = "SELECT rowid FROM notes_index WHERE notes_index MATCH 'one OR two' ORDER BY 1"
+            let rows = try db.query(found)
+            #expect(rows == [[1], [2]])
+            #expect(try db.query("PRAGMA integrity_check") == [["ok"]])
         }
     }
 

@@ -33,11 +33,32 @@ import Testing
     }
 
     func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: Int64) throws {
-        // Sample 2 of WritingSQLMigrations.md
+        // Sample 3 of WritingSQLMigrations.md
+    }
+
+    // Sample 2 of WritingSQLMigrations.md
+
+    @Test func `rows that need the work are found by a condition, at every start`() throws {
+        let db = try SQLiteConnection(path: ":memory:")
+        try db.execute(
+            script: """
+                CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded);
+                CREATE INDEX unfolded ON note(id) WHERE folded IS NULL AND title IS NOT NULL;
+                WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
+                INSERT INTO note(id, title) SELECT i, 'N' || i FROM n;
+                INSERT INTO note VALUES (20000, NULL, NULL)
+                """
+        )
+        try foldTitles(in: db)
+        #expect(try db.query("SELECT count(*) FROM note WHERE folded = 'n' || id") == [[12_000]])
+        let plan = try db.query(
+            "EXPLAIN QUERY PLAN SELECT id FROM note WHERE folded IS NULL AND title IS NOT NULL LIMIT 5000"
+        )
+        #expect("\(plan)".contains("unfolded"))
     }
 
     func ledgers(_ noteScripts: [String], _ songScripts: [String]) throws -> [SQLiteMigrator] {
-        // Sample 3 of WritingSQLMigrations.md
+        // Sample 4 of WritingSQLMigrations.md
         return [notes, songs]
     }
 

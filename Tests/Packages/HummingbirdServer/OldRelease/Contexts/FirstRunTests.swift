@@ -1,4 +1,5 @@
 import AppMigrationsFleet
+import Synchronization
 import Testing
 
 @testable import NotesService
@@ -18,7 +19,7 @@ extension NotesService {
     }
 }
 
-// Sample 8 of SeveralHosts.md
+// Sample 9 of SeveralHosts.md
 
 @Suite struct FirstRunTests {
     private let helper = OldReleaseTests()
@@ -53,6 +54,28 @@ extension NotesService {
                 #expect(NotesService.bucket == "avatars-test")
             }
         }
+    }
+
+    @Test func `an error whose text differs each time is logged once for each SQLSTATE`() async throws {
+        var texts = Set<String>()
+        for state in ["53100", "53100", "53300"] {
+            try await helper.inNewDatabase { () async throws -> Void in
+                let manager = try await NotesService.firstManager()
+                let error = await #expect(throws: MigrationError.self) {
+                    try await manager.whenMigrating(toVersion: "1.1", in: try await connect()) { db, _ in
+                        let raise = "RAISE EXCEPTION 'process %', pg_backend_pid() USING ERRCODE = '\(state)'"
+                        try await db.query("DO $$ BEGIN \(raise); END $$")
+                    }
+                }
+                let failure = try #require(error)
+                #expect(failure.isTransient)
+                texts.insert("\(try #require(failure.underlyingError))")
+                NotesService.logOnce("Trying again.", failure)
+            }
+        }
+        #expect(texts.count == 3)
+        let reasons = NotesService.logged.withLock { $0 }
+        #expect(reasons.count == 2)
     }
 
     @Test func `an empty database runs everything`() async throws {

@@ -1,1 +1,1 @@
-// Sample 7 of SeveralHosts.md
+// Sample 8 of SeveralHosts.md

@@ -7,3 +7,5 @@ struct PlainService {
 
     // Sample 6 of SeveralHosts.md
 }
+
+// Sample 7 of SeveralHosts.md

@@ -1,1 +1,3 @@
 // Sample 4 of AsynchronousConnections.md
+
+// Sample 5 of AsynchronousConnections.md

@@ -1,8 +1,15 @@
 import AppMigrations
 
 extension SQLError: FileUsingError {
-    /// True if SQLite's result is `SQLITE_FULL` (13), or if the underlying error reports a full disk.
-    package var isDueToFullDisk: Bool { resultCode == 13 || underlyingError?.isDueToFullDisk ?? false }
+    /// True if SQLite's result is `SQLITE_FULL` (13) or `SQLITE_IOERR_SHMSIZE` (4874), or if the underlying
+    /// error reports a full disk.
+    ///
+    /// The second one means that SQLite could not enlarge the `-shm` file of a database in WAL mode. It "may
+    /// indicate that the underlying filesystem volume is out of space" ("Result and Error Codes").
+    package var isDueToFullDisk: Bool {
+        if resultCode == 13 || extendedResultCode == 4874 { return true }
+        return underlyingError?.isDueToFullDisk ?? false
+    }
 
     /// True if SQLite may not write the file or its folder, or if the underlying error reports missing
     /// permissions.

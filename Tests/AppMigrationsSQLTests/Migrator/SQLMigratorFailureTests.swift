@@ -97,6 +97,14 @@ import Testing
         #expect(try tables(in: db) == ["a", "b", "c"])
     }
 
+    @Test func `a shared memory file that can't grow asks the user for room`() {
+        // SQLITE_IOERR_SHMSIZE and SQLITE_IOERR_SHMOPEN
+        for (code, advice) in [(4_874, MigrationAdvice.makeRoom), (4_618, .sendDetails)] {
+            let error = SQLError(.statementFailed, "I/O").with { $0.extendedResultCode = Int32(code) }
+            #expect(MigrationAdvice(after: error) == advice)
+        }
+    }
+
     @Test func `a commit that a reader holds up is undone`() throws {
         let db = try SQLiteConnection(path: folder + "/db")
         try db.query("CREATE TABLE mine(x)")

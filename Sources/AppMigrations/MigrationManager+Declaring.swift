@@ -125,15 +125,12 @@ extension MigrationManager {
         return try await perform(declaration, protecting: paths, run)
     }
 
-    /// Runs `run`, unless `reasonNotToRun` returns a text.
-    ///
-    /// `reasonNotToRun` is called while the lock is held, if the migration is pending. If it returns a text,
-    /// the migration is recorded without an attempt, and the event `finished` has the text as its note.
+    /// Runs `run`, unless there is a reason not to run the migration.
     package func whenMigrating(
         toVersion: String,
         minimumAppVersion: String?,
         protecting paths: [String],
-        unless reasonNotToRun: (PendingMigration) throws -> String?,
+        unless reasonNotToRun: @escaping PendingMigration.ReasonNotToRun,
         run: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         let declaration = try declare(toVersion, outOfOrder: false, minimumAppVersion: minimumAppVersion)
@@ -141,12 +138,12 @@ extension MigrationManager {
         return try perform(declaration, protecting: paths, unless: reasonNotToRun, run)
     }
 
-    /// Runs an asynchronous closure, unless `reasonNotToRun` returns a text.
+    /// Runs an asynchronous closure, unless there is a reason not to run the migration.
     nonisolated(nonsending) package func whenMigrating(
         toVersion: String,
         minimumAppVersion: String?,
         protecting paths: [String],
-        unless reasonNotToRun: (PendingMigration) throws -> String?,
+        unless reasonNotToRun: @escaping PendingMigration.ReasonNotToRun,
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         let declaration = try declare(toVersion, outOfOrder: false, minimumAppVersion: minimumAppVersion)

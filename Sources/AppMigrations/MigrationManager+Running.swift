@@ -6,17 +6,17 @@ extension MigrationManager {
     func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
-        unless reasonNotToRun: (PendingMigration) throws -> String? = { _ in nil },
+        unless reasonNotToRun: PendingMigration.ReasonNotToRun? = nil,
         _ body: (MigrationContext) throws -> Void
     ) throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.endDeclaration() } }
-        var run = makeRun(of: declaration, protecting: paths, caller: .synchronous)
+        var run = makeRun(of: declaration, protecting: paths, unless: reasonNotToRun, caller: .synchronous)
         do throws(MigrationError) {
             if location.isReadOnly {
                 try endReadOnly(declaration)
                 return false
             }
-            while let pause = try run.step(in: declarations, unless: reasonNotToRun) { Platform.pause(pause) }
+            while let pause = try run.step(in: declarations) { Platform.pause(pause) }
             guard let attempt = run.attempt else { return false }
             try run.finish(attempt, closureError: attempt.call(body), in: declarations)
             return true
@@ -31,17 +31,17 @@ extension MigrationManager {
     nonisolated(nonsending) func perform(
         _ declaration: Declarations.Declaration,
         protecting paths: [String],
-        unless reasonNotToRun: (PendingMigration) throws -> String? = { _ in nil },
+        unless reasonNotToRun: PendingMigration.ReasonNotToRun? = nil,
         _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         defer { declarations.withLock { $0.endDeclaration() } }
-        var run = makeRun(of: declaration, protecting: paths, caller: .asynchronous)
+        var run = makeRun(of: declaration, protecting: paths, unless: reasonNotToRun, caller: .asynchronous)
         do throws(MigrationError) {
             if location.isReadOnly {
                 try endReadOnly(declaration)
                 return false
             }
-            while let pause = try run.step(in: declarations, unless: reasonNotToRun) {
+            while let pause = try run.step(in: declarations) {
                 // If the task is cancelled, the sleep ends early, and the next step throws.
                 do { try await Task.sleep(nanoseconds: Platform.nanoseconds(pause)) } catch {}
             }
@@ -56,6 +56,7 @@ extension MigrationManager {
     private func makeRun(
         of declaration: Declarations.Declaration,
         protecting paths: [String],
+        unless reasonNotToRun: PendingMigration.ReasonNotToRun?,
         caller: LockWait.Caller
     ) -> MigrationRun {
         MigrationRun(
@@ -64,6 +65,7 @@ extension MigrationManager {
             keepingReplaced: options.keepsReplacedFiles,
             lockTimeout: options.lockTimeout,
             attemptLimit: options.attemptLimit,
+            unless: reasonNotToRun,
             reporter: reporter,
             caller: caller
         )

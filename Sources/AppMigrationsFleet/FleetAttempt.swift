@@ -44,9 +44,12 @@ final class FleetAttempt: Sendable {
         }
     }
 
-    /// Ends the lease, and saves that the closure has returned or failed.
+    /// Saves how the closure has ended, and ends the lease.
     ///
-    /// If it has failed, its error is thrown. If the lease was lost, nothing is saved.
+    /// If the lease was lost, saves nothing.
+    ///
+    /// - Throws: ``MigrationError`` with `failure` as its cause, if the closure has failed; with the code
+    ///   `leaseLost`, if the lease was lost.
     func finish(_ failure: (any Error)?) async throws(MigrationError) {
         let failure = failure.map(withServerMessage)
         if let loss = await holder.stopRenewing() { throw leaseLost(loss, failure: failure) }
@@ -86,8 +89,8 @@ final class FleetAttempt: Sendable {
 
     /// Says how the closure ended on a host that has lost its lease.
     ///
-    /// A host that was suspended finds its connection closed, or its transaction ended by the server. That is
-    /// no reason to worry if the transaction is one of this library, so the sentence says so.
+    /// A host that was suspended finds its connection closed, or its transaction ended by the server. If this
+    /// library had begun the transaction (`hasConnection`), that is harmless, and the sentence says so.
     private func sentence(aboutClosure failure: any Error) -> Message {
         guard holder.hasConnection, let failure = failure as? SQLError, Self.isOfLostTransaction(failure)
         else {
@@ -108,6 +111,8 @@ final class FleetAttempt: Sendable {
         }
         // idle_in_transaction_session_timeout
         if state == "25P03" { return true }
+        // Class 08 is about connections. A code that begins with 57P means that the server shuts down, or
+        // that an operator has ended the connection.
         return failure.isTransient && ["08", "57P"].contains { state.hasPrefix($0) }
     }
 

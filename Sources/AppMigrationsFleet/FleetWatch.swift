@@ -3,11 +3,12 @@ internal import AppMigrationsSQL
 
 /// Watches over the statements of one attempt, so that each of them ends even if its connection goes silent.
 ///
-/// Every few seconds, it asks the store's server about the process that runs the statement. If the statement
-/// waits for a lock, an event names the transaction that has the lock. After that it asks once in each length
-/// of a lease, while the statement waits. Once in each length of a lease it also checks whether the statement
-/// is still running. If the server has no such process, no answer will come, and the statement is given up.
-/// After the task was cancelled, a statement is given up when half the length of a lease is over.
+/// - Every few seconds, it asks the store's server what the statement's process waits for. If another
+///   transaction has the lock, it sends an event. After that, it asks only once in each length of a lease.
+/// - Once in each length of a lease, it checks that the server still runs the statement. If not, no answer
+///   will come, and it gives the statement up.
+/// - If the task is cancelled, the statement has half the length of a lease (`deadline.limit`) to end. Then it
+///   is given up.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// Whether the store's role may see the processes and statements of each server.
@@ -41,8 +42,11 @@ final class FleetWatch: AnswerWatch {
     private var deadline: Deadline { holder.repository.deadline }
     private var clock: FleetClock { deadline.clock }
 
-    /// The transaction that the last failed statement was waiting for, when the server was last asked about
-    /// it.
+    /// The transaction that a failed statement was waiting for, when the server was last asked.
+    ///
+    /// If the server has named none for the last failed statement, this is the transaction that it named for
+    /// an earlier one. A script tries a statement again and again, and each try may be too short for a
+    /// question.
     var blocker: String? { waits.withLock { $0.blockerOfFailure } }
 
     /// The note of the event `finished`, if the closure called migrators and none of them ran a file.
@@ -206,8 +210,8 @@ extension FleetWatch {
     ) async throws -> Bool {
         guard let statementContext, let server = statementContext.process?.start else { return false }
         let visibility = visibilities.withLock { $0[server] }
-        // A statement outside of a transaction is recognized by its text, so its text has to be visible.
-        // Each such statement follows a transaction, for which the server was asked.
+        // A long statement has no transaction, and is recognized by the comment at its start. So its text has
+        // to be visible. It follows a transaction, for which the server was asked.
         if case .longStatement = statementContext { return visibility == .statements }
         if let visibility { return visibility != .nothing }
         guard let store = holder.repository.postgres else { return false }
@@ -245,7 +249,7 @@ extension FleetWatch {
             return SQLError(.closed, "There was no answer within \(limit), so the connection was given up")
         }
         guard isVisible, let store = holder.repository.postgres else { return nil }
-        var isMissing = false
+        var wasMissing = false
         var pause = timeToFirstQuestion
         var timeToCheck = holder.lease.length
         while true {
@@ -264,13 +268,14 @@ extension FleetWatch {
                 }
                 if !isCheck { continue }
                 if let found, isInClosure || !found.isIdle {
-                    isMissing = false
+                    wasMissing = false
                     continue
                 }
-                // The statement may have ended a moment ago, with its answer on the way. So it has to be
-                // missing twice.
-                if case .longStatement = statementContext, !isMissing {
-                    isMissing = true
+                // A long statement that has just ended is missing, too, although its answer is on the way. So
+                // two checks in a row must not find it. The process of a transaction is found by its number,
+                // which it keeps after a statement has ended.
+                if case .longStatement = statementContext, !wasMissing {
+                    wasMissing = true
                     continue
                 }
                 if found != nil { return .unanswered(by: process) }
@@ -287,8 +292,8 @@ extension FleetWatch {
     /// less after a lock was not available.
     ///
     /// A script tries again and again to lock a table, and each try is short. The server shows the
-    /// transaction that has locked the table only during such a try. So if the tries have failed for some
-    /// seconds, the server is asked after half a second already.
+    /// transaction that has locked the table only during such a try. So a few seconds after the first try has
+    /// failed, the server is asked about each try after half a second already.
     private var timeToFirstQuestion: Duration {
         let time = holder.repository.timeToAskForBlocker
         guard let firstFailure = waits.withLock({ $0.firstFailure }) else { return time }
@@ -313,11 +318,13 @@ extension FleetWatch {
     ) async throws -> ProcessState? {
         let (condition, text): (String, String) =
             switch statementContext {
+            // Nothing can be found, but the query has to use its first parameter.
             case .outsideTransaction: ("false AND $1::text IS NULL", "")
             case .transaction(let process): ("pid::text = $1::text", process.number)
             case .longStatement(let comment, _): ("left(query, length($1::text)) = $1::text", comment)
             }
-        // A prepared transaction has the number 0.
+        // For a prepared transaction, which has no process, `pg_blocking_pids` returns 0. Several processes
+        // may have a long statement's comment in their last statement, so the active one is taken.
         let sql = """
             SELECT CASE WHEN state IS NULL THEN 'hidden' WHEN state LIKE 'idle%' AND
             clock_timestamp() - state_change > interval '\(time.wholeMilliseconds) ms' THEN 'idle' ELSE 'active' END, (

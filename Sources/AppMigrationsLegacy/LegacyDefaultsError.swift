@@ -1,14 +1,17 @@
 import AppMigrations
 public import Foundation
 
-/// Why a version of the old library could not be read or saved.
+/// Why the version that the old library recorded could not be read or saved.
 ///
-/// ``description`` names the key, its value and the place, and says what to do.
+/// ``description`` names the key, its value and the place, and says what to do. How you get this error depends
+/// on where it occurs:
 ///
-/// If this error is thrown in `firstRun:`, you get a `MigrationError` with the code `firstRunFailed` and this
-/// error as its `underlyingError`. If it is thrown in a declaration, the code is `migrationFailed`. But after
-/// the migration has been recorded, the declaration throws only the code ``Code/notSaved``, and this error
-/// itself. A key that can't be read is then reported by the event `oldVersionNotRaised`.
+/// - In `firstRun:`, you get a `MigrationError` with the code `firstRunFailed` and this error as its
+///   `underlyingError`.
+/// - In the declaration of a pending migration, the code is `migrationFailed`, and the closure wasn't called.
+/// - In the declaration of a migration that is recorded, you get this error itself, with the code
+///   ``Code/notSaved``. If the keys can't be read, nothing is thrown, and the event `oldVersionNotRaised` is
+///   sent.
 public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
     /// The kind of error.
     ///
@@ -21,10 +24,10 @@ public struct LegacyDefaultsError: Error, Sendable, CustomStringConvertible {
     /// The whole text: what happened, where, and what to do.
     public let description: String
 
-    /// The error of reading, decoding or writing the file, if the keys are in a file.
+    /// The error of the file operation that failed; `nil` if no file operation of this library failed.
     ///
-    /// If the keys are in user defaults, it is always `nil`: the system says only that it couldn't save them,
-    /// and not why. It is also `nil` if the file is a property list but not a dictionary.
+    /// It is always `nil` for a suite, and for `LegacyManager.Defaults.standard` on Apple's systems: they say
+    /// that the keys couldn't be saved, and not why.
     public let underlyingError: (any Error)?
 
     init(code: Code, key: String?, description: String, underlyingError: (any Error)? = nil) {
@@ -54,13 +57,13 @@ extension LegacyDefaultsError {
 
         /// The suite or the file with the keys can't be read.
         ///
+        /// On Linux, it is also thrown if Foundation can't save values that this process has changed with
+        /// `UserDefaults`, because the file doesn't contain them.
+        ///
         /// Nothing was changed.
         public static var unreadable: Code { Code(description: "unreadable") }
 
         /// A version could not be saved for users who go back to an older release.
-        ///
-        /// On Linux, it is also thrown if this process has changed values with `UserDefaults` that Foundation
-        /// can't save.
         ///
         /// If it is thrown after a migration has been recorded, the migration stays recorded, and the next
         /// start tries to save the version again. If it is the cause of a `migrationFailed`, the closure
@@ -117,7 +120,7 @@ extension LegacyDefaultsError {
             : "which is above \(lastRelease), the last release with the old library"
         let message = """
             The key "\(key)" in \(defaults) has the value "\(text)", \(problem). The value was not changed. In \
-            resolvingVersion:, return the version of the data that has this value.
+            resolvingVersion:, return the version of the data for this value.
             """
         return LegacyDefaultsError(code: .unknownVersion, key: key, description: message)
     }
@@ -150,7 +153,7 @@ extension LegacyDefaultsError {
             or changed. Check that the disk has free space, and that this process can write its preferences, and start the app \
             again.
             """
-        return LegacyDefaultsError(code: .notSaved, key: nil, description: text)
+        return LegacyDefaultsError(code: .unreadable, key: nil, description: text)
     }
     #endif
 
@@ -189,7 +192,7 @@ extension LegacyDefaultsError {
         return LegacyDefaultsError(code: .notSaved, key: key, description: text, underlyingError: cause)
     }
 
-    /// This error, if the migration had been recorded before its key was saved.
+    /// This error, with a sentence that the migration is recorded, for a key that can't be saved after that.
     var afterRecord: LegacyDefaultsError {
         let text = "\(description) The migrations that have run are recorded and won't be repeated."
         return LegacyDefaultsError(

@@ -17,9 +17,10 @@ extension LegacyManager {
         ///
         /// An app extension has its own user defaults, which don't contain these keys.
         ///
-        /// On Linux, Foundation keeps them in the file `~/.config/<program>.plist`. `standard` reads and
-        /// writes this file itself, like ``file(at:)``. Foundation empties the file before it writes it
-        /// again, so that a process that is killed at that moment loses all preferences.
+        /// On Linux, Foundation keeps them in the file `~/.config/<program>.plist`, or in the folder that
+        /// `XDG_CONFIG_HOME` names. This library reads and writes the file itself, as with ``file(at:)``.
+        /// Foundation would empty the file before it writes it again, and a process that is killed at that
+        /// moment would lose all preferences.
         public static var standard: Defaults { Defaults(place: .standard) }
 
         /// A suite of the user defaults to which your app has copied the keys, for example the suite of an
@@ -32,7 +33,7 @@ extension LegacyManager {
         /// with the data, and a simulated crash also leaves the keys as they are at that moment.
         ///
         /// A new file is written and renamed, so the file is complete at every moment. Two processes that
-        /// write at the same time can lose each other's keys. A damaged or empty file is an error.
+        /// write at the same time can lose each other's keys. A file that is damaged or empty is an error.
         /// If the file doesn't exist, there are no keys. The file and its folder are created when the first
         /// key is written.
         public static func file(at path: String) -> Defaults { Defaults(place: .file(path)) }
@@ -70,6 +71,8 @@ extension LegacyManager.Defaults {
     }
 
     /// The path of the property list, if this library reads and writes it itself.
+    ///
+    /// Before it returns, the file has the values that this process has changed with `UserDefaults`.
     private var filePath: String? {
         get throws(LegacyDefaultsError) {
             switch place {
@@ -79,8 +82,8 @@ extension LegacyManager.Defaults {
                 #if canImport(Darwin)
                 return nil
                 #else
-                // This writes the file only if this process has changed a value with `UserDefaults`. Until
-                // then, such a value is in memory alone.
+                // Values that this process has changed with `UserDefaults` may be in memory only. If there
+                // are none, `synchronize` writes nothing.
                 if !UserDefaults.standard.synchronize() { throw .unsavedDefaults(in: self) }
                 return try preferencesFile
                 #endif
@@ -91,8 +94,8 @@ extension LegacyManager.Defaults {
     #if !canImport(Darwin)
     /// The file in which Foundation keeps `UserDefaults.standard`, except on Apple's systems.
     ///
-    /// The file has the name of the bundle, or that of the executable file, which isn't the name of a link
-    /// with which the program was started.
+    /// The file is named after the bundle identifier. Without one, it is named after the executable file. If
+    /// the program was started through a link, that is the file to which the link leads.
     private var preferencesFile: String {
         get throws(LegacyDefaultsError) {
             var folder = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? ""
@@ -155,7 +158,9 @@ extension LegacyManager.Defaults {
         }
     }
 
-    /// Writes a new file with the owner and the permissions of the old one, and renames it.
+    /// Writes a new file with the permissions of the old one, and renames it.
+    ///
+    /// If root does this, the new file gets the owner of the old one, or that of the folder.
     ///
     /// Foundation's `.atomic` doesn't keep the permissions on Linux. But a preferences file may be private.
     /// The new file has a unique name, because two processes may write at the same time.

@@ -40,9 +40,10 @@ public struct LegacyManager: Sendable {
     let defaults: Defaults
     private let resolve: @Sendable (_ text: String) throws -> String?
 
-    /// Set when an event has reported that the keys can't be read, so that an app with many declarations
-    /// gets one event and not one for each of them.
-    let hasReportedUnreadableKeys = OneTimeFlag()
+    /// Lets only the first of many declarations report that the keys can't be read.
+    ///
+    /// Copies of this struct share it.
+    let reportOfUnreadableKeys = OneTimeFlag()
 
     /// Describes where the old library recorded its state; nothing is read yet.
     ///
@@ -67,7 +68,9 @@ public struct LegacyManager: Sendable {
         self.resolve = resolve
     }
 
-    /// The version up to which the old library has migrated; `nil` if it never ran here.
+    /// The version up to which the old library has migrated; `nil` if it recorded none.
+    ///
+    /// MTMigration may have recorded only the version of the app. In this case, it is also `nil`.
     ///
     /// The keys are read again at each call. MFMigrationManager 1.0 stores two versions: that of the release
     /// that was installed first, and that of the last migration. The higher one is used, as in
@@ -87,10 +90,10 @@ public struct LegacyManager: Sendable {
     ///   - isUnlocked: Pass false if the device possibly hasn't been unlocked since it was switched on.
     ///     Until it is unlocked, the user defaults look empty, and existing data would be treated as a fresh
     ///     install.
-    ///   - withoutKeys: The value to use if the old library never ran here. It is evaluated only in that
-    ///     case. Look for the app's data in this expression. A preferences file that is damaged or empty also
-    ///     looks as if the old library never ran, because Foundation doesn't report the damage. And earlier
-    ///     releases of your app may have written data without the old library.
+    ///   - withoutKeys: The value to use if the old library recorded nothing. It is evaluated only in that
+    ///     case. Look for the app's data in this expression, for two reasons. Earlier releases of your app
+    ///     may have written data without the old library. And if Foundation reads the preferences (on Apple's
+    ///     systems, and from a suite), a damaged or empty file looks as if nothing was recorded.
     /// - Returns: One of these:
     ///   - `existingData(at:)` with the version that the old library recorded, so that everything after it
     ///     runs.
@@ -120,6 +123,8 @@ public struct LegacyManager: Sendable {
     ///   `unreadable` or `notSaved`.
     public func reset(to version: String) throws {
         let version = try AppVersion(parsing: version)
+        // MFMigrationManager 1.0 uses the higher one of two keys, so both are set. A key that doesn't exist
+        // isn't created, except for the first.
         let others = try library.versionKeys.dropFirst().filter { try defaults.value(forKey: $0) != nil }
         for key in [library.lastRunKey] + others { try defaults.set(version.description, forKey: key) }
     }
@@ -154,7 +159,8 @@ extension LegacyManager {
     func raiseOldVersion(from oldVersion: AppVersion?, to version: AppVersion) throws {
         if version.exceeds(lastRelease) { return }
         if let oldVersion, oldVersion >= version { return }
-        // The keys of early versions of the library are written only if such a version was used.
+        // The keys of early versions of the library are written only if such a version was used. The key of
+        // the first installed release stays as it is, because the higher key counts.
         let others = try library.otherLastRunKeys.filter { try defaults.value(forKey: $0) != nil }
         for key in [library.lastRunKey] + others { try defaults.set(version.description, forKey: key) }
     }

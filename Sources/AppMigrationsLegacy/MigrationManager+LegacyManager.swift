@@ -25,12 +25,12 @@ extension MigrationManager {
     ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:)`.
     ///     Releases with the old library don't know it.
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
-    ///     `whenMigrating(toVersion:)`. If the process died in the closure, the next start restores them. An
-    ///     older release may have run the migration before that start. The restore undoes its work on these
-    ///     files, and everything that the user did to them with that release. So the old library's version is
-    ///     set back, `run` is called again, and so are the closures of later migrations that the older
-    ///     release has run. What an older release does after the restore isn't undone and isn't repeated. The
-    ///     option `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
+    ///     `whenMigrating(toVersion:)`. After a crash, the next start of this release restores them. Before
+    ///     that start, the user may have used an older release, which may have run this migration and later
+    ///     ones. The restore undoes everything that this release and the user did to these files. So the old
+    ///     library's version is set back, and the closures of these migrations are called again. What an
+    ///     older release does after the restore is kept. The option
+    ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of `whenMigrating(toVersion:)`. If the migration is pending and the old version
@@ -127,9 +127,10 @@ extension MigrationManager {
     ///
     /// Does nothing if this manager only plans or is read-only.
     ///
-    /// If the keys can't be read, sends an event and changes no key. Here the keys no longer decide whether
-    /// a closure runs. If this threw, a key that an older release writes later, for example a hotfix with a
-    /// version above `lastRelease`, would stop an app whose data is finished, at every start.
+    /// If the keys can't be read, sends an event and changes no key. It doesn't throw, because the migration
+    /// is recorded, and the keys decide nothing any more. For example, a hotfix of an old release may write a
+    /// version above `lastRelease`. An error would then stop the app at every start, although its data is in
+    /// order.
     private func updateOldVersion(to text: String, in old: LegacyManager) throws {
         let version = try AppVersion(parsing: text)
         guard recordsMigrations, lastRunVersion >= version else { return }
@@ -138,7 +139,7 @@ extension MigrationManager {
         } catch let error as LegacyDefaultsError where error.code == .notSaved {
             throw error.afterRecord
         } catch {
-            if old.hasReportedUnreadableKeys.set() {
+            if old.reportOfUnreadableKeys.set() {
                 send(.oldVersionNotRaised, version: version, note: "\(error)")
             }
         }
@@ -152,10 +153,10 @@ extension LegacyManager {
     /// version that has run here. Otherwise an older release might find no version, if the closure fails and
     /// the user goes back. MFMigrationManager would then treat the data as new.
     ///
-    /// If protected files were restored in a later start, an older release may have run this migration and
-    /// later ones before the restore, which has undone their work on these files. So this sets the old
-    /// library's version back to `previousVersion`, without reading it: a text in the keys that can't be
-    /// understood must not lead to another decision.
+    /// If `isRestored` is true, a restore may have undone what an older release did to protected files. So the
+    /// old library's version is set back to `previousVersion`, and the migration runs. The keys aren't read
+    /// before that, because a text that can't be understood must not change this decision. Nothing is set if
+    /// `previousVersion` is above `lastRelease`, because no old release knows such a version.
     fileprivate func reasonNotToRun(_ migration: PendingMigration) throws -> String? {
         let previous = migration.previousVersion
         if migration.isRestored {

@@ -101,21 +101,21 @@ import Testing
                 "1.2b3",
                 """
                 The key "\(lastKey)" in PLACE has the value "1.2b3", which isn't a version. The value was not changed. \
-                In resolvingVersion:, return the version of the data that has this value.
+                In resolvingVersion:, return the version of the data for this value.
                 """
             ),
             (
                 "",
                 """
                 The key "\(lastKey)" in PLACE has the value "", which isn't a version. The value was not changed. \
-                In resolvingVersion:, return the version of the data that has this value.
+                In resolvingVersion:, return the version of the data for this value.
                 """
             ),
             (
                 "3.6",
                 """
                 The key "\(lastKey)" in PLACE has the value "3.6", which is above 3.5, the last release with the old library. \
-                The value was not changed. In resolvingVersion:, return the version of the data that has this value.
+                The value was not changed. In resolvingVersion:, return the version of the data for this value.
                 """
             ),
         ]

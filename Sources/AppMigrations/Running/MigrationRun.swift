@@ -8,6 +8,7 @@ struct MigrationRun: ~Copyable {
     private let paths: [String]
     private let keepsReplacedFiles: Bool
     private let attemptLimit: Int?
+    private let reasonNotToRun: PendingMigration.ReasonNotToRun?
     private let reporter: Reporter
     private var wait: LockWait
 
@@ -20,6 +21,7 @@ struct MigrationRun: ~Copyable {
         keepingReplaced keepsReplacedFiles: Bool,
         lockTimeout: Duration?,
         attemptLimit: Int?,
+        unless reasonNotToRun: PendingMigration.ReasonNotToRun?,
         reporter: Reporter,
         caller: LockWait.Caller
     ) {
@@ -27,34 +29,38 @@ struct MigrationRun: ~Copyable {
         self.paths = paths
         self.keepsReplacedFiles = keepsReplacedFiles
         self.attemptLimit = attemptLimit
+        self.reasonNotToRun = reasonNotToRun
         self.reporter = reporter
         wait = LockWait(reporter, version: declaration.version, timeout: lockTimeout, caller: caller)
     }
 
     /// Tries to take the lock, and if it has the lock, decides whether to begin an ``attempt``.
     ///
-    /// If the migration is pending, this calls `reasonNotToRun`. If that returns a text, the migration is
-    /// recorded without an attempt, and the text is the note of the event `finished`.
-    ///
     /// - Returns: How long to wait before the next step; `nil` if the lock was taken, so that no step is
     ///   left.
-    mutating func step(
-        in declarations: borrowing Guarded<Declarations>,
-        unless reasonNotToRun: (PendingMigration) throws -> String?
-    ) throws(MigrationError) -> Duration? {
+    mutating func step(in declarations: borrowing Guarded<Declarations>) throws(MigrationError) -> Duration? {
         guard let lock = try wait.step() else { return wait.pause }
         let locked = try LockedState(lock, reporter: reporter)
-        // The limit of attempts is checked later, because it is only for migrations that have to run.
-        let decision = try decide(in: locked, declarations, attemptLimit: nil)
-        defer { Self.update(declarations, from: locked) }
-        if case .run(let attempted) = decision,
-            let note = try note(of: attempted, under: locked, from: reasonNotToRun)
-        {
-            try recordWithoutRunning(attempted, note: note, under: locked)
-            return nil
+        if try !isRecordedWithoutRunning(under: locked, in: declarations) {
+            try begin(under: locked, in: declarations)
         }
-        try begin(under: locked, in: declarations)
         return nil
+    }
+
+    /// If there is a reason not to run the migration, records it without an attempt, and returns true.
+    private func isRecordedWithoutRunning(
+        under locked: LockedState,
+        in declarations: borrowing Guarded<Declarations>
+    ) throws(MigrationError) -> Bool {
+        guard let reasonNotToRun else { return false }
+        // Decide without the limit of attempts: a migration that doesn't have to run is recorded even if the
+        // limit is reached. `begin` decides again, with the limit.
+        let decision = try decide(in: locked, declarations, attemptLimit: nil)
+        guard case .run(let attempted) = decision else { return false }
+        defer { Self.update(declarations, from: locked) }
+        guard let note = try ask(reasonNotToRun, about: attempted, under: locked) else { return false }
+        try recordWithoutRunning(attempted, note: note, under: locked)
+        return true
     }
 
     /// Decides whether the closure has to run, with the state that was read while the lock is held.
@@ -83,6 +89,7 @@ struct MigrationRun: ~Copyable {
     ) throws(MigrationError) {
         let version = declaration.version
         let decision = try decide(in: locked, declarations, attemptLimit: attemptLimit)
+        defer { Self.update(declarations, from: locked) }
         let state = try locked.existing()
         guard case .run(let attempted) = decision else {
             let next = declarations.withLock {
@@ -109,11 +116,15 @@ struct MigrationRun: ~Copyable {
         self.attempt = attempt
     }
 
-    /// Asks for the reason why a pending migration doesn't have to run; `nil` if it has to run.
-    private func note(
-        of attempted: AttemptedMigration,
-        under locked: LockedState,
-        from reasonNotToRun: (PendingMigration) throws -> String?
+    /// Asks for the reason why a pending migration doesn't have to run.
+    ///
+    /// If its files had been restored, also saves that this was taken into account.
+    ///
+    /// - Returns: The reason; `nil` if the migration has to run.
+    private func ask(
+        _ reasonNotToRun: PendingMigration.ReasonNotToRun,
+        about attempted: AttemptedMigration,
+        under locked: LockedState
     ) throws(MigrationError) -> String? {
         let state = try locked.existing()
         let version = attempted.version
@@ -129,7 +140,7 @@ struct MigrationRun: ~Copyable {
         } catch {
             throw .failed(version, in: locked.location, attempt: attempted.attempts, because: error)
         }
-        // From now on, what an older release records is right.
+        // What an older release records from now on can be trusted again.
         if isRestored {
             try locked.save(
                 state.forgettingRestore(of: version),
@@ -193,6 +204,7 @@ struct MigrationRun: ~Copyable {
         let error = attempt == nil ? failure.completed(declaring: declaration.version) : failure
         declarations.withLock { $0.close(error) }
         guard let event = attempt?.event(.failed, error: error) else { return error }
+        // This releases the lock, because the attempt has the last reference to it.
         attempt = nil
         reporter.send(event)
         return error

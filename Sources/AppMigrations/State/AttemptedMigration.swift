@@ -1,14 +1,16 @@
-/// The attempts so far to run one migration that hasn't been recorded as applied yet.
+/// A migration that isn't recorded as applied yet, with the count of its attempts.
 package final class AttemptedMigration: Sendable {
     package let version: AppVersion
 
     /// The number of attempts.
+    ///
+    /// In a decision to run the migration, it includes the attempt that is about to begin.
     package let attempts: Int
 
     /// How many processes of version `appVersion` of the app crashed during an attempt.
     ///
-    /// The count is set to zero when an attempt saves a checkpoint that differs from the checkpoint with
-    /// which the attempt began.
+    /// ``MigrationState/withCheckpoint(_:progress:comparedWith:)`` sets it to zero when an attempt gets
+    /// further than the attempts before it.
     package let deaths: Int
 
     /// The version of the app that made the latest attempt.
@@ -23,10 +25,11 @@ package final class AttemptedMigration: Sendable {
     /// In that case, the migration hasn't changed the data.
     package let isCopying: Bool
 
-    /// True if a later start restored the protected files, and no attempt has begun since.
+    /// True from the time when a start has restored the protected files of an earlier attempt, until the next
+    /// attempt begins, or until a ``PendingMigration/ReasonNotToRun`` was asked.
     ///
     /// An older release of the app may have written to the files before the restore. So what that release
-    /// recorded elsewhere, for example in the user defaults, may be wrong now.
+    /// recorded elsewhere, for example in the user defaults, may be wrong.
     let isRestored: Bool
 
     package init(

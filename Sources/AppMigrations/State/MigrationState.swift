@@ -174,12 +174,13 @@ extension MigrationState {
 
     /// Returns the state with a new checkpoint of the running attempt.
     ///
-    /// `initial` is the attempt as it was when it began. If the new checkpoint differs from the checkpoint of
-    /// `initial`, the closure has made progress, so its count of crashes is set to zero.
+    /// The text is compared with the checkpoint of `initial`, which is the attempt as it was when it began. If
+    /// it differs, the closure got further, and its count of crashes becomes zero. If it is the same, the
+    /// count becomes that of `initial` again.
     ///
-    /// The new checkpoint isn't compared with the previous checkpoint of the same attempt. A closure may
-    /// start over in each attempt, save the same checkpoints, and crash. That is a crash loop, so its crashes
-    /// must still be counted.
+    /// It isn't compared with the previous checkpoint of the same attempt. A closure may start over in each
+    /// attempt, reach the same checkpoint, and crash. At that checkpoint, the count of crashes is back, so
+    /// such a crash loop ends at the limit.
     ///
     /// If `progress` is `nil`, the progress of the previous checkpoint is kept.
     package func withCheckpoint(

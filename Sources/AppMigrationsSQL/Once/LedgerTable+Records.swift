@@ -1,12 +1,13 @@
 extension LedgerTable {
-    /// True if this library records in a table of SQLite what has run.
+    /// True if this library records in this table of SQLite which migrations have run.
     ///
-    /// With `ledger:`, such a table can have any name, and is recognized by its columns. A table that has
-    /// only the column `version`, or only `version` and `name`, may also be a table of the app. So it counts
-    /// only if it is named `schema_migrations`.
-    package static func isRecord(_ table: SchemaObject, in db: some SQLConnection) throws(SQLError) -> Bool {
+    /// - A table named `schema_migrations` or `app_migrations` always is such a table.
+    /// - With `ledger:`, it can have any name, and is recognized by its columns.
+    /// - The column `version` alone, or only with `name`, isn't enough, because such a table may belong to
+    ///   the app.
+    package static func isLedger(_ table: SchemaObject, in db: some SQLConnection) throws(SQLError) -> Bool {
         if [SQLName("schema_migrations"), SQLName("app_migrations")].contains(table.name) { return true }
-        // SQLite needs the module of a virtual table to read its columns.
+        // The columns of a virtual table can't be read without its module.
         if table.isVirtual { return false }
         var columns = Set<String>()
         let name = SQLValue.text(table.name.text)

@@ -54,7 +54,7 @@ extension SModelTracker {
         for object in objects where object.kind == .table && !object.name.isInternal {
             if shadowTables.contains(object) { continue }
             if object.name.text.lowercased().hasPrefix("_smodel") { continue }
-            if try !LedgerTable.isRecord(object, in: db) { tables.append(object) }
+            if try !LedgerTable.isLedger(object, in: db) { tables.append(object) }
         }
         return tables
     }

@@ -1,19 +1,19 @@
 import AppMigrationsSQL
 
-/// A trigger that fills virtual tables, itself or through the triggers of views, without its statements that
-/// write to other tables.
+/// A trigger that writes to a virtual table, directly or through a view.
 struct FillingTrigger {
-    /// The `CREATE` statement.
+    /// The `CREATE` statement, with only those statements of the trigger that write to such a table or view,
+    /// and the queries.
     let sql: String
     /// True if all statements of the trigger are in ``sql``.
     let isComplete: Bool
 
-    /// The virtual tables, and the views with an INSTEAD OF trigger that fills one, itself or through another
-    /// view.
+    /// The virtual tables, and the views whose INSTEAD OF triggers write to one of them or to such a view.
     static func destinations(among objects: [SchemaObject]) -> Set<SQLName> {
         var destinations = Set(objects.filter(\.isVirtual).map(\.name))
         let views = Set(objects.filter { $0.kind == .view }.map(\.name))
         let triggers = objects.filter { $0.kind == .trigger && views.contains($0.table) }
+        // A view may write to a view that is found after it, so repeat this until no view is added.
         var count = 0
         while destinations.count > count {
             count = destinations.count
@@ -31,7 +31,8 @@ struct FillingTrigger {
         let statements = tokens.statementsOfTrigger
         let targets = statements.map(tokens.target)
         if !targets.contains(where: { $0.map(destinations.contains) == true }) { return nil }
-        // A statement without a target is a query. It may end the trigger with RAISE(IGNORE).
+        // A statement without a target is a query. Keep it, because it may end the trigger with
+        // RAISE(IGNORE).
         let kept = zip(statements, targets).filter { $1.map(destinations.contains) ?? true }.map(\.0)
         isComplete = kept.count == statements.count
         if isComplete {
@@ -52,7 +53,8 @@ extension SQLTokens {
     ///
     /// SQLite stores a trigger from `CREATE TRIGGER name` to `END`.
     fileprivate var statementsOfTrigger: [Range<Int>] {
-        // BEGIN is also allowed as a name, but no name is followed by the first word of a statement.
+        // The name of the trigger, after `CREATE TRIGGER`, may be BEGIN. Other names may be BEGIN too, but
+        // none of them is followed by the first word of a statement.
         let begin = tokens.indices.dropFirst(3).first { index in
             let verbs: [StaticString] = ["INSERT", "REPLACE", "UPDATE", "DELETE", "SELECT", "WITH", "VALUES"]
             return isWord(index, "BEGIN") && verbs.contains { isWord(index + 1, $0) }

@@ -3,7 +3,8 @@ import Foundation
 
 /// Compares two folders file by file.
 ///
-/// Only the contents count, not dates, modes or owners.
+/// Only the contents count, not dates, modes or owners. The state files of managers are left out, whatever the
+/// rules are: an app usually keeps its state in the folder of its data, so a fixture contains it.
 struct FolderComparison: Sendable {
     let rules: [ComparisonRule]
 
@@ -14,8 +15,10 @@ struct FolderComparison: Sendable {
     }
 
     func differences(of found: String, from expected: String) throws -> [Difference] {
-        let foundEntries = try FolderFiles.entries(in: found)
-        let expectedEntries = try FolderFiles.entries(in: expected)
+        let foundItems = try ComparedItems(in: found)
+        let expectedItems = try ComparedItems(in: expected)
+        let foundEntries = foundItems.entries(comparedWith: expectedItems)
+        let expectedEntries = expectedItems.entries(comparedWith: foundItems)
         let paths = Set(foundEntries.keys).union(expectedEntries.keys)
         return try paths.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.compactMap { path in
             let rule = rules.first { $0.pattern.matches(path) }

@@ -39,7 +39,7 @@ extension RehearsalStage {
     func followUps(of jump: ActiveRun) throws -> [Scenario] {
         let point = jump.scenario.point
         var scenarios: [Scenario] = []
-        let steps = releases(after: startVersions[point]).filter { version in
+        let steps = releasesWithLibrary(after: startVersions[point]).filter { version in
             // Releases below `upgradesFrom` are left out, because the app no longer upgrades their data.
             oldest.map { version >= $0 } ?? true
         }
@@ -80,10 +80,12 @@ extension RehearsalStage {
     /// The release is the newest one that has the library. Its `firstRun:` had returned `.freshInstall`. So
     /// after the update, the newer migrations run on an empty folder.
     private func interruptedInstalls(at point: Int) -> [Scenario] {
-        guard rehearsal.startingPoints[point].kind == .freshInstall, let adoption else { return [] }
-        // The current release refuses the state of a release below `upgradesFrom:`.
-        let first = max(adoption, oldest ?? adoption)
-        guard let release = releases(after: nil).dropLast().last(where: { $0 >= first }) else { return [] }
+        guard rehearsal.startingPoints[point].kind == .freshInstall, adoption != nil else { return [] }
+        let release = releasesWithLibrary(after: nil).dropLast().last { version in
+            // The current release refuses the state of a release below `upgradesFrom:`.
+            oldest.map { version >= $0 } ?? true
+        }
+        guard let release else { return [] }
         return [Scenario(kind: .interruptedInstall(release), point: point, launches: [current])]
     }
 
@@ -92,9 +94,7 @@ extension RehearsalStage {
     /// Because of a `minimumAppVersion:`, the older release must no longer change the data.
     private func olderReleases(after jump: ActiveRun) throws -> [Scenario] {
         let point = jump.scenario.point
-        // A release without the library doesn't know the minimum app version, and no run can show what it
-        // would write.
-        let releases = releases(after: nil).dropLast().filter { $0 >= adoption ?? $0 }
+        let releases = releasesWithLibrary(after: nil).dropLast()
         guard let oldestRelease = releases.first else { return [] }
         // Reads the minimum app version from the state, as the oldest release would.
         let manager = try MigrationManager(
@@ -109,11 +109,16 @@ extension RehearsalStage {
         }
     }
 
-    /// The releases after `start`: each declared version, each starting point's version, and the current one.
-    private func releases(after start: AppVersion?) -> [AppVersion] {
+    /// The releases after `start`, from the first release with this library on: that release, each declared
+    /// version, each starting point's version, and the current version.
+    ///
+    /// Earlier releases are left out, because no run can show what they would do: they don't call the app's
+    /// declarations, and don't know a minimum app version.
+    private func releasesWithLibrary(after start: AppVersion?) -> [AppVersion] {
         var releases: [AppVersion] = []
-        for version in (declared + startVersions.compactMap(\.self)).sorted()
-        where releases.last != version && version < current {
+        let candidates = declared + startVersions.compactMap(\.self) + [adoption].compactMap(\.self)
+        for version in candidates.sorted()
+        where releases.last != version && version < current && version >= adoption ?? version {
             if start.map({ $0 < version }) ?? true { releases.append(version) }
         }
         return releases + [current]

@@ -95,6 +95,58 @@ struct ComparisonTests {
         #expect(texts.contains("`\(name)` exists, but shouldn't.") != isIgnored, "\(texts)")
     }
 
+    @Test(
+        arguments: [
+            ("Site.migrations.json", true), ("Site.migrations.json.tmp", true),
+            ("Site.migrations.lock", true),
+            ("migrations/Site.migrations.json", true), ("v2/migrations/Other.migrations.lock", true),
+            ("Site.migrations.snapshot/0/list.txt", true), ("Site.migrations.snapshot-2/0/list.txt", true),
+            ("Site.migrations.kept-20261121T035428Z/0/list.txt", true),
+            ("Site.migrations.forgotten-20261121T035428Z-2", true),
+            ("a.migrations.b.migrations.json", true), (".migrations.json", false),
+            ("Site.migrations.txt", false), ("migrations.json", false), ("Site.migrations.keptfile", false),
+            ("migrations/list.txt", false),
+        ]
+    )
+    func `the state files of managers are left out, whatever the rules are`(name: String, isLeftOut: Bool)
+        throws
+    {
+        let texts = try texts(
+            { try write("a", to: "list.txt", in: $0) },
+            { folder in
+                try write("a", to: "list.txt", in: folder)
+                try TemporaryDirectory(path: folder).write("x", to: name)
+            },
+            .normalizing("**.json") { $0 }
+        )
+        #expect(texts.isEmpty == isLeftOut, "\(texts)")
+        if !isLeftOut { #expect(texts.contains("`\(name)` exists, but shouldn't.")) }
+    }
+
+    @Test func `a folder with a state is compared if the app has other files in it`() throws {
+        let state = "migrations/Site.migrations.json"
+        func texts(_ found: String...) throws -> [String] {
+            try self.texts(
+                { _ in },
+                { folder in
+                    for name in found { try TemporaryDirectory(path: folder).write("x", to: name) }
+                }
+            )
+        }
+        #expect(
+            try texts(state, "migrations/v2/list.txt") == [
+                "`migrations` exists, but shouldn't.", "`migrations/v2` exists, but shouldn't.",
+                "`migrations/v2/list.txt` exists, but shouldn't.",
+            ]
+        )
+        #expect(
+            try self.texts(
+                { try TemporaryDirectory(path: $0).write("x", to: state) },
+                { try write("x", to: "migrations", in: $0) }
+            ) == ["`migrations` is a file instead of a folder."]
+        )
+    }
+
     @Test func `what may differ in a file is taken out before it is compared`() throws {
         let withoutDigits = ComparisonRule.normalizing("*.txt") { $0.filter { !(48...57).contains($0) } }
         let texts = try texts(

@@ -85,6 +85,25 @@ import Testing
         #expect(throws: MigrationError.self) { try Self.report(before: "3.x", detection) }
     }
 
+    @Test(arguments: [("3.2", ["3.2", "3.3"]), ("3.1", ["3.1", "3.2", "3.3"]), ("3.3", []), ("3.4", [])])
+    func `only releases with the library are simulated, and the first of them is`(
+        adoption: String,
+        releases: [String]
+    ) throws {
+        struct HasNoLibrary: Error {}
+        let points = [list("3.0\n", at: "3.0"), list("3.0\n", at: "3.0-1")]
+        let report = try Rehearsal(currentVersion: "3.3", from: points).run(before: adoption) {
+            migrations,
+            folder in
+            if migrations.currentVersion.description < min(adoption, "3.3") { throw HasNoLibrary() }
+            try Self.declareTolerantly(migrations, in: folder)
+        }
+        try report.requireClean()
+        let steps = report.runs.filter { $0.title == "step by step" }
+            .map { $0.appVersions.map(\.description) }
+        #expect(steps == (releases.isEmpty ? [] : [releases, releases]))
+    }
+
     @Test func `a detection that takes new data for old is run, and does no harm where migrations look`()
         throws
     {

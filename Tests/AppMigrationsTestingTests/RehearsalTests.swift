@@ -178,6 +178,44 @@ import Testing
         #expect(report.runs.map(\.start).contains("everything"))
     }
 
+    @Test func `a state in the data of a starting point or of a fresh install is no difference`() throws {
+        @Sendable func declareSite(_ migrations: MigrationManager, in folder: String) throws {
+            try declare(["2.0", "2.1"], migrations, in: folder)
+        }
+        @Sendable func start(
+            _ version: String,
+            _ firstRun: MigrationManager.FirstRun,
+            in folder: String
+        ) throws -> MigrationManager {
+            try MigrationManager(
+                named: "Site",
+                currentVersion: version,
+                firstRun: firstRun,
+                stateDirectory: path("migrations", in: folder)
+            )
+        }
+        let rehearsal = Rehearsal(
+            named: "Site",
+            currentVersion: "2.1",
+            from: [
+                list("1.2\n", at: "1.2"),
+                .version("2.0") { folder in
+                    try write("1.2\n", to: "list.txt", in: folder)
+                    try declare(["2.0"], start("2.0", .existingData(at: "1.2"), in: folder), in: folder)
+                    // A rehearsal doesn't read this state, so 2.1 runs all the same.
+                    try start("3.0", .everything, in: folder).reset(to: "2.1")
+                },
+                .freshInstall { folder in
+                    try write("1.2\n2.0\n2.1\n", to: "list.txt", in: folder)
+                    try declareSite(start("2.1", .freshInstall, in: folder), in: folder)
+                },
+            ]
+        )
+        let report = try rehearsal.run { try declareSite($0, in: $1) }
+        try report.requireClean()
+        #expect(report.runs.first { $0.start == "2.0" }?.ran == ["2.1"])
+    }
+
     @Test func `asynchronous declarations are rehearsed on their caller's actor`() async throws {
         let report = try await Notes().rehearse()
         #expect(report.isClean, "\(report)")

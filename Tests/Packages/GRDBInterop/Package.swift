@@ -15,6 +15,7 @@ let package = Package(
             dependencies: [
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],

@@ -8,11 +8,17 @@ import Testing
 
     // Sample 2 of AServerOnOneHost.md
 
-    func createStore(_ directory: String) throws {
+    func createStore(_ directory: String) throws -> [String] {
         try Data("store".utf8).write(to: URL(filePath: directory + "/store"))
+        return [directory + "/store"]
     }
-    func addIndex(_ directory: String) throws {
-        try Data("index".utf8).write(to: URL(filePath: directory + "/index"))
+    /// The index has the records of the store, and a file `full` ends the work when it has been written.
+    func addIndex(_ directory: String) throws -> [String] {
+        struct Full: Error {}
+        let store = try String(contentsOf: URL(filePath: directory + "/store"), encoding: .utf8)
+        try Data(("index of " + store).utf8).write(to: URL(filePath: directory + "/index"))
+        if FileManager.default.fileExists(atPath: directory + "/full") { throw Full() }
+        return [directory + "/index"]
     }
     func hasData(_ directory: String) -> Bool { FileManager.default.fileExists(atPath: directory + "/store") }
 
@@ -28,6 +34,28 @@ import Testing
                 #expect(store == (isNew ? "store" : "old store"))
                 #expect(FileManager.default.fileExists(atPath: folder + "/index"))
                 #expect(log.withLock { $0.filter { $0.hasPrefix("Data started ") } }.count == (isNew ? 2 : 1))
+            }
+        }
+    }
+
+    @Test func `records of an older release get an index, also after an end in a migration`() async throws {
+        try await withFolder { folder async throws in
+            func write(_ text: String, to name: String) throws {
+                try Data(text.utf8).write(to: URL(filePath: folder + name))
+            }
+            func index() throws -> String { try String(contentsOfFile: folder + "/index", encoding: .utf8) }
+            try write("a", to: "/store")
+            try write("", to: "/full")
+            #expect(throws: MigrationError.self) {
+                try startServer(dataDirectory: folder, version: "1.3") { _ in }
+            }
+            #expect(try index() == "index of a")
+            try FileManager.default.removeItem(atPath: folder + "/full")
+            for records in ["a, b", "a, b, c"] {
+                // An older release knows no index.
+                try write(records, to: "/store")
+                try startServer(dataDirectory: folder, version: "1.3") { _ in }
+                #expect(try index() == "index of " + records)
             }
         }
     }

@@ -1,0 +1,25 @@
+/// The names of the files in which this library keeps its own data, in the state directory of any manager.
+///
+/// They aren't the app's data: a lock file contains the identifier of a process, and a state contains dates.
+enum StateFileName {
+    /// True if the item at `path` is such a file, or is in a folder with such a name.
+    static func isInPath(_ path: String) -> Bool {
+        path.split(separator: "/").contains(where: matches)
+    }
+
+    /// True if `name` is the name of a state, a lock, a snapshot, or files that were moved aside.
+    ///
+    /// For the manager `Library` these are `Library.migrations.json`, `Library.migrations.lock`,
+    /// `Library.migrations.snapshot`, and names that begin with `Library.migrations.kept-` or
+    /// `Library.migrations.forgotten-`.
+    static func matches(_ name: Substring) -> Bool {
+        // Use the last occurrence, because a manager's name may contain the same text.
+        guard let separator = name.ranges(of: ".migrations.").last else { return false }
+        let manager = name[..<separator.lowerBound]
+        let kind = name[separator.upperBound...]
+        if manager.isEmpty { return false }
+        // A snapshot can have a number at its end. A state that is being saved has the suffix `.tmp`.
+        return ["json", "json.tmp", "lock", "snapshot"].contains(kind)
+            || ["snapshot-", "kept-", "forgotten-"].contains { kind.hasPrefix($0) }
+    }
+}

@@ -1,0 +1,5 @@
+import AppMigrationsSchema
+import AppMigrationsTesting
+import GRDB
+
+// Sample 3 of AServerWithGRDB.md

@@ -19,7 +19,7 @@ extension MigrationGate {
     ///     try await gate.readyInTerminal()
     /// } catch {
     ///     print(error)
-    ///     exit(MigrationGate.exitCode(after: error))
+    ///     MigrationGate.endProcess(after: error)
     /// }
     /// ```
     ///

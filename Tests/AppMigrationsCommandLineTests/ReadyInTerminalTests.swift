@@ -31,12 +31,13 @@ struct ReadyInTerminalTests {
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-    func `the process ends by the signal that stopped its start, with its output`(number: Int32) async throws {
+    func `the signal that stopped a start ends the process, after its output`(number: Int32) async throws {
         let signal = ExitTest.Condition.signal(number)
         let result = await #expect(processExitsWith: signal, observing: [\.standardOutputContent]) {
             [path = scratch.path as String, number] in
             let error = await error(ofStartIn: path, stoppedBy: [number])
-            print("stopped")
+            // Without a line break, it stays in the buffer.
+            print("stopped", terminator: "")
             // As in a thread of Dispatch.
             block(number)
             MigrationGate.endProcess(after: error)

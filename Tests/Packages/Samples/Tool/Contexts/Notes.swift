@@ -12,6 +12,8 @@ func renameKeys(_ folder: String) async throws {
     try Data(text.utf8).write(to: URL(filePath: settings), options: .atomic)
 }
 
+struct NotANote: Error {}
+
 /// Renames a note.
 ///
 /// Waits until it is cancelled while a file `hold` is there: a test interrupts it then.
@@ -22,7 +24,8 @@ func convertNote(_ note: String, in folder: String) async throws -> String {
     }
     let old = "\(folder)/\(note)"
     // A folder or a file that can't be read throws.
-    _ = try String(contentsOfFile: old, encoding: .utf8)
+    let data = try Data(contentsOf: URL(filePath: old))
+    guard String(data: data, encoding: .utf8) != nil else { throw NotANote() }
     let name = note.dropLast(".txt".count)
     var new = "\(folder)/\(name).md"
     var number = 2

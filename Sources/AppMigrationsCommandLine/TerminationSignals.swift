@@ -18,7 +18,13 @@ struct TerminationSignals {
 
         var number: Int32? { value.withLock { $0 } }
 
-        func set(_ number: Int32) { value.withLock { $0 = $0 ?? number } }
+        /// Returns true if no signal came before.
+        func set(_ number: Int32) -> Bool {
+            value.withLock { first in
+                defer { first = first ?? number }
+                return first == nil
+            }
+        }
     }
 
     /// The signal that came during the start that ended last in this process.
@@ -29,8 +35,10 @@ struct TerminationSignals {
 
     /// Catches `SIGINT`, `SIGTERM` and `SIGHUP` until ``stop()``, and calls `handler` for each of them.
     ///
+    /// The argument of `handler` is true for the first signal.
+    ///
     /// When this returns, the signals are being caught.
-    init(_ handler: @escaping @Sendable () -> Void) async {
+    init(_ handler: @escaping @Sendable (_ isFirst: Bool) -> Void) async {
         for number in [SIGINT, SIGTERM, SIGHUP] {
             // Dispatch only observes a signal. Ignoring it keeps its default action from ending the process.
             let previousHandler: Handler? = signal(number, SIG_IGN)
@@ -38,8 +46,7 @@ struct TerminationSignals {
             if Self.isIgnored(previousHandler) { continue }
             let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
             source.setEventHandler { [received] in
-                received.set(number)
-                handler()
+                handler(received.set(number))
             }
             await withCheckedContinuation { continuation in
                 source.setRegistrationHandler { continuation.resume() }

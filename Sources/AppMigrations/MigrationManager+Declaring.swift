@@ -231,6 +231,14 @@ extension MigrationManager {
         }
     }
 
+    /// True if the migration of a version up to the last-run version has run, or counts as having run.
+    ///
+    /// It is false for a version that was missed: it is below the last-run version, and never ran on this
+    /// data. Reads the whole state.
+    package func hasRun(_ version: AppVersion) throws(MigrationError) -> Bool {
+        try stateOrAssumed(file.readState()).hasRun(version)
+    }
+
     /// Closes the manager because of an error that occurred before the manager could decide whether the
     /// migration has to run.
     ///

@@ -98,8 +98,11 @@ extension LegacyManager.Defaults {
     /// the program was started through a link, that is the file to which the link leads.
     private var preferencesFile: String {
         get throws(LegacyDefaultsError) {
-            var folder = ProcessInfo.processInfo.environment["XDG_CONFIG_HOME"] ?? ""
-            if !folder.hasPrefix("/") { folder = NSHomeDirectory() + "/.config" }
+            let environment = ProcessInfo.processInfo.environment
+            var folder = environment["XDG_CONFIG_HOME"] ?? ""
+            // `NSHomeDirectory` doesn't return the value of HOME if another one is in the password file.
+            // Foundation keeps the preferences in HOME nevertheless.
+            if !folder.hasPrefix("/") { folder = (environment["HOME"] ?? NSHomeDirectory()) + "/.config" }
             if let identifier = Bundle.main.bundleIdentifier { return "\(folder)/\(identifier).plist" }
             do {
                 var program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

@@ -152,13 +152,19 @@ public struct LegacyManager: Sendable {
 
 // For `whenMigrating(toVersion:unlessRunBy:)`.
 extension LegacyManager {
-    /// Sets the old library's version to `version`, if `oldVersion` is lower or `nil`.
+    /// Sets the old library's version to `version`, if `oldVersion` is lower or `nil`, and if `hasRun` returns
+    /// true.
     ///
     /// `oldVersion` is the old library's version, which the caller has just read. Nothing is done for a
     /// `version` above `lastRelease`, because no old release knows it.
-    func raiseOldVersion(from oldVersion: AppVersion?, to version: AppVersion) throws {
+    func raiseOldVersion(
+        from oldVersion: AppVersion?,
+        to version: AppVersion,
+        if hasRun: () throws -> Bool = { true }
+    ) throws {
         if version.exceeds(lastRelease) { return }
         if let oldVersion, oldVersion >= version { return }
+        guard try hasRun() else { return }
         // The keys of early versions of the library are written only if such a version was used. The key of
         // the first installed release stays as it is, because the higher key counts.
         let others = try library.otherLastRunKeys.filter { try defaults.value(forKey: $0) != nil }

@@ -135,7 +135,8 @@ extension MigrationManager {
         let version = try AppVersion(parsing: text)
         guard recordsMigrations, lastRunVersion >= version else { return }
         do {
-            try old.raiseOldVersion(from: old.lastRunVersion, to: version)
+            // An older release would skip a version that was missed here, if the keys said that it has run.
+            try old.raiseOldVersion(from: old.lastRunVersion, to: version, if: { try hasRun(version) })
         } catch let error as LegacyDefaultsError where error.code == .notSaved {
             throw error.afterRecord
         } catch {

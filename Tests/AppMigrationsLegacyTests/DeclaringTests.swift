@@ -369,6 +369,16 @@ import Testing
         #expect(try scratch.keys == [lastKey: "1.0"])
     }
 
+    /// A hotfix of the old library adds a migration after the data has moved past its version.
+    @Test func `a version that was missed is left out of the keys`() throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        let old = try scratch.old(lastRelease: "3.5.1")
+        try scratch.manager(old).whenMigrating(toVersion: "4.0") {}
+        let manager = try scratch.manager(old)
+        #expect(try !manager.whenMigrating(toVersion: "3.5.1", unlessRunBy: old) { throw Failure() })
+        #expect(try scratch.keys == [lastKey: "3.0"])
+    }
+
     @Test func `a key is never lowered`() throws {
         try scratch.writeKeys([lastKey: "3.5", "other": "kept"])
         let old = try scratch.old()

@@ -249,14 +249,18 @@ import Testing
         }
     }
 
+    /// Foundation writes, in a process that has started with this home folder.
     @Test func `without XDG_CONFIG_HOME, the user defaults on Linux are in the home folder`() async throws {
+        let home = getenv("HOME").map { String(cString: $0) }
+        setenv("HOME", scratch.file("home"), 1)
+        defer { if let home { setenv("HOME", home, 1) } else { unsetenv("HOME") } }
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let scratch = TemporaryDirectory(path: path)
-            unsetenv("XDG_CONFIG_HOME")
-            setenv("HOME", scratch.file("home"), 1)
+            UserDefaults.standard.set("3.0", forKey: lastKey)
             let old = try LegacyManager(of: .mfMigrationManager(named: "Library"), lastRelease: "3.5")
-            try scratch.manager(old, firstRun: .existingData(at: "3.0"))
-                .whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
+            #expect(try old.lastRunVersion?.description == "3.0")
+            #expect(scratch.exists("home/.config"))
+            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) {}
             #expect(UserDefaults.standard.string(forKey: lastKey) == "3.1")
         }
     }

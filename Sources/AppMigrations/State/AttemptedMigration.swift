@@ -69,31 +69,20 @@ package final class AttemptedMigration: Sendable {
         )
     }
 
-    /// Returns the record with `deaths` as its count of crashes.
-    ///
-    /// If `checkpoint` is `nil`, the current checkpoint is kept.
-    func with(deaths: Int, checkpoint: Checkpoint? = nil) -> AttemptedMigration {
+    /// Returns the record with other values; a value that is `nil` is kept.
+    func with(
+        deaths: Int? = nil,
+        checkpoint: Checkpoint? = nil,
+        isRestored: Bool? = nil
+    ) -> AttemptedMigration {
         AttemptedMigration(
             version,
             attempts: attempts,
-            deaths: deaths,
+            deaths: deaths ?? self.deaths,
             by: appVersion,
             checkpoint: checkpoint ?? self.checkpoint,
             isCopying: isCopying,
-            isRestored: isRestored
-        )
-    }
-
-    /// Returns the record with `isRestored` as its ``isRestored``.
-    func with(isRestored: Bool) -> AttemptedMigration {
-        AttemptedMigration(
-            version,
-            attempts: attempts,
-            deaths: deaths,
-            by: appVersion,
-            checkpoint: checkpoint,
-            isCopying: isCopying,
-            isRestored: isRestored
+            isRestored: isRestored ?? self.isRestored
         )
     }
 

@@ -167,6 +167,15 @@ import Testing
             INSERT INTO words(rowid, title) VALUES (new.id, new.title);
         END;
         """,
+        // The trigger of a view fills the index from rows that it has written to another table.
+        """
+        CREATE VIEW shown AS SELECT * FROM note;
+        CREATE TRIGGER noted AFTER INSERT ON note BEGIN INSERT INTO shown VALUES (new.id, new.title); END;
+        CREATE TRIGGER showing INSTEAD OF INSERT ON shown BEGIN
+            INSERT INTO log VALUES (new.id, new.title);
+            INSERT INTO words(rowid, title) SELECT note, title FROM log WHERE note = new.id;
+        END;
+        """,
     ])
     func `recorded rows fill the virtual tables, and no trigger writes to an ordinary table`(
         triggers: String

@@ -11,6 +11,8 @@ import Testing
 
 // Sample 4 of ComingFromMFMigrationManager.md
 
+// Sample 6 of ComingFromMFMigrationManager.md
+
 nonisolated func makeSearchIndex(in folder: URL) throws {
     try write("3.1", to: folder.appending(path: "search").path(percentEncoded: false))
 }

@@ -1,5 +1,9 @@
 // Sample 1 of ComingFromMFMigrationManager.md
 
+nonisolated func removeOldCache(in folder: URL) throws {}
+
+nonisolated func removeEmptyNotesIfAny(in folder: URL) throws {}
+
 nonisolated func moveNotes(in folder: URL) throws { try rename("notes.txt", to: "notes.md", in: folder) }
 
 nonisolated func moveIndex(in folder: URL) throws { try rename("index.plist", to: "index.json", in: folder) }

@@ -1,4 +1,5 @@
 import AppMigrations
+import AppMigrationsSystem
 
 extension MigrationGate {
     /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
@@ -12,20 +13,56 @@ extension MigrationGate {
     ///   after `EPERM`, and on Apple's systems also after `EACCES`.
     /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp` and
     ///   `stateFromNewerFormat`.
-    /// - 130: The user has cancelled. The errors are `CancellationError` and `cancelled`.
+    /// - 130, 143 or 129: The start was cancelled. The errors are `CancellationError` and `cancelled`. The code
+    ///   is 128 and the number of the signal that came during the last `readyInTerminal()` of this process:
+    ///   `SIGINT`, `SIGTERM` or `SIGHUP`. If no signal came, it is 130, as after Ctrl-C.
     /// - 70: Any other error. The tool or the data needs a person.
     ///
     /// The codes 70 to 78 are those of `sysexits.h`, where they are called `EX_SOFTWARE`, `EX_TEMPFAIL`,
-    /// `EX_NOPERM` and `EX_CONFIG`. The code 130 is the one that a shell reports for a process that Ctrl-C
-    /// has ended: 128 and the number of the signal ("Exit Status" in the POSIX description of the shell).
+    /// `EX_NOPERM` and `EX_CONFIG`. The codes above 128 are the ones that most shells report for a process that
+    /// a signal has ended. A shell script that runs the tool doesn't stop after them, so end the process with
+    /// ``endProcess(after:)``.
     public static func exitCode(after error: any Error) -> Int32 {
         switch error {
-        case is CancellationError: return 130
+        case is CancellationError: return exitCodeAfterCancellation
         case is RequiresAppVersion: return 78
         case is RequiresUnlock: return 75
         case let error as MigrationError: return exitCode(after: error)
         default: return error.isDueToMissingPermission ? 77 : 70
         }
+    }
+
+    private static var exitCodeAfterCancellation: Int32 {
+        128 + (TerminationSignals.numberOfLastStart ?? SIGINT)
+    }
+
+    /// Ends this process because of an error of a gate or of a manager.
+    ///
+    /// If the start was cancelled, and `SIGINT` (Ctrl-C), `SIGTERM` or `SIGHUP` came during the last
+    /// `readyInTerminal()`, the process ends by the default action of this signal. In all other cases it exits
+    /// with ``exitCode(after:)``.
+    ///
+    /// A shell script that runs a tool stops after Ctrl-C only if the tool has ended by `SIGINT`. If the tool
+    /// exits with the code 130 instead, the shell assumes that Ctrl-C was an input for the tool, and runs the
+    /// next command. So print the error, and call this instead of `exit`:
+    ///
+    /// ```swift
+    /// do {
+    ///     try await gate.readyInTerminal()
+    /// } catch {
+    ///     print(error)
+    ///     MigrationGate.endProcess(after: error)
+    /// }
+    /// ```
+    ///
+    /// The buffers of `print` are written before the process ends. After a signal, functions that were passed
+    /// to `atexit` aren't called.
+    public static func endProcess(after error: any Error) -> Never {
+        let code = exitCode(after: error)
+        if let number = TerminationSignals.numberOfLastStart, code == 128 + number {
+            TerminationSignals.endProcess(with: number)
+        }
+        exit(code)
     }
 
     private static func exitCode(after error: MigrationError) -> Int32 {
@@ -37,7 +74,7 @@ extension MigrationGate {
         }
         if error.isDueToMissingPermission { return 77 }
         switch error.code {
-        case .cancelled: return 130
+        case .cancelled: return exitCodeAfterCancellation
         case .usedByNewerApp, .stateFromNewerFormat: return 78
         case .lockTimeout, .stateUnreadable: return 75
         default: return error.isTransient ? 75 : 70

@@ -8,8 +8,9 @@ extension MigrationGate {
     /// - If the standard error is a terminal, it shows a progress bar there while migrations run, and says if
     ///   another process is migrating. If the standard error is a file or a pipe, nothing is written to it.
     /// - `SIGINT` (Ctrl-C), `SIGTERM` and `SIGHUP` call `cancel()` until this method returns or throws. A
-    ///   closure that saves checkpoints ends at its next one. Any other closure runs to its end. Without this
-    ///   method, these signals end the process in the middle of a closure, which counts as a crash.
+    ///   closure that saves checkpoints ends at its next one. Any other closure runs to its end. Another one
+    ///   of these signals only repeats that the start is stopping. Without this method, these signals end the
+    ///   process in the middle of a closure, which counts as a crash.
     /// - It doesn't wait for a locked device to be unlocked. It throws the error instead.
     ///
     /// A signal that the process ignored before, such as `SIGHUP` under `nohup`, stays ignored.
@@ -19,7 +20,7 @@ extension MigrationGate {
     ///     try await gate.readyInTerminal()
     /// } catch {
     ///     print(error)
-    ///     exit(MigrationGate.exitCode(after: error))
+    ///     MigrationGate.endProcess(after: error)
     /// }
     /// ```
     ///
@@ -27,8 +28,8 @@ extension MigrationGate {
     ///   succeeded after that. `RequiresUnlock`, or `MigrationError` with the code `stateUnreadable`, if the
     ///   device is locked.
     public func readyInTerminal() async throws {
-        let signals = await TerminationSignals { [self] in
-            TerminalProgress.showStop()
+        let signals = await TerminationSignals { [self] isFirst in
+            TerminalProgress.showStop(isFirst: isFirst)
             cancel()
         }
         defer { signals.stop() }

@@ -26,8 +26,13 @@ struct TerminalProgress {
     }
 
     /// Says that a signal was received, because a closure without checkpoints may still run for a long time.
-    static func showStop() {
-        writeToTerminal("\r\(eraseToEndOfLine)Stopping as soon as the migration can be interrupted.\n")
+    static func showStop(isFirst: Bool) {
+        let text =
+            isFirst
+            ? "Stopping as soon as the migration can be interrupted."
+            // Ctrl-\ sends SIGQUIT, which isn't caught.
+            : "Still stopping. Ctrl-\\ ends it at once, which counts as a crash."
+        writeToTerminal("\r\(eraseToEndOfLine)\(text)\n")
     }
 
     /// Ends the line of the bar, so that the next output begins on a new line.

@@ -100,9 +100,9 @@ extension LegacyManager.Defaults {
         get throws(LegacyDefaultsError) {
             let environment = ProcessInfo.processInfo.environment
             var folder = environment["XDG_CONFIG_HOME"] ?? ""
-            // `NSHomeDirectory` doesn't return the value of HOME if another one is in the password file.
-            // Foundation keeps the preferences in HOME nevertheless.
-            if !folder.hasPrefix("/") { folder = (environment["HOME"] ?? NSHomeDirectory()) + "/.config" }
+            // Foundation keeps the preferences in the folder of HOME, even if the password file has another
+            // one, which `NSHomeDirectory` then returns. If HOME isn't set, it uses the folder `/`.
+            if !folder.hasPrefix("/") { folder = (environment["HOME"] ?? "") + "/.config" }
             if let identifier = Bundle.main.bundleIdentifier { return "\(folder)/\(identifier).plist" }
             do {
                 var program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")

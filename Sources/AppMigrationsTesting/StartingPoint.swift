@@ -17,6 +17,9 @@ public struct StartingPoint: Sendable {
     let make: @Sendable (_ folder: String) throws -> Void
 
     /// The data that `version` left, copied from a folder that is kept with the tests.
+    ///
+    /// Don't rely on the modification dates of the files. Git doesn't keep them, and neither does Foundation
+    /// on Linux when it copies. If a migration reads them, create the data with a closure that sets them.
     public static func version(_ version: String, copying folder: String) -> StartingPoint {
         StartingPoint(kind: .version(version)) { try FolderFiles.copyContents(of: folder, to: $0) }
     }

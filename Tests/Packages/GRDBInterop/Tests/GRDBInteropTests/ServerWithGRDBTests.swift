@@ -520,6 +520,9 @@ extension Site {
         let error = #expect(throws: MigrationError.self) { try start() }
         #expect(error?.code == .usedByNewerApp)
         #expect(try site.readiness() == .updateTool)
+        // So the page says not to forget the state after this error.
+        _ = try site.forgetState()
+        try start()
     }
 
     @Test func `the tool writes only to migrated data`() throws {

@@ -234,6 +234,14 @@ extension Site {
         #expect(try site.names(in: site.uploads) == ["by-name"])
     }
 
+    /// A Unicode version decides which scalars are one character, and a file system may change the composition.
+    @Test func `the new path doesn't depend on the Unicode version or on the composition`() {
+        #expect(Array(site.newFolder(for: "👩\u{200D}👧x.png").utf8) == Array("by-name/👩\u{200D}".utf8))
+        for name in ["\u{E9}b.jpg", "e\u{301}b.jpg"] {
+            #expect(Array(site.newFolder(for: name).utf8) == Array("by-name/\u{E9}b".utf8))
+        }
+    }
+
     @Test func `uploads that 1.4 accepts after a rollback under a moved name get a free path`() throws {
         try shipData()
         try start()
@@ -245,13 +253,66 @@ extension Site {
         try start()
         let third = second + ["third by-name/ca-2/cat.jpg Third"]
         #expect(try posts() == third)
-        // The file is equal to the second one, so both posts share a path.
+        // An equal file gets its own path too, so that 1.4 can remove it without the second one.
         try release14.addPost("Second", "cat.jpg")
         for _ in 1...2 {
             try start()
-            #expect(try posts() == third + ["second by-name/ca-1/cat.jpg Second"])
+            #expect(try posts() == third + ["second by-name/ca-3/cat.jpg Second"])
         }
         #expect(try site.names(in: site.uploads) == ["by-name"])
+    }
+
+    enum Intrusion: CaseIterable {
+        case ofFile, ofPost
+    }
+
+    /// A trigger does between the links and the removals what 1.4 does if it wasn't stopped.
+    @Test(arguments: Intrusion.allCases)
+    func `an upload that 1.4 writes while it is moved isn't lost`(intrusion: Intrusion) throws {
+        try release14.addPost("Hello", "cat.jpg")
+        try start()
+        try release14.addPost("Second", "cat.jpg")
+        let upload = site.uploads + "/cat.jpg"
+        var configuration = Configuration()
+        configuration.prepareDatabase { db in
+            let function = DatabaseFunction("intrude", argumentCount: 0) { _ in
+                if intrusion == .ofFile {
+                    try Data("New".utf8).write(to: URL(filePath: upload), options: .atomic)
+                }
+                return nil
+            }
+            db.add(function: function)
+        }
+        let pool = try DatabasePool(path: site.database, configuration: configuration)
+        try pool.write { db in
+            let insertion =
+                intrusion == .ofPost ? "INSERT INTO post (title, upload) VALUES ('Third', 'cat.jpg');" : ""
+            try db.execute(
+                sql: """
+                    CREATE TEMP TRIGGER intrusion AFTER UPDATE OF upload ON main.post
+                    BEGIN SELECT intrude(); \(insertion) END
+                    """
+            )
+        }
+        try site.moveUploads(pool, nil)
+        #expect(site.exists(upload))
+        try pool.close()
+        try start()
+        #expect(!site.exists(upload))
+        let last = site.uploads + "/by-name/ca-2/cat.jpg"
+        let text = try String(contentsOfFile: last, encoding: .utf8)
+        #expect(text == (intrusion == .ofFile ? "New" : "Second"))
+        let path = intrusion == .ofFile ? "by-name/ca-1/cat.jpg" : "by-name/ca-2/cat.jpg"
+        #expect(try posts().last?.contains(path) == true)
+    }
+
+    /// The folder of such a name could be `..`, so it would be moved to itself, and removed.
+    @Test func `an upload whose name begins with dots stays`() throws {
+        try release14.addPost("One", "..jpg")
+        for _ in 1...2 {
+            try start()
+            #expect(try posts() == ["one ..jpg One"])
+        }
     }
 
     @Test func `a longest name that was moved before gets a free path`() throws {
@@ -339,6 +400,64 @@ extension Site {
         try expectMissingDatabase()
     }
 
+    /// SQLite removes the log of an empty database when it opens it.
+    @Test(arguments: Loss.allCases)
+    func `a log next to a lost database stops the start, and stays`(loss: Loss) throws {
+        try lose(loss)
+        let log = Data("the last commits".utf8)
+        try log.write(to: URL(filePath: site.database + "-wal"))
+        try expectMissingDatabase()
+        #expect(try Data(contentsOf: URL(filePath: site.database + "-wal")) == log)
+    }
+
+    /// A copy of the files in a transaction is what a kill leaves.
+    @Test func `a transaction that was killed is undone`() throws {
+        try release14.addPost("One", "cat.jpg")
+        let old = site.folder + "/old.sqlite"
+        try FileManager.default.moveItem(atPath: site.database, toPath: old)
+        let queue = try DatabaseQueue(path: old)
+        try queue.inDatabase { db in
+            try db.execute(sql: "PRAGMA journal_mode = DELETE; PRAGMA cache_size = 1; BEGIN IMMEDIATE")
+            for _ in 1...200 {
+                try db.execute(sql: "INSERT INTO post (title) VALUES (hex(randomblob(2000)))")
+            }
+            try db.execute(sql: "UPDATE post SET title = 'Killed' WHERE id = 1")
+            for end in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: old + end, toPath: site.database + end)
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        try queue.close()
+        try start()
+        #expect(try posts() == ["one by-name/ca/cat.jpg One"])
+    }
+
+    /// A new file system has this folder.
+    @Test func `a folder in the uploads doesn't make a new site an old one`() throws {
+        try FileManager.default.createDirectory(
+            atPath: site.uploads + "/lost+found",
+            withIntermediateDirectories: true
+        )
+        try start()
+        #expect(try site.readiness() == .ready)
+        #expect(try site.names(in: site.uploads) == ["lost+found"])
+    }
+
+    @Test func `restored uploads without their database stop the start`() throws {
+        try shipData()
+        try start()
+        try FileManager.default.removeItem(atPath: site.marker)
+        try removeDatabase()
+        try expectMissingDatabase()
+    }
+
+    @Test func `settings without a quota stay as they are`() throws {
+        try shipData()
+        try Data("{}".utf8).write(to: URL(filePath: site.settings))
+        try start()
+        #expect(try String(contentsOfFile: site.settings, encoding: .utf8) == "{}")
+    }
+
     @Test func `members of the settings that this release doesn't know stay`() throws {
         try shipData()
         try Data(#"{"mail":{"host":"a/b","ports":[25,587]},"quotaMB":20}"#.utf8)
@@ -352,18 +471,23 @@ extension Site {
 
     @Test func `settings that aren't settings stop the start, and stay`() throws {
         try shipData()
-        for text in ["[]", "{", #"{"quotaMB":"20"}"#] {
+        for text in ["[]", "{", #"{"quotaMB":"20"}"#, #"{"quotaMB":9000000000000000}"#] {
             try Data(text.utf8).write(to: URL(filePath: site.settings))
-            #expect(throws: (any Error).self) { try start() }
+            let error = #expect(throws: (any Error).self) { try start() }
+            #expect(error.map { "\($0)" }?.contains(site.settings) == true)
             #expect(try String(contentsOfFile: site.settings, encoding: .utf8) == text)
         }
     }
 
-    @Test(arguments: [false, true])
-    func `a new site whose first start was killed before it had tables begins anew`(hasFile: Bool) throws {
+    @Test(arguments: ["nothing", "an empty file", "a log"])
+    func `a new site whose first start was killed before it had tables begins anew`(left: String) throws {
         _ = try site.manager()
-        if hasFile { try Data().write(to: URL(filePath: site.database)) }
+        if left == "an empty file" { try Data().write(to: URL(filePath: site.database)) }
+        // An open pool's log stays next to its database.
+        let pool = left == "a log" ? try site.openPool() : nil
+        #expect(site.exists(site.database + "-wal") == (pool != nil))
         try start()
+        try pool?.close()
         #expect(try site.readiness() == .ready)
     }
 
@@ -396,6 +520,9 @@ extension Site {
         let error = #expect(throws: MigrationError.self) { try start() }
         #expect(error?.code == .usedByNewerApp)
         #expect(try site.readiness() == .updateTool)
+        // So the page says not to forget the state after this error.
+        _ = try site.forgetState()
+        try start()
     }
 
     @Test func `the tool writes only to migrated data`() throws {

@@ -5,10 +5,11 @@ extension MigrationManager {
     /// copies. The next process that takes the lock removes them. But a start in which nothing is pending
     /// takes no lock. Without this function, the copies would use up space until the next release.
     ///
-    /// If another process holds the lock, this function doesn't wait: a later start removes the copies. If
-    /// files have to be restored from the copies, it does nothing: that is left to the next start. An error
-    /// is only reported, with the event `leftoverNotRemoved`. It must not stop the start, which doesn't need
-    /// the copies.
+    /// This function does nothing in two cases. If another process holds the lock, a later start removes the
+    /// copies. If the state says that files have to be restored from the copies, the next start does that.
+    ///
+    /// It doesn't throw, because this start doesn't need the copies. If they can't be removed, it sends the
+    /// event `leftoverNotRemoved`.
     func removeLeftoverCopies() {
         if location.isReadOnly { return }
         do {

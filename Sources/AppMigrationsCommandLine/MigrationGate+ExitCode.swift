@@ -13,15 +13,15 @@ extension MigrationGate {
     ///   after `EPERM`, and on Apple's systems also after `EACCES`.
     /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp` and
     ///   `stateFromNewerFormat`.
-    /// - 130, 143 or 129: The start was cancelled. The errors are `CancellationError` and `cancelled`. The code
-    ///   is 128 and the number of the signal that came during the last `readyInTerminal()` of this process:
-    ///   `SIGINT`, `SIGTERM` or `SIGHUP`. If no signal came, it is 130, as after Ctrl-C.
+    /// - 130, 143 or 129: The start was cancelled. The errors are `CancellationError` and `cancelled`. The
+    ///   code is 128 and the number of the signal that came during the last `readyInTerminal()` of this
+    ///   process: `SIGINT`, `SIGTERM` or `SIGHUP`. If no signal came, it is 130, as after Ctrl-C.
     /// - 70: Any other error. The tool or the data needs a person.
     ///
     /// The codes 70 to 78 are those of `sysexits.h`, where they are called `EX_SOFTWARE`, `EX_TEMPFAIL`,
-    /// `EX_NOPERM` and `EX_CONFIG`. The codes above 128 are the ones that most shells report for a process that
-    /// a signal has ended. A shell script that runs the tool doesn't stop after them, so end the process with
-    /// ``endProcess(after:)``.
+    /// `EX_NOPERM` and `EX_CONFIG`. The codes above 128 are the ones that most shells report for a process
+    /// that a signal has ended. A shell script that runs the tool doesn't stop after them, so end the process
+    /// with ``endProcess(after:)``.
     public static func exitCode(after error: any Error) -> Int32 {
         switch error {
         case is CancellationError: return exitCodeAfterCancellation
@@ -39,8 +39,8 @@ extension MigrationGate {
     /// Ends this process because of an error of a gate or of a manager.
     ///
     /// If the start was cancelled, and `SIGINT` (Ctrl-C), `SIGTERM` or `SIGHUP` came during the last
-    /// `readyInTerminal()`, the process ends by the default action of this signal. In all other cases it exits
-    /// with ``exitCode(after:)``.
+    /// `readyInTerminal()`, the process ends by the default action of this signal. In all other cases it
+    /// exits with ``exitCode(after:)``.
     ///
     /// A shell script that runs a tool stops after Ctrl-C only if the tool has ended by `SIGINT`. If the tool
     /// exits with the code 130 instead, the shell assumes that Ctrl-C was an input for the tool, and runs the

@@ -72,9 +72,9 @@ struct TerminationSignals {
         }
     }
 
-    /// Ends this process with the default action of the signal, as if the signal had never been caught.
+    /// Restores the default action of the signal and sends it to this process, which ends the process.
     ///
-    /// Returns if even that doesn't end it: Linux keeps such signals from the first process of a container.
+    /// The first process of a Linux container has no default actions, so there the function returns.
     static func endProcess(with number: Int32) {
         // A signal doesn't write what is still in the buffers of stdio, which `exit` does.
         fflush(nil)

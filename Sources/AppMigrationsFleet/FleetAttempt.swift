@@ -102,9 +102,10 @@ final class FleetAttempt: Sendable {
             """
     }
 
-    /// True if the connection was lost, or if the server has ended it or its transaction.
+    /// True if the closure's transaction has ended on the server without an answer to this host.
     ///
-    /// In each case, the server has either committed the transaction with its record, or rolled it back.
+    /// That happens if the connection is lost, or if the server ends the connection or the transaction. The
+    /// server has then either committed the transaction with its record, or rolled it back.
     private static func isOfLostTransaction(_ failure: SQLError) -> Bool {
         guard let state = failure.sqlState else {
             return failure.code == .closed || failure.facts.isOfLostConnection

@@ -7,8 +7,8 @@ internal import AppMigrationsSQL
 ///   transaction has the lock, it sends an event, and repeats it once in each length of a lease.
 /// - Once in each length of a lease, it checks that the server still runs the statement. If not, no answer
 ///   will come, and it gives the statement up.
-/// - If the task is cancelled, the statement has half the length of a lease (`deadline.limit`) to end. Then it
-///   is given up.
+/// - If the task is cancelled, the statement has half the length of a lease (`deadline.limit`) to end. Then
+///   it is given up.
 final class FleetWatch: AnswerWatch {
     private let context: FleetMigrationContext
     /// Whether the store's role may see the processes and statements of each server.

@@ -3,8 +3,8 @@ public import Foundation
 
 /// Why the version that the old library recorded could not be read or saved.
 ///
-/// ``description`` names the key, its value and the place, and says what to do. How you get this error depends
-/// on where it occurs:
+/// ``description`` names the key, its value and the place, and says what to do. How you get this error
+/// depends on where it occurs:
 ///
 /// - In `firstRun:`, you get a `MigrationError` with the code `firstRunFailed` and this error as its
 ///   `underlyingError`.

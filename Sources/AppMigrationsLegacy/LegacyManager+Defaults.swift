@@ -50,19 +50,25 @@ extension LegacyManager {
 }
 
 extension LegacyManager.Defaults {
-    func value(forKey key: String) throws(LegacyDefaultsError) -> Any? {
-        if let path = try filePath { return try contents(ofFile: path)[key] }
-        return try userDefaults.object(forKey: key)
+    /// The values of those keys that exist.
+    func values(forKeys keys: [String]) throws(LegacyDefaultsError) -> [String: Any] {
+        if let path = try filePath { return try contents(ofFile: path).filter { keys.contains($0.key) } }
+        let defaults = try userDefaults
+        var values = [String: Any]()
+        for key in keys { values[key] = defaults.object(forKey: key) }
+        return values
     }
 
-    func set(_ text: String, forKey key: String) throws(LegacyDefaultsError) {
+    /// Saves a text as the value of each of the keys.
+    func set(_ text: String, forKeys keys: [String]) throws(LegacyDefaultsError) {
+        let key = keys.first ?? ""
         if let path = try filePath {
             var contents = try contents(ofFile: path)
-            contents[key] = text
+            for key in keys { contents[key] = text }
             return try write(contents, ofKey: key, toFile: path)
         }
         let defaults = try userDefaults
-        defaults.set(text, forKey: key)
+        for key in keys { defaults.set(text, forKey: key) }
         // `synchronize` waits until the key is saved, as the old libraries do. Without it, the key could be
         // lost if the process dies now.
         guard defaults.synchronize() else {
@@ -92,7 +98,7 @@ extension LegacyManager.Defaults {
     }
 
     #if !canImport(Darwin)
-    /// The file in which Foundation keeps `UserDefaults.standard`, except on Apple's systems.
+    /// The path of the file in which Foundation stores `UserDefaults.standard` on this system.
     ///
     /// The file is named after the bundle identifier. Without one, it is named after the executable file. If
     /// the program was started through a link, that is the file to which the link leads.

@@ -79,7 +79,12 @@ public struct LegacyManager: Sendable {
     /// - Throws: ``LegacyDefaultsError`` with the code `unexpectedValue`, `unknownVersion` or `unreadable`,
     ///   and the errors of `resolvingVersion:`.
     public var lastRunVersion: AppVersion? {
-        get throws { try library.versionKeys.compactMap(version(forKey:)).max() }
+        get throws {
+            let values = try defaults.values(forKeys: library.versionKeys)
+            return try library.versionKeys.compactMap { key in
+                try values[key].map { try version(of: $0, forKey: key) }
+            }.max()
+        }
     }
 
     /// The value to pass as `firstRun:` of the new `MigrationManager`.
@@ -108,9 +113,7 @@ public struct LegacyManager: Sendable {
     ) throws -> MigrationManager.FirstRun {
         guard isUnlocked else { throw MigrationGate.RequiresUnlock() }
         if let version = try lastRunVersion { return .existingData(at: version.description) }
-        if try library.launchKeys.contains(where: { try defaults.value(forKey: $0) != nil }) {
-            return .everything
-        }
+        if try !defaults.values(forKeys: library.launchKeys).isEmpty { return .everything }
         return try withoutKeys()
     }
 
@@ -122,15 +125,22 @@ public struct LegacyManager: Sendable {
     /// - Throws: `MigrationError` with the code `invalidVersion`. ``LegacyDefaultsError`` with the code
     ///   `unreadable` or `notSaved`.
     public func reset(to version: String) throws {
-        let version = try AppVersion(parsing: version)
-        // MFMigrationManager 1.0 uses the higher one of two keys, so both are set. A key that doesn't exist
-        // isn't created, except for the first.
-        let others = try library.versionKeys.dropFirst().filter { try defaults.value(forKey: $0) != nil }
-        for key in [library.lastRunKey] + others { try defaults.set(version.description, forKey: key) }
+        // MFMigrationManager 1.0 uses the higher one of two keys, so both are set.
+        try save(AppVersion(parsing: version), alsoForKeys: Array(library.versionKeys.dropFirst()))
     }
 
-    private func version(forKey key: String) throws -> AppVersion? {
-        guard let text = try text(forKey: key) else { return nil }
+    /// Saves the old library's version, also for those of `others` that exist.
+    private func save(_ version: AppVersion, alsoForKeys others: [String]) throws {
+        let existing = try defaults.values(forKeys: others)
+        let keys = [library.lastRunKey] + others.filter { existing[$0] != nil }
+        try defaults.set(version.description, forKeys: keys)
+    }
+
+    /// The version of the data for the value of a key.
+    private func version(of value: Any, forKey key: String) throws -> AppVersion {
+        guard let text = value as? String else {
+            throw LegacyDefaultsError.unexpectedValue(value, ofKey: key, in: defaults)
+        }
         if let version = AppVersion(text), !version.exceeds(lastRelease) { return version }
         guard let resolved = try resolve(text) else {
             throw LegacyDefaultsError.unknownVersion(text, ofKey: key, in: defaults, lastRelease: lastRelease)
@@ -140,20 +150,12 @@ public struct LegacyManager: Sendable {
         }
         return version
     }
-
-    private func text(forKey key: String) throws -> String? {
-        guard let value = try defaults.value(forKey: key) else { return nil }
-        guard let text = value as? String else {
-            throw LegacyDefaultsError.unexpectedValue(value, ofKey: key, in: defaults)
-        }
-        return text
-    }
 }
 
 // For `whenMigrating(toVersion:unlessRunBy:)`.
 extension LegacyManager {
-    /// Sets the old library's version to `version`, if `oldVersion` is lower or `nil`, and if `hasRun` returns
-    /// true.
+    /// Sets the old library's version to `version`, if `oldVersion` is lower or `nil`, and if `hasRun`
+    /// returns true.
     ///
     /// `oldVersion` is the old library's version, which the caller has just read. Nothing is done for a
     /// `version` above `lastRelease`, because no old release knows it.
@@ -167,7 +169,6 @@ extension LegacyManager {
         guard try hasRun() else { return }
         // The keys of early versions of the library are written only if such a version was used. The key of
         // the first installed release stays as it is, because the higher key counts.
-        let others = try library.otherLastRunKeys.filter { try defaults.value(forKey: $0) != nil }
-        for key in [library.lastRunKey] + others { try defaults.set(version.description, forKey: key) }
+        try save(version, alsoForKeys: library.otherLastRunKeys)
     }
 }

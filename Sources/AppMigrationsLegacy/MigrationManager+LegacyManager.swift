@@ -27,9 +27,9 @@ extension MigrationManager {
     ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
     ///     `whenMigrating(toVersion:)`. After a crash, the next start of this release restores them. Before
     ///     that start, the user may have used an older release, which may have run this migration and later
-    ///     ones. The restore undoes everything that this release and the user did to these files. So the old
-    ///     library's version is set back, and the closures of these migrations are called again. What an
-    ///     older release does after the start with the restore is kept. The option
+    ///     ones. The restore undoes all changes that the older release and the user made to these files. So
+    ///     the same start sets the old library's version back, and calls the closures of these migrations
+    ///     again. Changes that an older release makes after that start aren't undone. The option
     ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
@@ -154,10 +154,10 @@ extension LegacyManager {
     /// version that has run here. Otherwise an older release might find no version, if the closure fails and
     /// the user goes back. MFMigrationManager would then treat the data as new.
     ///
-    /// If `isRestored` is true, a restore may have undone what an older release did to protected files. So the
-    /// old library's version is set back to `previousVersion`, and the migration runs. The keys aren't read
-    /// before that, because a text that can't be understood must not change this decision. Nothing is set if
-    /// `previousVersion` is above `lastRelease`, because no old release knows such a version.
+    /// If `isRestored` is true, a restore may have undone what an older release did to protected files. So
+    /// the old library's version is set back to `previousVersion`, and the migration runs. The keys aren't
+    /// read before that, because a text that can't be understood must not change this decision. Nothing is
+    /// set if `previousVersion` is above `lastRelease`, because no old release knows such a version.
     fileprivate func reasonNotToRun(_ migration: PendingMigration) throws -> String? {
         let previous = migration.previousVersion
         if migration.isRestored {

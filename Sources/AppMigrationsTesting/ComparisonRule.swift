@@ -7,7 +7,7 @@
 /// If several rules match a path, the first one in the array applies, and the others don't. So put the rule
 /// for a single file before the rule for its folder.
 ///
-/// The files that this library keeps in a state directory are never compared, so they need no rule.
+/// The library's own files, such as `Library.migrations.json`, are never compared. You need no rule for them.
 public struct ComparisonRule: Sendable {
     enum Action: Sendable {
         case ignore

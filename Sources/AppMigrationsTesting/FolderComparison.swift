@@ -3,8 +3,8 @@ import Foundation
 
 /// Compares two folders file by file.
 ///
-/// Only the contents count, not dates, modes or owners. The state files of managers are left out, whatever the
-/// rules are: an app usually keeps its state in the folder of its data, so a fixture contains it.
+/// Only the contents count, not dates, modes or owners. The state files of managers are left out, whatever
+/// the rules are: an app usually keeps its state in the folder of its data, so a fixture contains it.
 struct FolderComparison: Sendable {
     let rules: [ComparisonRule]
 

@@ -83,8 +83,8 @@ public struct Rehearsal: Sendable {
     ///
     /// The data is always at the same path, so that paths inside the data don't differ. The state is at
     /// another path, and begins at the version of the starting point. If the data contains the state of a
-    /// manager, the rehearsal neither reads nor compares it. The declarations are called once before the first
-    /// run, to list the versions, and then once for each start.
+    /// manager, the rehearsal neither reads nor compares it. The declarations are called once before the
+    /// first run, to list the versions, and then once for each start.
     ///
     /// The app's answer to `firstRun:` decides which migrations run for every user of a release without this
     /// library. If you pass `firstRun`, the rehearsal calls it:
@@ -108,8 +108,8 @@ public struct Rehearsal: Sendable {
     ///   - firstRun: The expression that your app passes as `firstRun:`, for the data in the given folder.
     ///     Return `nil` if the app shouldn't be asked about this folder.
     ///   - adoption: The first release with this library. Users of that release and later ones have a state,
-    ///     so the app isn't asked about their starting points. Older releases aren't simulated. With `nil` the
-    ///     app is asked about all starting points, and the release of each declared version is simulated.
+    ///     so the app isn't asked about their starting points. Older releases aren't simulated. With `nil`
+    ///     the app is asked about all starting points, and the release of each declared version is simulated.
     ///   - declarations: The declarations of the app, for the data in the given folder.
     /// - Returns: The report. If you pass `before:` and a fresh install, and there is an older release with
     ///   this library, it has a row `updated after 1.3 was killed at its first start`. If you pass

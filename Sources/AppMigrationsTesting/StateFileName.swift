@@ -2,7 +2,7 @@
 ///
 /// They aren't the app's data: a lock file contains the identifier of a process, and a state contains dates.
 enum StateFileName {
-    /// True if the item at `path` is such a file, or is in a folder with such a name.
+    /// True if the last component of `path`, or the name of a folder in it, is such a name.
     static func isInPath(_ path: String) -> Bool {
         path.split(separator: "/").contains(where: matches)
     }

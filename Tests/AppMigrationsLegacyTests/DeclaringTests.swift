@@ -127,6 +127,20 @@ import Testing
         #expect((error.underlyingError as? MigrationError)?.code == .nested)
     }
 
+    /// An older release migrates the notes, and the next start of the new one neither undoes nor repeats it.
+    private func expectWorkOfOlderReleaseStays() throws {
+        try scratch.write("new by the older release", to: "notes")
+        try scratch.writeKeys([lastKey: "3.1"])
+        let old = try scratch.old()
+        let paths = [scratch.file("notes")]
+        #expect(
+            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
+                throw Failure()
+            }
+        )
+        #expect(try scratch.read("notes") == "new by the older release")
+    }
+
     private static func die(_ path: String, isProtecting: Bool) async {
         await #expect(processExitsWith: .signal(SIGKILL)) {
             [path = path as String, isProtecting = isProtecting as Bool] in
@@ -305,16 +319,7 @@ import Testing
         try scratch.writeKeys([lastKey: "3.0"])
         try scratch.write("old", to: "notes")
         await Self.die(scratch.path, isProtecting: false)
-        try scratch.write("new by the older release", to: "notes")
-        try scratch.writeKeys([lastKey: "3.1"])
-        let old = try scratch.old()
-        let paths = [scratch.file("notes")]
-        #expect(
-            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                throw Failure()
-            }
-        )
-        #expect(try scratch.read("notes") == "new by the older release")
+        try expectWorkOfOlderReleaseStays()
     }
 
     @Test func `what an older release did after a death during the copying stays, and isn't repeated`()
@@ -334,16 +339,7 @@ import Testing
                 Issue.record("The closure ran.")
             }
         }
-        try scratch.write("new by the older release", to: "notes")
-        try scratch.writeKeys([lastKey: "3.1"])
-        let old = try scratch.old()
-        let paths = [scratch.file("notes")]
-        #expect(
-            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                throw Failure()
-            }
-        )
-        #expect(try scratch.read("notes") == "new by the older release")
+        try expectWorkOfOlderReleaseStays()
     }
 
     @Test func `what an older release did to other files after a death stays, and isn't repeated`()

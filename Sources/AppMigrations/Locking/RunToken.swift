@@ -58,11 +58,12 @@ package final class RunToken: Sendable {
         return try Platform.identity(ofFolder: location.directory) == folder
     }
 
-    /// Calls an event handler, the `firstRun:` expression or the closure of `withLock` of the app with a
-    /// token of the state.
+    /// Calls code of the app, and marks it with a token of the state while it runs.
     ///
-    /// Without the token, a handler that declares a migration of this state would wait for itself. Or its
-    /// wait would send an event, which calls the handler again.
+    /// The code is an event handler, the `firstRun:` expression, the closure of `withLock`, or a
+    /// ``PendingMigration/ReasonNotToRun``. If it declared a migration of the same state, the declaration
+    /// would wait for the end of this code, which waits for the declaration. With the token, the declaration
+    /// throws `nested` instead.
     static func withToken<Value>(of location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
         let token = RunToken(location)
         defer { token.end() }

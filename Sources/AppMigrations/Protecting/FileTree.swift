@@ -175,10 +175,11 @@ extension FileTree {
 
     /// Syncs folders and the folders above them to disk, so that the names in them are durable.
     ///
-    /// From each folder in `folders` upwards, this stops at the first folder that also contains the state
-    /// directory, and syncs that one too. The folders above it need no sync: if a power failure undoes the
-    /// creation of one of them, the state is lost together with the files, so it can't claim anything about
-    /// them. A folder above several of `folders` is synced only once.
+    /// This syncs each folder in `folders` and the folders above it, up to the first one that also contains
+    /// the state directory. A folder above several of `folders` is synced only once.
+    ///
+    /// Folders further up need no sync. If a power failure undoes the creation of such a folder, the state is
+    /// lost together with the files. So no state is left that says that a migration has changed the files.
     static func synchronizeFolders(
         from folders: [String],
         upTo stateFolder: String

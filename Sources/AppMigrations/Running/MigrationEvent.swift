@@ -140,7 +140,8 @@ extension MigrationEvent {
         /// system, it also sends this event, with notes that begin with `restoring`.
         public static var progressed: Kind { Kind("progressed") }
 
-        /// A migration is recorded, because its closure returned, or for the reason in ``MigrationEvent/note``.
+        /// A migration is recorded, because its closure returned, or for the reason in
+        /// ``MigrationEvent/note``.
         public static var finished: Kind { Kind("finished") }
 
         /// A closure threw, or the library could not record that it had returned.

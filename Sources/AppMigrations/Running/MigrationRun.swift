@@ -47,7 +47,7 @@ struct MigrationRun: ~Copyable {
         return nil
     }
 
-    /// If there is a reason not to run the migration, records it without an attempt, and returns true.
+    /// Records the migration without an attempt and returns true, if there is a reason not to run it.
     private func isRecordedWithoutRunning(
         under locked: LockedState,
         in declarations: borrowing Guarded<Declarations>
@@ -57,7 +57,6 @@ struct MigrationRun: ~Copyable {
         // limit is reached. `begin` decides again, with the limit.
         let decision = try decide(in: locked, declarations, attemptLimit: nil)
         guard case .run(let attempted) = decision else { return false }
-        defer { Self.update(declarations, from: locked) }
         let previousVersion = try locked.existing().versions.lastRun
         guard let note = try ask(reasonNotToRun, about: attempted, under: locked) else { return false }
         try recordWithoutRunning(attempted, under: locked)

@@ -10,7 +10,7 @@ package struct PendingMigration {
 
     /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
     ///
-    /// It is called while the lock is held, and may write, for example to the user defaults. If it returns a text, the migration is recorded without an
-    /// attempt, and the text is the note of the event `finished`.
+    /// It is called while the lock is held, and may write, for example to the user defaults. If it returns a
+    /// text, the migration is recorded without an attempt, and the text is the note of the event `finished`.
     package typealias ReasonNotToRun = (PendingMigration) throws -> String?
 }

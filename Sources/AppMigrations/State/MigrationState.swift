@@ -174,8 +174,8 @@ extension MigrationState {
 
     /// Returns the state with a new checkpoint of the running attempt.
     ///
-    /// The text is compared with the checkpoint of `initial`, which is the attempt as it was when it began. If
-    /// it differs, the closure got further, and its count of crashes becomes zero. If it is the same, the
+    /// The text is compared with the checkpoint of `initial`, which is the attempt as it was when it began.
+    /// If it differs, the closure got further, and its count of crashes becomes zero. If it is the same, the
     /// count becomes that of `initial` again.
     ///
     /// It isn't compared with the previous checkpoint of the same attempt. A closure may start over in each

@@ -11,9 +11,10 @@ extension SModelTracker {
     ///
     /// Triggers run. The counters of `AUTOINCREMENT` stay as they are. The rows of virtual tables, such as
     /// full-text indexes, are deleted after those of all other tables. If a virtual table refuses that, the
-    /// method throws: name it in `tables`, and empty it yourself. A full-text index whose content is in a
-    /// table of yours (`content=`) is emptied only if your triggers keep it up to date. If you have no such
-    /// triggers, run the index's command `'rebuild'` afterwards.
+    /// method throws. Then name that table in `tables`, and delete its rows yourself.
+    ///
+    /// A full-text index with `content=` indexes the rows of another table. It is emptied only if triggers
+    /// keep it up to date. Without such triggers, run its command `'rebuild'` afterwards.
     ///
     /// - Parameters:
     ///   - db: The connection to the database. If it is in a transaction, the change is part of it, and
@@ -50,11 +51,12 @@ extension SModelTracker {
         let shadowTables = try ShadowTables(among: objects, of: db) { () throws(SQLError) in
             try SQLiteConnection(path: ":memory:")
         }
+        let session = SQLiteSession(SQLConversation(db))
         var tables: [SchemaObject] = []
         for object in objects where object.kind == .table && !object.name.isInternal {
             if shadowTables.contains(object) { continue }
             if object.name.text.lowercased().hasPrefix("_smodel") { continue }
-            if try !LedgerTable.isLedger(object, in: db) { tables.append(object) }
+            if try !LedgerTable.isLedger(object, in: session) { tables.append(object) }
         }
         return tables
     }

@@ -74,8 +74,9 @@ extension SQLiteConnection {
 
     /// True if the database has a table other than those in which this library records its work.
     func hasTables() throws(SQLError) -> Bool {
+        let session = SQLiteSession(SQLConversation(self))
         for object in try SchemaObject.all(of: self) where object.kind == .table && !object.name.isInternal {
-            if try !LedgerTable.isLedger(object, in: self) { return true }
+            if try !LedgerTable.isLedger(object, in: session) { return true }
         }
         return false
     }

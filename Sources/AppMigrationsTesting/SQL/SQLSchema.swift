@@ -128,7 +128,7 @@ struct SQLSchemaRecord {
         var fillingTriggers = [SQLName: FillingTrigger]()
         var tablesFilledLast = Set<SQLName>()
         var tablesWithTriggers = Set<SQLName>()
-        var isPartOfTriggerOfView = false
+        var hasPartOfViewTrigger = false
         for object in schema.objects {
             if object.kind != .trigger {
                 script += object.statement
@@ -139,11 +139,11 @@ struct SQLSchemaRecord {
                 if !trigger.isComplete { tablesFilledLast.insert(object.table) }
                 tablesWithTriggers.insert(object.table)
                 let isOfView = schema.objects.contains { $0.kind == .view && $0.name == object.table }
-                isPartOfTriggerOfView = isPartOfTriggerOfView || isOfView && !trigger.isComplete
+                hasPartOfViewTrigger = hasPartOfViewTrigger || isOfView && !trigger.isComplete
             }
         }
         // The trigger of a view may read such rows for any of the tables whose triggers write to the view.
-        if isPartOfTriggerOfView { tablesFilledLast.formUnion(tablesWithTriggers) }
+        if hasPartOfViewTrigger { tablesFilledLast.formUnion(tablesWithTriggers) }
         let tables = schema.objects.filter { $0.kind == .table && !$0.isVirtual }
         let first = tables.filter { !tablesFilledLast.contains($0.name) }
         let last = tables.filter { tablesFilledLast.contains($0.name) }

@@ -58,6 +58,12 @@ import Testing
         try data.write(to: URL(filePath: path))
     }
 
+    private func makeDatabase(at path: String, script: String) throws {
+        let db = try SQLiteConnection(path: path)
+        try db.execute(script: script)
+        db.close()
+    }
+
     private func migrator(_ sql: String) throws -> SQLiteMigrator {
         try SQLiteMigrator([SQLMigration(version: 1, sql: sql)])
     }
@@ -80,8 +86,8 @@ import Testing
     @Test func `a store with a sound index of another table has nothing to report`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/store"
-            let made = try SQLiteConnection(path: path)
-            try made.execute(
+            try makeDatabase(
+                at: path,
                 script: """
                     CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
                     INSERT INTO note VALUES (1, 'one');
@@ -89,7 +95,6 @@ import Testing
                     INSERT INTO notes_index(notes_index) VALUES ('rebuild');
                     """
             )
-            made.close()
             let db = try reporting(SQLiteStore(path: path))
             #expect(try db.query("SELECT body FROM notes_index WHERE notes_index MATCH 'one'") == [["one"]])
             #expect(calls.take() == [])
@@ -99,8 +104,8 @@ import Testing
     @Test func `an index that can't be opened is created again`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/store"
-            let made = try SQLiteConnection(path: path)
-            try made.execute(
+            try makeDatabase(
+                at: path,
                 script: """
                     CREATE TABLE note(id INTEGER PRIMARY KEY, body TEXT);
                     CREATE VIRTUAL TABLE notes_index USING fts5(body, content=note, content_rowid=id);
@@ -110,7 +115,6 @@ import Testing
                     DELETE FROM notes_index_data; DELETE FROM notes_index_config;
                     """
             )
-            made.close()
             let db = try SQLiteConnection(path: path)
             let drop = "DROP TABLE notes_index"
             for sql in ["SELECT * FROM notes_index", drop, "INSERT INTO note VALUES (2, 'two')"] {

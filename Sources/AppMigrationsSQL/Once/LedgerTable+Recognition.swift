@@ -4,15 +4,15 @@ extension LedgerTable {
     /// A table named `schema_migrations` or `app_migrations` always is such a table. With `ledger:`, it can
     /// have any name. Then it has exactly the columns with which this library creates it. Other columns may
     /// belong to a table of the app.
-    package static func isLedger(_ table: SchemaObject, in db: some SQLConnection) throws(SQLError) -> Bool {
+    package static func isLedger(
+        _ table: SchemaObject,
+        in session: some SQLSession
+    ) throws(SQLError) -> Bool {
         if [SQLName("schema_migrations"), SQLName("app_migrations")].contains(table.name) { return true }
         // The columns of a virtual table can't be read without its module.
         if table.isVirtual { return false }
         var columns = Set<SQLName>()
-        let name = SQLValue.text(table.name.text)
-        for row in try db.rows("SELECT name FROM pragma_table_info(\(name), 'main')") {
-            columns.insert(SQLName(try row.text(0)))
-        }
+        for row in try session.columns(of: table.name.text) { columns.insert(SQLName(try row.text(0))) }
         let ledgers = [AppMigrationsTable.ownColumns, SQLLedger.ownColumns]
         return ledgers.contains { columns == Set($0.map { SQLName($0) }) }
     }

@@ -228,8 +228,6 @@ extension MigrationGate.Contents {
         case .started:
             fraction.beginStep(weight: step.weight)
             fraction.reportProgress(step.progress)
-        case .progressed where event.isCopying:
-            fraction.reportFileProgress(event.fraction ?? 0, weight: step.weight)
         case .progressed: fraction.reportProgress(event.fraction ?? 0)
         case .finished:
             // A migration that is recorded without running has no event `started`.
@@ -238,7 +236,7 @@ extension MigrationGate.Contents {
         default: return
         }
         // Other notes are for a log.
-        let isForUser = event.kind == .progressed && !event.isCopying
+        let isForUser = event.kind == .progressed
         change(to: .migrating(fraction: fraction.value, note: isForUser ? event.note : nil))
     }
 

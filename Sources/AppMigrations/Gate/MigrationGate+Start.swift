@@ -71,8 +71,6 @@ extension MigrationGate {
         /// With `weights: ["3.4": 30]`, version 3.4 gets thirty times as much of the progress bar as each
         /// version that isn't in `weights`. The weights apply only to this manager.
         ///
-        /// If nothing is pending, this also removes copies of protected files that a killed process has left.
-        ///
         /// - Throws: ``RequiresAppVersion`` if a newer release of the app has saved a minimum app version
         ///   that is above the version of this app. ``MigrationError`` with the code `invalidVersion` for a
         ///   version in `weights`. The errors of `MigrationManager.plan`. If the plan contains a refused
@@ -113,8 +111,6 @@ extension MigrationGate {
             let steps = plan.filter { $0.kind == .willRun }.map { row in
                 (row.version, Contents.Step(weight: weights[row.version] ?? 1, progress: row.progress ?? 0))
             }
-            // If something will run, the migration removes them.
-            if steps.isEmpty { migrations.removeLeftoverCopies() }
             changeContents {
                 $0.steps[manager] = Dictionary(steps) { first, _ in first }
                 $0.addSteps(weights: steps.map(\.1.weight))

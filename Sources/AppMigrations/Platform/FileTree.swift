@@ -164,7 +164,7 @@ extension FileTree {
     /// `-journal`) is next to the file.
     private static func mayBeLocked(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Bool {
         let name = entry.name.dropLast()
-        for suffix in Snapshot.companions.dropFirst() {
+        for suffix in ["-wal", "-shm", "-journal"] {
             let companion = name + Array(suffix.utf8CString)
             let path = entry.path + suffix
             let status = try Platform.statusIfPresent(Array(companion), in: entry.folder, path: path)

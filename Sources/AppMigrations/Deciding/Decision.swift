@@ -3,8 +3,8 @@
 /// ``Declarations/decide(_:in:after:hasRun:attemptLimit:)`` makes the decision.
 ///
 /// A declaration decides twice: first from the state that the manager has in memory, and then, if the closure
-/// may have to run, from the state that ``MigrationRun`` reads while it holds the lock.
-package enum MigrationDecision {
+/// may have to run, from the state that ``Runner`` reads while it holds the lock.
+package enum Decision {
     /// The closure runs.
     ///
     /// The value contains the number of attempts, including this one, and how many processes of this app
@@ -19,9 +19,9 @@ package enum MigrationDecision {
     /// This is the decision in every process of the release that created the state.
     case joinsBaseline
 
-    /// The sentence to add to the error if the closure doesn't run, and the change of the state that the
-    /// declaration makes instead couldn't be saved.
-    package func consequenceOfNotSaving(_ version: AppVersion) -> Message {
+    /// What to say if the closure doesn't run, and the change of the state that the declaration makes instead
+    /// couldn't be saved.
+    package func outcomeOfNotSaving(_ version: AppVersion) -> Message {
         if case .joinsBaseline = self {
             return
                 "Migration \(version) was not run, and was not added to the baseline. The next start adds it."
@@ -40,56 +40,68 @@ extension Declarations {
     /// migrations, or the state may have been reset.
     ///
     /// - Parameters:
-    ///   - declaration: The declaration.
+    ///   - declared: The declaration.
     ///   - versions: The versions of the state from which to decide.
     ///   - previous: The version that was declared before; zero if the order has already been checked.
     ///   - hasRun: If the version isn't above the last-run version: whether its migration has run. It is
-    ///     false only for a version that is declared with `outOfOrder: true`.
+    ///     false only for a version that is declared with `addedIn:`.
     ///   - attemptLimit: How many processes may crash in this migration before it is refused; `nil` if that
     ///     isn't checked.
     /// - Returns: The decision.
     /// - Throws: ``MigrationError`` with the code `declaredOutOfOrder`, `newerThanCurrentVersion`, `tooOld`,
     ///   `usedByNewerApp`, `managerClosed` or `attemptLimitReached`.
     package func decide(
-        _ declaration: Declaration,
+        _ declared: DeclaredMigration,
         in versions: StateVersions,
         after previous: AppVersion = .zero,
         hasRun: Bool = true,
         attemptLimit: Int?
-    ) throws(MigrationError) -> MigrationDecision {
-        let version = declaration.version
+    ) throws(MigrationError) -> Decision {
+        let version = declared.version
         let current = rules.appVersion
         let ownVersions = self.versions
         // This was checked when the manager was created. Check again, because since then an older app may
         // have begun a migration that this app doesn't declare any more.
         try rules.requireUpgradable(versions)
-        try requireOrder(of: declaration, after: previous)
+        try requireOrder(of: declared, after: previous)
         if version.exceeds(current) { throw rules.newerThanAppError(version) }
-        let runsOutOfOrder = version <= versions.lastRun && !hasRun
+        if let addedIn = declared.addedIn, addedIn.exceeds(current) {
+            throw rules.newerThanAppError(version, addedIn: addedIn)
+        }
+        let wasMissed = version <= versions.lastRun && !hasRun
         if version <= ownVersions.lastRun, hasRun { return .alreadyRun }
         // The version is pending, or it was pending when the manager read its versions and has been recorded
         // since. In both cases, this app must stop if a newer app has begun to change the data.
-        if let newer = newerApp(than: current, at: version, in: versions, runsOutOfOrder: runsOutOfOrder) {
+        if let newer = newerApp(than: current, at: version, in: versions, wasMissed: wasMissed) {
             throw rules.usedByNewerAppError(version, begun: newer, in: versions)
         }
         if versions.lastRun < ownVersions.lastRun { throw resetError(version) }
-        if version <= versions.lastRun, !runsOutOfOrder { return .alreadyRun }
+        if version <= versions.lastRun, !wasMissed { return .alreadyRun }
         guard let next = versions.attempts(at: version)?.nextAttempt(by: current) else {
-            return versions.isFreshInstall(of: current) && !runsOutOfOrder
+            return versions.isFreshInstall(of: current) && !wasMissed
                 ? .joinsBaseline : .run(AttemptedMigration(version, by: current))
         }
-        if let attemptLimit, next.deaths >= max(1, attemptLimit) { throw attemptLimitError(next) }
+        if let attemptLimit, next.crashCount >= max(1, attemptLimit) { throw attemptLimitError(next) }
         return .run(next)
     }
 
     private func requireOrder(
-        of declaration: Declaration,
+        of declared: DeclaredMigration,
         after previous: AppVersion
     ) throws(MigrationError) {
-        let version = declaration.version
-        let minimum = declaration.minimumAppVersion
+        let version = declared.version
+        let minimum = declared.minimumAppVersion
         let location = rules.location
-        if minimum > version {
+        if let addedIn = declared.addedIn, addedIn <= version {
+            throw location.error(
+                .declaredOutOfOrder,
+                version: version,
+                "The addedIn: \(addedIn) of migration \(version) in \(location) is not above the migration's own version.",
+                advice: "Pass the first release above \(version) of the main line that has this migration."
+            )
+        }
+        let newest = max(version, declared.addedIn ?? version)
+        if minimum > newest {
             throw location.error(
                 .declaredOutOfOrder,
                 version: version,
@@ -97,13 +109,13 @@ extension Declarations {
                 The minimumAppVersion: \(minimum) of migration \(version) in \(location) is above the migration's own version: the \
                 app that runs the migration could not use the data.
                 """,
-                advice: "Pass at most \(version) as minimumAppVersion:."
+                advice: "Pass at most \(newest) as minimumAppVersion:."
             )
         }
         if version > previous { return }
         let text: Message =
             previous == .zero
-            ? "Migration 0 is declared in \(location), and 0 is the version of a state in which nothing ran."
+            ? "Migration 0 is declared in \(location). Version 0 can't be declared: it means that nothing has run."
             : "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
         throw location.error(
             .declaredOutOfOrder,
@@ -129,10 +141,10 @@ extension Declarations {
         let isFile = rules.location.path != nil
         let fleetAdvice: Message = " The page of FleetMigrationManager has the SQL of resetAttempts()."
         let text: Message = """
-            Migration \(next.version) of \(rules.location) was not run: \(next.deaths) \(next.deaths == 1 ? "process" : "processes") \
-            of this app version crashed in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the \
-            next manager try again, and so does a new app version, reset(to:) or a higher limit.\
-            \(isFile ? "" : fleetAdvice)
+            Migration \(next.version) of \(rules.location) was not run: \(next.crashCount) \
+            \(next.crashCount == 1 ? "process" : "processes") of this app version crashed in it, as many as attemptLimit allows. \
+            Offer a way to recover: resetAttempts() lets the next manager try again, and so does a new app version, reset(to:) or a \
+            higher limit.\(isFile ? "" : fleetAdvice)
             """
         return rules.location.error(.attemptLimitReached, version: next.version, text)
     }
@@ -143,20 +155,19 @@ extension Declarations {
     /// For a version above the last-run version, this is the version of a migration that a newer app has
     /// begun.
     ///
-    /// If `runsOutOfOrder` is true, a higher version has already run. The number of `version` then doesn't
-    /// show whether a newer app has begun it, but the app version of its last attempt does. `version` is also
+    /// If `wasMissed` is true, a higher version has already run. The number of `version` then doesn't show
+    /// whether a newer app has begun it, but the app version of its last attempt does. `version` is also
     /// refused if a newer app has recorded any version, because its closure expects older data.
     private func newerApp(
         than current: AppVersion,
         at version: AppVersion,
         in versions: StateVersions,
-        runsOutOfOrder: Bool
+        wasMissed: Bool
     ) -> AppVersion? {
         if version > versions.lastRun { return versions.begun(above: current) }
         let recorded = versions.recorded(above: current)
-        guard runsOutOfOrder, recorded == nil else { return recorded }
-        let attempt = versions.attempts(at: version)
-        if let attempt, attempt.hasBegun, attempt.appVersion.exceeds(current) {
+        guard wasMissed, recorded == nil else { return recorded }
+        if let attempt = versions.attempts(at: version), attempt.appVersion.exceeds(current) {
             return attempt.appVersion
         }
         return versions.begun(above: current)
@@ -164,16 +175,16 @@ extension Declarations {
 
     /// The state to save for a declaration whose closure doesn't run; `nil` if nothing has to be saved.
     package func stateToSaveIfNotRun(
-        _ declaration: Declaration,
-        by decision: MigrationDecision,
+        _ declared: DeclaredMigration,
+        by decision: Decision,
         from state: MigrationState
     ) -> MigrationState? {
-        let minimum = declaration.minimumAppVersion
+        let minimum = declared.minimumAppVersion
         switch decision {
         case .joinsBaseline:
-            return state.raisingBaseline(to: declaration.version, minimumAppVersion: minimum)
-        case .alreadyRun where raisesMinimumAppVersion(declaration, in: state.versions):
-            return state.raisingMinimumAppVersion(to: minimum)
+            return state.changed { $0.raiseBaseline(to: declared.version, minimumAppVersion: minimum) }
+        case .alreadyRun where raisesMinimumAppVersion(declared, in: state.versions):
+            return state.changed { $0.versions.raiseMinimumAppVersion(to: minimum) }
         default: return nil
         }
     }
@@ -182,18 +193,9 @@ extension Declarations {
     ///
     /// It is false if a newer release has begun or recorded a migration: the minimum app version then stays
     /// as that release set it.
-    func raisesMinimumAppVersion(_ declaration: Declaration, in versions: StateVersions) -> Bool {
-        versions.minimumAppVersion < declaration.minimumAppVersion
+    func raisesMinimumAppVersion(_ declared: DeclaredMigration, in versions: StateVersions) -> Bool {
+        versions.minimumAppVersion < declared.minimumAppVersion
             && versions.begun(above: rules.appVersion) == nil
             && versions.recorded(above: rules.appVersion) == nil
-    }
-}
-
-extension MigrationState {
-    /// True if a declared version that isn't above the last-run version has run.
-    ///
-    /// Without `outOfOrder: true`, every such version counts as having run, so the history isn't asked.
-    package func hasRun(_ declaration: Declarations.Declaration) -> Bool {
-        !declaration.isOutOfOrder || hasRun(declaration.version)
     }
 }

@@ -107,7 +107,7 @@ import Testing
         let status = try manager.status
         #expect(status.minimumAppVersion?.description == "3.1")
         #expect(status.history.map(\.version.description) == ["3.1"])
-        #expect(status.interruption == nil)
+        #expect(status.latestAttempt == nil)
     }
 
     /// The old library's version is asked inside of the declaration, which holds the lock.

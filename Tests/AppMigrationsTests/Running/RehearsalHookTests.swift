@@ -10,16 +10,17 @@ import Testing
             let hook = Rehearsal(reached: { moment in reached.withLock { $0.append(moment) } })
             let manager = try scratch.manager(upgradingTo: "1.2")
             let migrations = MigrationManager(rehearsing: manager, with: hook)
-            try migrations.whenMigrating(toVersion: "1.1") { try $0.synchronize(scratch.path) }
-            try migrations.whenMigrating(toVersion: "1.2", protecting: [scratch.file("data")]) { context in
-                #expect(throws: MigrationError.self) { try context.synchronize(scratch.file("nothing")) }
+            try migrations.whenMigrating(toVersion: "1.1") { try $0.synchronize([scratch.path]) }
+            try migrations.whenMigrating(toVersion: "1.2") { context in
+                #expect(throws: MigrationError.self) { try context.synchronize([scratch.file("nothing")]) }
                 try context.synchronize([scratch.path, scratch.path])
             }
             typealias Place = RehearsalMoment.Place
-            let rest: [Place] = [.beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord]
-            let firsts = [("1.1", Place.beforeInterruption), ("1.2", .afterCopying)]
-            let expected = firsts.flatMap { text, first in
-                ([first] + rest).map { RehearsalMoment(place: $0, version: version(text)) }
+            let places: [Place] = [
+                .beforeAttempt, .beforeClosure, .afterSynchronize, .beforeRecord, .afterRecord,
+            ]
+            let expected = ["1.1", "1.2"].flatMap { text in
+                places.map { RehearsalMoment(place: $0, version: version(text)) }
             }
             #expect(reached.withLock { $0 } == expected)
         }

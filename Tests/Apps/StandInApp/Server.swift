@@ -63,7 +63,7 @@ final class Server {
             System.say("last \(manager.lastRunVersion) \(required)")
         case ("history", 2):
             for row in try manager(words[1]).status.history {
-                System.say("row \(row.version) \(row.previousVersion) \(row.appVersion) \(row.attempts)")
+                System.say("row \(row.version) \(row.previousVersion) \(row.appVersion) \(row.attemptCount)")
             }
         default: throw System.Failure(description: "unknown: \(words)")
         }

@@ -95,7 +95,7 @@ import Testing
         let old = try versionFound(in: db)
         let status = try migrator.status(db)
         if status.applied.isEmpty {
-            try migrator.markApplied(upTo: old, in: db, correcting: status.hasMigrationsTable)
+            try migrator.markApplied(upTo: old, in: db, repairingLedger: status.hasMigrationsTable)
         }
         try migrator.migrate(db)
         return db

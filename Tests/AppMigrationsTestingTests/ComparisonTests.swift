@@ -102,7 +102,8 @@ struct ComparisonTests {
             ("migrations/Site.migrations.json", true), ("v2/migrations/Other.migrations.lock", true),
             ("Site.migrations.forgotten-20261121T035428Z-2", true),
             ("a.migrations.b.migrations.json", true), (".migrations.json", false),
-            ("Site.migrations.txt", false), ("migrations.json", false), ("Site.migrations.forgottenfile", false),
+            ("Site.migrations.txt", false), ("migrations.json", false),
+            ("Site.migrations.forgottenfile", false),
             ("migrations/list.txt", false),
         ]
     )

@@ -82,17 +82,22 @@ extension AttemptedMigration {
 }
 
 /// Follows a manager whose every declaration is decided about.
-final class Rehearsal: RehearsalHook {
-    private let steps: (reached: @Sendable (RehearsalMoment) -> Void, returned: @Sendable () -> (any Error)?)
+final class Rehearsal: ManagerObserver {
+    private let steps: (reached: @Sendable (ObservedMoment) -> Void, returned: @Sendable () -> (any Error)?)
 
     init(
-        reached: @escaping @Sendable (RehearsalMoment) -> Void = { _ in },
+        reached: @escaping @Sendable (ObservedMoment) -> Void = { _ in },
         returned: @escaping @Sendable () -> (any Error)? = { nil }
     ) {
         steps = (reached, returned)
     }
 
-    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalAnswer { .continue }
-    func reached(_ moment: RehearsalMoment) { steps.reached(moment) }
-    func returned(_ version: AppVersion) -> (any Error)? { steps.returned() }
+    func observe(_ moment: ObservedMoment) -> ObserverAnswer {
+        switch moment.place {
+        case .declared: break
+        case .returned: if let error = steps.returned() { return .fail(error) }
+        default: steps.reached(moment)
+        }
+        return .continue
+    }
 }

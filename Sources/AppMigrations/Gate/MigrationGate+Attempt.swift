@@ -3,7 +3,7 @@ extension MigrationGate {
     ///
     /// Its ``options(_:)`` let the gate observe a manager, and its other methods tell the gate about
     /// progress.
-    public struct Start: Sendable {
+    public struct Attempt: Sendable {
         let gate: MigrationGate
         private let number: Int
 
@@ -16,14 +16,13 @@ extension MigrationGate {
 
         init(_ gate: MigrationGate) {
             self.gate = gate
-            let start = gate.contents.change { (number: $0.beginAttempt(), isRetry: $0.isRetry) }
-            number = start.number
-            isRetry = start.isRetry
+            (number, isRetry) = gate.contents.change { ($0.beginAttempt(), $0.isRetry) }
         }
 
-        /// Changes the gate's contents, unless this attempt has ended.
-        private func changeContents(_ change: (inout Contents) -> Void) {
-            gate.contents.change { if $0.currentAttempt == number { change(&$0) } }
+        /// Changes the gate's contents, or returns `nil` if this attempt has ended.
+        @discardableResult
+        private func changeContents<Value>(_ change: (inout Contents) -> Value) -> Value? {
+            gate.contents.change { $0.currentAttempt == number ? change(&$0) : nil }
         }
 
         /// Returns options for a manager that let the gate observe the manager's events.
@@ -69,7 +68,11 @@ extension MigrationGate {
         /// Plans the migrations that are declared with one manager, and tells the gate how many are pending.
         ///
         /// With `weights: ["3.4": 30]`, version 3.4 gets thirty times as much of the progress bar as each
-        /// version that isn't in `weights`. The weights apply only to this manager.
+        /// version that isn't in `weights`. These weights apply only to this manager.
+        ///
+        /// `weights` can also have the note of a ``step(_:_:)-sync``, such as `"Search index": 5`. That step
+        /// then has its part of the bar from the beginning, beside the migrations that run before it. A key
+        /// that begins with a digit is a version, and any other key is a note.
         ///
         /// - Throws: ``RequiresAppVersion`` if a newer release of the app has saved a minimum app version
         ///   that is above the version of this app. ``MigrationError`` with the code `invalidVersion` for a
@@ -102,42 +105,75 @@ extension MigrationGate {
             of migrations: MigrationManager,
             weights: [String: UInt]
         ) throws -> [PlannedMigration] {
-            let manager = migrations.name
-            let namedWeights = try weights.map {
-                (try AppVersion($0, of: "key of weights:", manager: manager), Double($1))
+            var versionWeights = [AppVersion: Double]()
+            var stepWeights = [String: Double]()
+            for (key, weight) in weights {
+                if key.first?.isNumber == true {
+                    versionWeights[try AppVersion(parsing: key)] = Double(weight)
+                } else {
+                    stepWeights[key] = Double(weight)
+                }
             }
-            let weights = Dictionary(namedWeights, uniquingKeysWith: max)
             if let error = plan.lazy.compactMap(\.error).first { throw error }
-            let steps = plan.filter { $0.kind == .willRun }.map { row in
-                (row.version, Contents.Step(weight: weights[row.version] ?? 1, progress: row.progress ?? 0))
+            let pending = plan.filter { $0.kind == .willRun }.map { row in
+                let weight = versionWeights[row.version] ?? 1
+                return (row.version, StartProgress.Migration(weight: weight, checkpoint: row.progress ?? 0))
             }
             changeContents {
-                $0.steps[manager] = Dictionary(steps) { first, _ in first }
-                $0.addSteps(weights: steps.map(\.1.weight))
+                $0.plan { progress in
+                    progress.add(Dictionary(pending) { first, _ in first }, of: migrations.name)
+                    for (note, weight) in stepWeights { progress.planStep(note, weight: weight) }
+                }
             }
             return plan
         }
 
-        /// Tells the gate about steps that no manager reports, such as the pending files of an SQL migrator.
+        /// Runs a step of the start that isn't a migration, and shows its progress and its note.
         ///
-        /// Each of these steps has weight 1. Call this method as soon as you know the number of steps, if
-        /// possible before anything runs, so that all steps share the whole progress bar.
+        /// ```swift
+        /// try start.step("Search index") {
+        ///     try updateSearchIndex { start.reportProgress($0) }
+        /// }
+        /// ```
         ///
-        /// A later call doesn't move the progress bar back: all unfinished steps share its remaining part.
-        /// Call this method between two steps, because during a step it would discard the progress of that
-        /// step.
-        public func expect(steps: Int) {
-            changeContents { $0.addSteps(weights: Array(repeating: 1, count: max(0, steps))) }
+        /// The step shares the part of the bar that is left with the migrations and steps that are still
+        /// pending. After the last of them the bar is full, so name a long step in the `weights:` of
+        /// ``plan(_:weights:_:)-7z4eb`` or ``migrate(_:weights:_:)-cyd8``.
+        ///
+        /// The step is finished when `body` returns. If `body` throws, the bar stays where it is. Steps run
+        /// one after the other.
+        public func step<Value>(_ note: String, _ body: () throws -> Value) rethrows -> Value {
+            let weight = beginStep(note)
+            let value = try body()
+            finishStep(weight: weight)
+            return value
         }
 
-        /// Reports how much of the current step is done, from 0 to 1, for a step that was added with
-        /// ``expect(steps:)``.
+        /// Runs an asynchronous step of the start that isn't a migration.
+        public nonisolated(nonsending) func step<Value>(
+            _ note: String,
+            _ body: nonisolated(nonsending) () async throws -> Value
+        ) async rethrows -> Value {
+            let weight = beginStep(note)
+            let value = try await body()
+            finishStep(weight: weight)
+            return value
+        }
+
+        /// Reports how much of the running step is done, from 0 to 1.
+        ///
+        /// Without a note, the note of the step is shown.
         public func reportProgress(_ fraction: Double, note: String? = nil) {
-            changeContents { $0.reportProgress(fraction, note: note) }
+            changeContents { $0.changeProgress { $0.reportProgress(fraction, note: note) } }
         }
 
-        /// Reports that the current step, which was added with ``expect(steps:)``, is finished.
-        public func finishStep() { changeContents { $0.finishStep() } }
+        private func beginStep(_ note: String) -> Double {
+            changeContents { $0.changeProgress { $0.beginStep(note) } } ?? 0
+        }
+
+        private func finishStep(weight: Double) {
+            changeContents { $0.changeProgress { $0.finishStep(weight: weight) } }
+        }
 
         private func requireSupportedAppVersion(_ migrations: MigrationManager) throws {
             guard let version = migrations.requiredAppVersion else { return }

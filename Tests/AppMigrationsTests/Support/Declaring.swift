@@ -81,23 +81,11 @@ extension AttemptedMigration {
     }
 }
 
-/// Follows a manager whose every declaration is decided about.
-final class Rehearsal: ManagerObserver {
-    private let steps: (reached: @Sendable (ObservedMoment) -> Void, returned: @Sendable () -> (any Error)?)
+/// Watches a manager, as a rehearsal does.
+final class Observer: ManagerObserver {
+    private let answer: @Sendable (ObservedMoment) -> ObserverAnswer
 
-    init(
-        reached: @escaping @Sendable (ObservedMoment) -> Void = { _ in },
-        returned: @escaping @Sendable () -> (any Error)? = { nil }
-    ) {
-        steps = (reached, returned)
-    }
+    init(_ answer: @escaping @Sendable (ObservedMoment) -> ObserverAnswer) { self.answer = answer }
 
-    func observe(_ moment: ObservedMoment) -> ObserverAnswer {
-        switch moment.place {
-        case .declared: break
-        case .returned: if let error = steps.returned() { return .fail(error) }
-        default: steps.reached(moment)
-        }
-        return .continue
-    }
+    func observe(_ moment: ObservedMoment) -> ObserverAnswer { answer(moment) }
 }

@@ -22,7 +22,7 @@ import Testing
             #expect(throws: MigrationError.self) { try context.synchronize([scratch.file("nothing")]) }
             try context.synchronize([scratch.path, scratch.path])
         }
-        try migrations.declare("1.1.5", addedIn: "1.3")
+        try migrations.declare("1.2.5", addedIn: "1.3")
         typealias Place = ObservedMoment.Place
         let begun: [Place] = [.beforeAttempt, .beforeClosure]
         let ended: [Place] = [.returned, .beforeRecord, .afterRecord]
@@ -30,7 +30,7 @@ import Testing
         let first = [.declared(isMissedToo: false)] + begun + [.afterSynchronize] + checkpoint + ended
         let second = [.declared(isMissedToo: false)] + begun + [.afterSynchronize] + ended
         let third = [.declared(isMissedToo: true)] + begun + ended
-        let expected = [("1.1", first), ("1.2", second), ("1.1.5", third)].flatMap { text, places in
+        let expected = [("1.1", first), ("1.2", second), ("1.2.5", third)].flatMap { text, places in
             places.map { ObservedMoment(place: $0, version: version(text)) }
         }
         #expect(observed.withLock { $0 } == expected)

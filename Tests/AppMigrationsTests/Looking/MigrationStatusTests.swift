@@ -88,7 +88,7 @@ import Testing
         )
         let latestAttempt = try #require(try folder.look("1.4").status.latestAttempt)
         #expect(latestAttempt.isUnderWay == nil)
-        #expect(latestAttempt.crashCount == 3)
+        #expect(latestAttempt.crashCount == 2)
         #expect(try folder.look("1.4").status.description.contains("Interrupted or under way: 1.2, "))
     }
 

@@ -13,7 +13,7 @@ import Testing
             return .continue
         }
         let manager = try scratch.manager(upgradingTo: "1.3")
-        let migrations = MigrationManager(rehearsing: manager, observedBy: observer)
+        var migrations = MigrationManager(rehearsing: manager, observedBy: observer)
         try migrations.whenMigrating(toVersion: "1.1") { context in
             try context.synchronize([scratch.path])
             try context.saveCheckpoint("half")
@@ -22,6 +22,7 @@ import Testing
             #expect(throws: MigrationError.self) { try context.synchronize([scratch.file("nothing")]) }
             try context.synchronize([scratch.path, scratch.path])
         }
+        migrations = MigrationManager(rehearsing: manager, observedBy: observer)
         try migrations.declare("1.1.5", addedIn: "1.3")
         typealias Place = ObservedMoment.Place
         let begun: [Place] = [.beforeAttempt, .beforeClosure]

@@ -91,7 +91,7 @@ import Testing
     @Test func `a state at its limit is saved by the next migration, and read by the next start`() throws {
         let long = String(repeating: "1", count: 19)
         let rows = (1...999).map { number in
-            Self.row("1.\(number)" + String(repeating: "." + long, count: 45))
+            Self.row("1.\(number)" + String(repeating: "." + long, count: 44))
         }
         let state = Self.state(rows)
         #expect(state.document.count < StateFile.sizeLimit)

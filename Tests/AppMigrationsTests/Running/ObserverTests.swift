@@ -13,7 +13,7 @@ import Testing
             return .continue
         }
         let manager = try scratch.manager(upgradingTo: "1.3")
-        let migrations = MigrationManager(rehearsing: manager, observedBy: observer)
+        var migrations = MigrationManager(rehearsing: manager, observedBy: observer)
         try migrations.whenMigrating(toVersion: "1.1") { context in
             try context.synchronize([scratch.path])
             try context.saveCheckpoint("half")
@@ -22,7 +22,8 @@ import Testing
             #expect(throws: MigrationError.self) { try context.synchronize([scratch.file("nothing")]) }
             try context.synchronize([scratch.path, scratch.path])
         }
-        try migrations.declare("1.2.5", addedIn: "1.3")
+        migrations = MigrationManager(rehearsing: manager, observedBy: observer)
+        try migrations.declare("1.1.5", addedIn: "1.3")
         typealias Place = ObservedMoment.Place
         let begun: [Place] = [.beforeAttempt, .beforeClosure]
         let ended: [Place] = [.returned, .beforeRecord, .afterRecord]
@@ -30,7 +31,7 @@ import Testing
         let first = [.declared(isMissedToo: false)] + begun + [.afterSynchronize] + checkpoint + ended
         let second = [.declared(isMissedToo: false)] + begun + [.afterSynchronize] + ended
         let third = [.declared(isMissedToo: true)] + begun + ended
-        let expected = [("1.1", first), ("1.2", second), ("1.2.5", third)].flatMap { text, places in
+        let expected = [("1.1", first), ("1.2", second), ("1.1.5", third)].flatMap { text, places in
             places.map { ObservedMoment(place: $0, version: version(text)) }
         }
         #expect(observed.withLock { $0 } == expected)

@@ -6,7 +6,7 @@ import Testing
 
 /// The section of ChangingATable.md about a released file with the recipe.
 @Suite struct RecipeInAFile {
-    // Sample 2 of ChangingATable.md
+    // Sample 3 of ChangingATable.md
 
     /// The released file 5, statement by statement.
     private static let oldFile = [
@@ -95,7 +95,7 @@ import Testing
         let old = try versionFound(in: db)
         let status = try migrator.status(db)
         if status.applied.isEmpty {
-            try migrator.markApplied(upTo: old, in: db, correcting: status.hasMigrationsTable)
+            try migrator.markApplied(upTo: old, in: db, repairingLedger: status.hasMigrationsTable)
         }
         try migrator.migrate(db)
         return db

@@ -114,7 +114,7 @@ private struct FirstPage {
     }
 
     func weigh(
-        _ start: MigrationGate.Start,
+        _ attempt: MigrationGate.Attempt,
         _ migrations: MigrationManager,
         _ declareLibrary: (MigrationManager) throws -> Void
     ) throws {

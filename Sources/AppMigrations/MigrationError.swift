@@ -21,17 +21,13 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         let isTransient: Bool
 
         /// What happened.
-        ///
-        /// ``completed(by:)`` adds a sentence that says what the call left unchanged.
         let problem: String
 
-        /// What to do; the last sentences of the description.
-        let advice: String?
+        /// What the call that throws the error left unchanged.
+        let unchanged: Unchanged
 
-        /// True if `problem` doesn't say yet what the call left unchanged.
-        ///
-        /// The public call that throws the error adds that with ``completed(by:)``.
-        let needsCompletion: Bool
+        /// What to do.
+        let advice: String?
 
         init(
             code: Code,
@@ -41,8 +37,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             underlyingError: (any Error)?,
             isTransient: Bool,
             problem: String,
-            advice: String?,
-            needsCompletion: Bool
+            unchanged: Unchanged,
+            advice: String?
         ) {
             self.code = code
             self.managerName = managerName
@@ -51,8 +47,39 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             self.underlyingError = underlyingError
             self.isTransient = isTransient
             self.problem = problem
+            self.unchanged = unchanged
             self.advice = advice
-            self.needsCompletion = needsCompletion
+        }
+    }
+
+    /// What the call that throws an error left unchanged.
+    ///
+    /// The same error can end a start, a declaration or a reset. So the code that creates it often doesn't
+    /// know, and the public call says it with ``MigrationError/leaving(_:)``.
+    package enum Unchanged: Sendable {
+        /// The public call that throws the error says it.
+        case saidByCall
+
+        /// The description of what happened says it already, or there is nothing to say.
+        case saidByProblem
+
+        /// No migration was run by this call, which creates a manager.
+        case everything
+
+        /// The migration of this version was not run; `nil` if the declared text isn't a version.
+        case migration(AppVersion?)
+
+        /// A sentence.
+        case text(Message)
+
+        fileprivate var sentence: String? {
+            switch self {
+            case .saidByCall, .saidByProblem: nil
+            case .everything: "Nothing was run."
+            case .migration(nil): "The migration was not run."
+            case .migration(let version?): "Migration \(version.description) was not run."
+            case .text(let sentence): sentence.description.isEmpty ? nil : sentence.description
+            }
         }
     }
 
@@ -88,8 +115,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             underlyingError: underlyingError,
             isTransient: isTransient,
             problem: description ?? code.description,
-            advice: nil,
-            needsCompletion: false
+            unchanged: .saidByProblem,
+            advice: nil
         )
     }
 
@@ -115,25 +142,24 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     /// True if the same call, through a new manager, may succeed later without anyone doing anything.
     ///
-    /// Then try again after a while. It is true for ``Code/lockTimeout``; if the state can't be read because
-    /// the device hasn't been unlocked since it was booted; and if another manager is running a migration
-    /// that protects the same files. If several hosts share the data (a fleet), it is also true for
-    /// ``Code/leaseLost``, and if the shared store or database can't be reached, doesn't answer, has no
-    /// resources left, or couldn't get a lock.
+    /// Then try again after a while. It is true for ``Code/lockTimeout``, and if the state can't be read
+    /// because the device hasn't been unlocked since it was booted. If several hosts share the data (a
+    /// fleet), it is also true if a host has lost its lease, and if the shared store or database can't be
+    /// reached, doesn't answer, has no resources left, or couldn't get a lock.
     ///
     /// It is false if a person or a new release has to fix something, for ``Code/usedByNewerApp``, and for
     /// the closure's own errors.
     public var isTransient: Bool { facts.isTransient }
 
     /// The whole text: what happened, where, what this call left unchanged, and what to do.
-    public var description: String { facts.advice.map { facts.problem + " " + $0 } ?? facts.problem }
+    public var description: String {
+        [facts.problem, facts.unchanged.sentence, facts.advice].compactMap { $0 }.joined(separator: " ")
+    }
 
-    /// Makes an error from its text.
+    /// Makes an error from the parts of its text.
     ///
-    /// If `advice` is `nil`, the text is complete. Otherwise one sentence is missing: what the call left
-    /// unchanged. The public call that throws the error adds that sentence with `completed(by:)`. The code
-    /// that creates the error can't know it, because the same error can end a start, a declaration or a
-    /// reset.
+    /// If `unchanged` is `nil`, an error with advice lets the public call say what it left unchanged, and the
+    /// problem of an error without advice says everything.
     package init(
         _ code: Code,
         manager: String? = nil,
@@ -141,7 +167,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
         path: String? = nil,
         underlying: (any Error)? = nil,
         isTransient: Bool = false,
-        _ message: Message,
+        _ problem: Message,
+        unchanged: Unchanged? = nil,
         advice: Message? = nil
     ) {
         facts = Facts(
@@ -151,22 +178,28 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
             path: path,
             underlyingError: underlying,
             isTransient: isTransient,
-            problem: message.description,
-            advice: advice?.description,
-            needsCompletion: advice != nil
+            problem: problem.description,
+            unchanged: unchanged ?? (advice == nil ? .saidByProblem : .saidByCall),
+            advice: advice?.description
         )
     }
 
-    /// Returns this error with one more sentence, which says what the error led to.
-    ///
-    /// In the description, it is before the advice.
-    package func adding(
-        _ sentence: Message,
+    private init(_ facts: Facts) { self.facts = facts }
+
+    /// Returns this error, with what the call that throws it left unchanged, unless the error says so already.
+    package func leaving(_ unchanged: Unchanged) -> MigrationError {
+        guard case .saidByCall = facts.unchanged else { return self }
+        return ending(in: unchanged)
+    }
+
+    /// Returns this error as the reason why something else ended, and says how it ended.
+    package func ending(
+        in outcome: Unchanged,
         code: Code? = nil,
         version: AppVersion? = nil,
         underlying: (any Error)? = nil
     ) -> MigrationError {
-        let sentence = sentence.description
+        let earlier = facts.unchanged.sentence.map { facts.problem + " " + $0 }
         return MigrationError(
             Facts(
                 code: code ?? self.code,
@@ -175,27 +208,11 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
                 path: path,
                 underlyingError: underlying ?? underlyingError,
                 isTransient: isTransient,
-                problem: sentence.isEmpty ? facts.problem : facts.problem + " " + sentence,
-                advice: facts.advice,
-                needsCompletion: false
+                problem: earlier ?? facts.problem,
+                unchanged: outcome,
+                advice: facts.advice
             )
         )
-    }
-
-    private init(_ facts: Facts) { self.facts = facts }
-
-    /// Returns this error with one more sentence, which says what the call left unchanged.
-    ///
-    /// If the error already has such a sentence, it is returned as it is.
-    package func completed(by sentence: Message) -> MigrationError {
-        facts.needsCompletion ? adding(sentence) : self
-    }
-
-    /// Returns this error with the sentence that the declared migration was not run.
-    ///
-    /// `version` is `nil` if the declared text isn't a version.
-    package func completed(declaring version: AppVersion?) -> MigrationError {
-        completed(by: version.map { "Migration \($0) was not run." } ?? "The migration was not run.")
     }
 }
 
@@ -208,7 +225,8 @@ extension MigrationError {
         /// The name of the code, as it is written in Swift.
         public let description: String
 
-        private init(_ name: StaticString) { description = name.description }
+        /// Makes a code; each module declares the codes of its own errors.
+        package init(_ name: StaticString) { description = name.description }
 
         /// A text can't be read as a version.
         ///
@@ -277,13 +295,6 @@ extension MigrationError {
         /// the closure began or before a checkpoint.
         public static var cancelled: Code { Code("cancelled") }
 
-        /// The host that ran the closure could not renew its lease (its right to migrate the shared data), or
-        /// another host took over.
-        ///
-        /// The migration was not recorded, and runs again here or on another host. The closure's task was
-        /// cancelled. What the closure changed before that isn't undone.
-        public static var leaseLost: Code { Code("leaseLost") }
-
         /// As many processes have crashed while they ran this migration as `attemptLimit` allows.
         ///
         /// So the migration was not run again.
@@ -320,8 +331,10 @@ extension MigrationError {
         /// The same code is used if a saved checkpoint can't be read as the type that was asked for.
         public static var checkpointNotSaved: Code { Code("checkpointNotSaved") }
 
-        /// The protected files could not be copied, or could not be restored.
-        public static var protectionFailed: Code { Code("protectionFailed") }
+        /// A file or a folder could not be replaced by the copy on which a closure had worked.
+        ///
+        /// The original is in its place.
+        public static var replacementFailed: Code { Code("replacementFailed") }
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.
         public static var firstRunFailed: Code { Code("firstRunFailed") }

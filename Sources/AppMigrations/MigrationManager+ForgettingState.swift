@@ -7,12 +7,6 @@ extension MigrationManager {
     /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
     /// Nothing is deleted.
     ///
-    /// If a process crashed in a migration, the files that the migration protects are restored first. The
-    /// files that the restore replaces are kept in a folder `<name>.migrations.kept-<time>` next to the
-    /// state. If the state can't be read, it isn't known which files have to be restored. In that case, their
-    /// copies are moved to a folder `<name>.migrations.kept-<time>` next to the state, and this library
-    /// doesn't touch them again.
-    ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
     /// it has to run a migration. So create a new manager, and say with `firstRun:` which data already
@@ -26,8 +20,7 @@ extension MigrationManager {
     ///   folder; `nil` if there was no state.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
     ///   `lockTimeout`, `cancelled`, `stateUnreadable` (the folder can't be read, or the device hasn't been
-    ///   unlocked yet), `protectionFailed` (files can't be restored: first call
-    ///   ``abandonRestore(named:stateDirectory:lockTimeout:)``), or `stateNotSaved`. If it throws, the state
+    ///   unlocked yet), or `stateNotSaved`. If it throws, the state
     ///   wasn't moved, unless the error's description says otherwise.
     public static func forgetState(
         named name: String = "default",
@@ -36,12 +29,27 @@ extension MigrationManager {
     ) throws(MigrationError) -> String? {
         do throws(MigrationError) {
             let location = try DefaultLocation.of(name, in: stateDirectory)
+            let file = StateFile(location: location)
             // Check first without the lock. Taking the lock creates the state directory, even if there is no
             // state.
-            guard try StateFile(location: location).exists() else { return nil }
-            return try LockedState.takeToForget(Reporter(location), timeout: lockTimeout).moveStateAside()
+            guard try file.exists() else { return nil }
+            let lock = try FileLock.take(at: location, options: Options(lockTimeout: lockTimeout))
+            var locked = LockedState(lock, at: location, state: nil)
+            guard try file.exists() else { return nil }
+            try refuseIfLockedDevice(file)
+            return try locked.moveStateAside()
         } catch {
-            throw error.completed(by: "The state was not moved.")
+            throw error.leaving(.text("The state was not moved."))
+        }
+    }
+
+    /// Throws if the state can't be read now, but may be readable later, for example after the first unlock of
+    /// the device: such a state must not be forgotten.
+    private static func refuseIfLockedDevice(_ file: StateFile) throws(MigrationError) {
+        do throws(MigrationError) {
+            _ = try file.readState()
+        } catch {
+            if error.isTransient { throw error }
         }
     }
 }

@@ -7,15 +7,16 @@ extension MigrationManager {
     ///
     /// The manager calls this function when it is released (`deinit`). So this function doesn't wait and
     /// doesn't throw. If the lock isn't free or the save fails, a later start of the same release does the
-    /// save. This function restores no files. If the state was removed, it doesn't create a new one.
+    /// save. If the state was removed, this function doesn't create a new one.
     func endFreshInstall() {
-        if location.isReadOnly { return }
+        if options.isReadOnly { return }
         do throws(MigrationError) {
             guard try file.readVersions()?.isFreshInstall(of: currentVersion) == true else { return }
-            guard let lock = try FileLock.takeIfFree(at: location, tries: 1) else { return }
-            let locked = try LockedState(lock, reporter: Reporter(location), recovering: false)
+            guard let lock = try FileLock.takeIfFree(at: location) else { return }
+            var locked = try LockedState(lock, at: location)
             guard let state = locked.state, state.versions.isFreshInstall(of: currentVersion) else { return }
-            try locked.save(state.endingFreshInstall())
+            // If the save fails, a later start tries again.
+            _ = locked.save(state.changed { $0.versions.freshInstall = nil })
         } catch {
             // This error does no harm: the state still says that this is a fresh install, and a later start
             // tries again.

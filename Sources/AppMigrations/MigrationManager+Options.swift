@@ -1,7 +1,6 @@
 extension MigrationManager {
     /// The options of a manager: how long to wait for the lock, how often to try a migration, the oldest data
-    /// to upgrade, whether the manager is read-only, whether a restore keeps the files that it replaces, and
-    /// the handler of events.
+    /// to upgrade, whether the manager is read-only, and the handler of events.
     public struct Options: Sendable {
         /// How long to wait while another process is migrating.
         ///
@@ -29,8 +28,7 @@ extension MigrationManager {
         /// data.
         public var upgradesFrom: String?
 
-        /// True if the manager is read-only: it writes and restores nothing, waits for no lock, and runs no
-        /// migration.
+        /// True if the manager is read-only: it writes nothing, waits for no lock, and runs no migration.
         ///
         /// So a read-only manager needs no permission to write. To find out whether a closure is running, it
         /// takes a shared lock for a moment, if that lock is free.
@@ -40,33 +38,6 @@ extension MigrationManager {
         /// `firstRun:` is evaluated, but its value isn't saved. So the next manager evaluates `firstRun:`
         /// again.
         public var isReadOnly: Bool
-
-        /// True if a restore after a crash keeps the files that it replaces or removes.
-        ///
-        /// After a crash, the next manager restores the files of `protecting:`. Suppose that an older release
-        /// of your app, which doesn't use this library, writes to these files after the crash. Without this
-        /// option, the restore deletes what that release wrote. With this option, the restore moves the
-        /// replaced files to the folder `<name>.migrations.kept-<time>` in the state directory. The event
-        /// ``MigrationEvent/Kind/leftoverNotRemoved`` reports the folder: the event's version is the
-        /// migration, and ``MigrationError/path`` of its error is the folder.
-        ///
-        /// In that folder, the subfolder `0` is for the first path of `protecting:`, `1` is for the second,
-        /// and so on. A symbolic link and its target count as two paths, and a path inside another path
-        /// doesn't count. In a subfolder, `replaced-1` is the file or folder that was at the path. For a
-        /// database, `replaced-2` and so on are the files that SQLite keeps next to it. If a folder can't be
-        /// moved, for example a mount point, each of its entries has a `replaced-` number of its own.
-        ///
-        /// The option is saved when the migration begins. So the option of the process that ran the migration
-        /// counts, even if a process with another option restores the files.
-        ///
-        /// This library never removes these folders, and each crash adds one. So they take up disk space
-        /// until your app removes them. Most of them contain only files that the crashed closure wrote.
-        ///
-        /// On a full disk, the kept files may leave no room to save the state after a restore. In that case,
-        /// each start throws `protectionFailed` until there is room.
-        ///
-        /// If the closure throws an error, the files are restored at once, and nothing is kept.
-        public var keepsReplacedFiles: Bool
 
         /// Called for each event, on the thread of the call that causes it, for a log or a progress display.
         ///
@@ -78,20 +49,18 @@ extension MigrationManager {
         /// Makes options.
         ///
         /// By default, the manager waits for the lock without limit, tries a migration without limit,
-        /// upgrades from every version, isn't read-only, keeps no replaced files, and has no handler.
+        /// upgrades from every version, isn't read-only, and has no handler.
         public init(
             lockTimeout: Duration? = nil,
             attemptLimit: Int? = nil,
             upgradesFrom: String? = nil,
             isReadOnly: Bool = false,
-            keepsReplacedFiles: Bool = false,
             onEvent: (@Sendable (MigrationEvent) -> Void)? = nil
         ) {
             self.lockTimeout = lockTimeout
             self.attemptLimit = attemptLimit
             self.upgradesFrom = upgradesFrom
             self.isReadOnly = isReadOnly
-            self.keepsReplacedFiles = keepsReplacedFiles
             self.onEvent = onEvent
         }
     }

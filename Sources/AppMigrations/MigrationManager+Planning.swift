@@ -38,7 +38,7 @@ extension MigrationManager {
         do throws(SystemCallError) {
             // An attempt that is still running doesn't count as a crash. Only the lock shows whether the
             // process of an attempt is still running. If it is, the limit of attempts isn't applied.
-            if attemptLimit != nil, let interrupted = state.versions.interruption, interrupted.failure == nil,
+            if attemptLimit != nil, let latest = state.versions.latestAttempt, latest.failure == nil,
                 try Platform.isLocked(location.lock)
             {
                 attemptLimit = nil
@@ -46,7 +46,12 @@ extension MigrationManager {
         } catch {
             throw .unreadable(error, at: location)
         }
-        let plan = Plan(state, attemptLimit: attemptLimit, isStateAssumed: found == nil)
+        let plan = Plan(
+            state.versions,
+            applied: try state.appliedVersions(at: location),
+            attemptLimit: attemptLimit,
+            isStateAssumed: found == nil
+        )
         let planned = declarations.withLock { declarations in
             declarations.beginPlan()
             // A read-only manager that found no state works with the state that a first run would create. If
@@ -78,5 +83,5 @@ extension MigrationManager {
     /// True if this manager is read-only and found no state when it was created.
     ///
     /// In that case, it works with the state that a first run would create.
-    private var assumesState: Bool { location.isReadOnly && launch == .first }
+    private var assumesState: Bool { options.isReadOnly && launch == .first }
 }

@@ -13,17 +13,17 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
     ///   `tooOld`, `usedByNewerApp` (in an app that has a ``requiredAppVersion``), `managerClosed` (if this
     ///   is the manager of a plan that is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
+    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
             let versions = try rules.versions(resetTo: version)
-            let locked = try takeLock()
+            var locked = try takeLock()
             let state = try rules.resetting(locked.existing(), to: versions)
-            try locked.save(state, version: versions.lastRun, consequenceOfFailure: unchanged)
+            try locked.save(state, version: versions.lastRun, orEndIn: unchanged)
             declarations.withLock { $0.reopen(at: state.versions) }
         } catch {
-            throw error.completed(by: unchanged)
+            throw error.leaving(.text(unchanged))
         }
     }
 
@@ -35,7 +35,7 @@ extension MigrationManager {
             try requireWritable()
             return try rules.versions(resetTo: text).lastRun
         } catch {
-            throw error.completed(by: "Nothing was reset.")
+            throw error.leaving(.text("Nothing was reset."))
         }
     }
 
@@ -46,35 +46,31 @@ extension MigrationManager {
     /// Everything else in the state stays, including the number of attempts.
     ///
     /// A closed manager stays closed, so create a new one and declare the migrations again. This call waits
-    /// for the lock. If a process crashed in a migration, this call first restores the files that the
-    /// migration protects, as every start does.
+    /// for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
-    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or
-    ///   `stateNotSaved`. If it throws, the counts were not changed.
+    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. If it throws, the counts were not changed.
     public func resetAttempts() throws(MigrationError) {
         let unchanged: Message = "The counts of crashes were not changed."
         do throws(MigrationError) {
-            let locked = try takeLock()
+            var locked = try takeLock()
             let before = try locked.existing()
-            let state = before.resettingAttempts()
+            let state = before.changed { $0.resetAttempts() }
             // This manager keeps its old counts: a later declaration reads them again while it holds the
             // lock.
-            if state != before {
-                try locked.save(state, version: nil, consequenceOfFailure: unchanged)
-            }
+            if state != before { try locked.save(state, orEndIn: unchanged) }
         } catch {
-            throw error.completed(by: unchanged)
+            throw error.leaving(.text(unchanged))
         }
     }
 
     func requireWritable() throws(MigrationError) {
         if let error = declarations.withLock({ $0.endOfPlanError }) { throw error }
-        if location.isReadOnly { throw .readOnly(location) }
+        if options.isReadOnly { throw .readOnly(location) }
     }
 
     private func takeLock() throws(MigrationError) -> LockedState {
         try requireWritable()
-        return try LockedState.take(reporter, timeout: options.lockTimeout)
+        return try LockedState(FileLock.take(at: location, options: options), at: location)
     }
 }

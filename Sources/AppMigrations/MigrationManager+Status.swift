@@ -15,7 +15,7 @@ extension MigrationManager {
         get throws(MigrationError) {
             var state = try file.readState()
             var isUnderWay: Bool? = false
-            while let interrupted = state?.versions.interruption, interrupted.failure == nil {
+            while let latest = state?.versions.latestAttempt, latest.failure == nil {
                 do throws(SystemCallError) {
                     isUnderWay = try Platform.isLocked(location.lock)
                 } catch {
@@ -28,7 +28,7 @@ extension MigrationManager {
                 if again == state { break }
                 state = again
             }
-            return MigrationStatus(
+            return try MigrationStatus(
                 state,
                 of: location,
                 appVersion: currentVersion,

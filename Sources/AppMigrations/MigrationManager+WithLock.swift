@@ -18,78 +18,90 @@ extension MigrationManager {
     /// The work reports no progress and saves no checkpoints. If a gate is cancelled, or a tool gets Ctrl-C,
     /// the task is only cancelled, so call `Task.checkCancellation()` in long work.
     ///
-    /// In a plan, the closure isn't called. If the closure throws, this method throws the same error. That
-    /// doesn't close the manager, so it can still declare migrations. If a process crashed in a migration
-    /// that protects files, these files are restored before the closure is called.
+    /// In a plan, the closure isn't called: the call returns at once, or throws `nested` if it has to return a
+    /// value. If the closure throws, this method throws the same error. That doesn't close the manager, so it
+    /// can still declare migrations.
     ///
     /// - Parameter body: The work. If it declares a migration of this state or calls `withLock` again, that
     ///   call throws `nested`.
+    /// - Returns: The value that the closure returns.
     /// - Throws: The error of the closure. If the closure was not called, a ``MigrationError`` with the code
     ///   `readOnly`, `managerClosed` (also after a declaration has failed), `usedByNewerApp` (if this app has
     ///   a ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat`, `protectionFailed` or `stateNotSaved`.
-    public func withLock(_ body: () throws -> Void) throws {
-        let locked: LockedState
+    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    public func withLock<Value>(_ body: () throws -> Value) throws -> Value {
+        if let nothing = try valueInPlan(Value.self) { return nothing }
+        let lock: FileLock
         do throws(MigrationError) {
-            if try !callsBack() { return }
-            locked = try usableState(under: LockedState.takeLock(reporter, timeout: options.lockTimeout))
+            try requireUsable()
+            lock = try FileLock.take(at: location, options: options)
+            try requireUsableState()
         } catch {
-            throw error.completed(by: Self.notCalled)
+            throw error.leaving(Self.notCalled)
         }
-        // Keep `locked` until the closure has ended: the lock is released together with it.
-        defer { withExtendedLifetime(locked) {} }
-        try RunToken.withToken(of: location, body)
+        defer { lock.unlock() }
+        return try RunToken.withToken(of: location, body)
     }
 
     /// Calls an asynchronous closure while this manager holds the lock of its state.
     ///
     /// This method does the same as ``withLock(_:)-7fn8s``. While it waits for the lock, the task is
     /// suspended. The closure runs on the caller's actor.
-    nonisolated(nonsending) public func withLock(
-        _ body: nonisolated(nonsending) () async throws -> Void
-    ) async throws {
-        let locked: LockedState
+    nonisolated(nonsending) public func withLock<Value>(
+        _ body: nonisolated(nonsending) () async throws -> Value
+    ) async throws -> Value {
+        if let nothing = try valueInPlan(Value.self) { return nothing }
+        let lock: FileLock
         do throws(MigrationError) {
-            if try !callsBack() { return }
-            let lock = try await LockedState.takeLock(reporter, timeout: options.lockTimeout)
-            locked = try usableState(under: lock)
+            try requireUsable()
+            lock = try await FileLock.take(at: location, options: options)
+            try requireUsableState()
         } catch {
-            throw error.completed(by: Self.notCalled)
+            throw error.leaving(Self.notCalled)
         }
-        defer { withExtendedLifetime(locked) {} }
+        defer { lock.unlock() }
         let token = RunToken(location)
         defer { token.end() }
-        try await RunToken.$current.withValue(token.openTokens, operation: body)
+        return try await RunToken.$current.withValue(token.openTokens, operation: body)
     }
 }
 
 extension MigrationManager {
-    private static var notCalled: Message { "The closure of withLock was not called." }
+    private static var notCalled: MigrationError.Unchanged {
+        .text("The closure of withLock was not called.")
+    }
 
-    /// False if this is the manager of a plan.
+    /// What `withLock` returns without calling its closure; `nil` if this isn't the manager of a plan.
     ///
-    /// Throws if the closure must not be called.
-    private func callsBack() throws(MigrationError) -> Bool {
+    /// - Throws: ``MigrationError`` with the code `nested` if the closure has to return a value.
+    private func valueInPlan<Value>(_ type: Value.Type) throws(MigrationError) -> Value? {
         // In a plan, a refused declaration closes the manager, and the plan continues. So check this first.
-        if declarations.withLock({ $0.plan != nil }) { return false }
+        guard declarations.withLock({ $0.plan != nil }) else { return nil }
+        if let nothing = () as? Value { return nothing }
+        throw location.error(
+            .nested,
+            "A plan of \(location) calls no closure, so withLock has no value to return.",
+            unchanged: Self.notCalled,
+            advice: "Call withLock after the declarations, with the manager on which plan was called."
+        )
+    }
+
+    /// Throws if the closure must not be called.
+    private func requireUsable() throws(MigrationError) {
         if let firstFailure {
             let subject: Message = "The closure of withLock was not called"
             throw .managerClosed(nil, subject: subject, by: firstFailure, in: location)
         }
         try requireWritable()
-        return true
     }
 
-    /// Reads the state while the lock is held.
-    ///
-    /// Throws if the closure must not be called.
-    private func usableState(under lock: FileLock) throws(MigrationError) -> LockedState {
-        let locked = try LockedState(lock, reporter: reporter)
+    /// Reads the state while the lock is held, and throws if the closure must not be called.
+    private func requireUsableState() throws(MigrationError) {
         // A newer release may have begun to change the data while this call waited.
-        try rules.requireUsable(locked.existing().versions)
+        guard let versions = try file.readVersions() else { throw .gone(location) }
+        try rules.requireUsable(versions)
         if Task.isCancelled {
             throw location.cancelled(nil, while: "was about to call the closure of withLock")
         }
-        return locked
     }
 }

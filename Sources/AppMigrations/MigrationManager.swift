@@ -22,7 +22,7 @@
 /// ```
 ///
 /// After a declaration has thrown, the manager is closed: every later
-/// ``whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)-9skx9`` throws the code
+/// ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9`` throws the code
 /// `managerClosed` and runs nothing. So a failed migration isn't skipped even if the app ignores the error
 /// with `try?`. To try again, create a new manager and declare the migrations again.
 ///
@@ -43,14 +43,14 @@ public final class MigrationManager: Sendable {
     let options: Options
 
     /// Watches this manager during a rehearsal (a test run on a copy of the data); `nil` in an app.
-    let rehearsal: (any RehearsalHook)?
+    let observer: (any ManagerObserver)?
     let declarations: Guarded<Declarations>
 
     /// Reads the state of the subsystem `name`, or creates it on the first run.
     ///
     /// If nothing is pending, a start only opens, reads and closes the state file. This initializer takes the
-    /// lock and saves the state in three cases only: on the first run, at the first start of a new app
-    /// version, and if a process crashed in a migration and its protected files have to be restored.
+    /// lock and saves the state in two cases only: on the first run, and at the first start of a new app
+    /// version.
     ///
     /// - Parameters:
     ///   - name: The name of the subsystem. It becomes a part of file names. So it must have 1 to 200 of the
@@ -66,14 +66,12 @@ public final class MigrationManager: Sendable {
     ///     `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is refused if its
     ///     name contains percent escapes or begins with `~`.
     ///   - options: How long to wait for the lock, how often to try, the oldest version to upgrade from,
-    ///     whether the manager is read-only, whether a restore keeps the files that it replaces, and the
-    ///     handler of events.
+    ///     whether the manager is read-only, and the handler of events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `unusableDirectory`, `stateUnreadable` (for example on a device before its first unlock: try again
-    ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld`, `newerThanCurrentVersion` or
-    ///   `protectionFailed`. On the first run, it can also throw `lockTimeout`, `cancelled`, `nested`,
-    ///   `firstRunFailed` and `stateNotSaved`. While another process restores files, it can also throw
-    ///   `lockTimeout`, `cancelled` and `nested`. If it throws, no migration was run.
+    ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld` or `newerThanCurrentVersion`. On the first
+    ///   run, it can also throw `lockTimeout`, `cancelled`, `nested`, `firstRunFailed` and `stateNotSaved`. If
+    ///   it throws, no migration was run.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,
@@ -82,7 +80,7 @@ public final class MigrationManager: Sendable {
         options: Options = Options()
     ) throws(MigrationError) {
         do throws(MigrationError) {
-            let location = try DefaultLocation.of(name, in: stateDirectory, isReadOnly: options.isReadOnly)
+            let location = try DefaultLocation.of(name, in: stateDirectory)
             let text = if let currentVersion { currentVersion } else { try DefaultLocation.version(of: name) }
             let current = try AppVersion(text, of: "currentVersion:", manager: name)
             let rules = try UpgradeRules(
@@ -90,15 +88,14 @@ public final class MigrationManager: Sendable {
                 upgradesFrom: options.upgradesFrom,
                 in: location
             )
-            let start = try Start(rules: rules, timeout: options.lockTimeout, onEvent: options.onEvent)
-                .outcome(firstRun)
+            let start = try Start(rules: rules, options: options).outcome(firstRun)
             launch = start.launch
             self.rules = rules
             self.options = options
-            rehearsal = nil
+            observer = nil
             declarations = Guarded(Declarations(start.versions, under: rules))
         } catch {
-            throw error.completed(by: "Nothing was run.")
+            throw error.leaving(.everything)
         }
     }
 
@@ -110,12 +107,12 @@ public final class MigrationManager: Sendable {
     init(
         like manager: MigrationManager,
         declarations: Declarations,
-        rehearsal: (any RehearsalHook)? = nil
+        observer: (any ManagerObserver)? = nil
     ) {
         launch = manager.launch
         rules = manager.rules
         options = manager.options
-        self.rehearsal = rehearsal
+        self.observer = observer
         self.declarations = Guarded(declarations)
     }
 }
@@ -142,32 +139,31 @@ extension MigrationManager {
 
     var location: StateLocation { rules.location }
     var file: StateFile { StateFile(location: location) }
-    var reporter: Reporter { Reporter(location, onEvent: options.onEvent, rehearsal: rehearsal) }
 }
 
 extension MigrationManager {
     /// Makes a manager for a rehearsal, which continues after the declarations of `manager` so far.
     ///
-    /// The manager calls `hook` at each declaration and at each point at which the rehearsal simulates a
+    /// The manager calls `observer` at each declaration and at each point at which the rehearsal simulates a
     /// crash.
-    package convenience init(rehearsing manager: MigrationManager, with hook: any RehearsalHook) {
+    package convenience init(rehearsing manager: MigrationManager, observedBy observer: any ManagerObserver) {
         self.init(
             like: manager,
             declarations: manager.declarations.withLock { $0.observed() },
-            rehearsal: hook
+            observer: observer
         )
     }
 
     /// True if this manager may record migrations; false if it makes a plan or is read-only.
     package var recordsMigrations: Bool {
-        !location.isReadOnly && !declarations.withLock { $0.isPlanned }
+        !options.isReadOnly && !declarations.withLock { $0.isPlanned }
     }
 
     /// Sends an event about the migration of `version`.
     package func send(_ kind: MigrationEvent.Kind, version: AppVersion, note: String) {
         var event = MigrationEvent(kind, managerName: name, version: version)
         event.note = note
-        reporter.send(event)
+        location.send(event, to: options.onEvent)
     }
 
     /// The error that closed the manager, even if the app has ignored that error.

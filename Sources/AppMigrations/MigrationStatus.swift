@@ -27,10 +27,10 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     /// The migration that was started last, if it isn't recorded as done.
     ///
     /// It is running, or it has failed, or its process has crashed.
-    public let interruption: Attempt?
+    public let latestAttempt: UnfinishedMigration?
 
     /// The other migrations that were started and aren't recorded as done.
-    public let attempted: [Attempt]
+    public let otherAttempts: [UnfinishedMigration]
 
     /// The migrations that have run on this data, the oldest first; only the newest 1,000 are kept.
     public let history: [AppliedMigration]
@@ -48,8 +48,8 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     ///     `lastRunVersion` is used.
     ///   - minimumAppVersion: The oldest version of the app that may use the data; `nil` if every version
     ///     may.
-    ///   - interruption: The migration that was started last, if it isn't recorded as done.
-    ///   - attempted: The other migrations that were started and aren't recorded as done.
+    ///   - latestAttempt: The migration that was started last, if it isn't recorded as done.
+    ///   - otherAttempts: The other migrations that were started and aren't recorded as done.
     ///   - history: The migrations that have run on this data, the oldest first.
     public init(
         name: String,
@@ -59,8 +59,8 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
         baseline: AppVersion? = nil,
         launchedVersion: AppVersion? = nil,
         minimumAppVersion: AppVersion? = nil,
-        interruption: Attempt? = nil,
-        attempted: [Attempt] = [],
+        latestAttempt: UnfinishedMigration? = nil,
+        otherAttempts: [UnfinishedMigration] = [],
         history: [AppliedMigration] = []
     ) {
         self.name = name
@@ -70,8 +70,8 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
         self.baseline = baseline ?? lastRunVersion
         self.launchedVersion = launchedVersion ?? lastRunVersion
         self.minimumAppVersion = minimumAppVersion
-        self.interruption = interruption
-        self.attempted = attempted
+        self.latestAttempt = latestAttempt
+        self.otherAttempts = otherAttempts
         self.history = history
     }
 
@@ -79,26 +79,22 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
     ///
     /// If there is none, the versions are `nil` and the lists are empty.
     public var hasState: Bool { lastRunVersion != nil }
-
-    /// The oldest version of the app that may use the data, if ``appVersion`` is older than that.
-    ///
-    /// It is `nil` if ``appVersion`` may use the data.
-    public var requiredAppVersion: AppVersion? {
-        guard let minimumAppVersion, minimumAppVersion.exceeds(appVersion) else { return nil }
-        return minimumAppVersion
-    }
 }
 
 extension MigrationStatus {
     /// Makes the status of a state, for an app with the version `appVersion`.
     ///
-    /// `isUnderWay` says whether a process is running the interrupted migration; `nil` if that is unknown.
+    /// `isUnderWay` says whether a process is running the latest attempt; `nil` if that is unknown. `details`
+    /// are the lines of ``UnfinishedMigration/details``.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateCorrupted` if the rows of the history are damaged.
     package init(
         _ state: MigrationState?,
         of location: StateLocation,
         appVersion: AppVersion,
-        isUnderWay: Bool?
-    ) {
+        isUnderWay: Bool?,
+        details: [String] = []
+    ) throws(MigrationError) {
         let versions = state?.versions
         let minimumAppVersion = versions?.minimumAppVersion ?? .zero
         self.init(
@@ -109,9 +105,11 @@ extension MigrationStatus {
             baseline: versions?.baseline,
             launchedVersion: versions?.launched,
             minimumAppVersion: minimumAppVersion == .zero ? nil : minimumAppVersion,
-            interruption: versions?.interruption.map { Attempt($0, isUnderWay: isUnderWay) },
-            attempted: versions?.attempted.map { Attempt($0) } ?? [],
-            history: state?.history ?? []
+            latestAttempt: versions?.latestAttempt.map {
+                UnfinishedMigration($0, isUnderWay: isUnderWay, details: details)
+            },
+            otherAttempts: versions?.otherAttempts.map { UnfinishedMigration($0) } ?? [],
+            history: try state?.rows(at: location) ?? []
         )
     }
 }
@@ -132,7 +130,7 @@ extension MigrationStatus {
             "Last-run version: \(lastRunVersion). Baseline: \(baseline). Newest app version started: \(launchedVersion)."
         )
         if let minimumAppVersion {
-            let verdict: Message = requiredAppVersion == nil ? "may" : "must not"
+            let verdict: Message = minimumAppVersion.exceeds(appVersion) ? "must not" : "may"
             lines.append(
                 """
                 Only app version \(minimumAppVersion) or a later one may use the data. App version \(appVersion) \
@@ -140,14 +138,14 @@ extension MigrationStatus {
                 """
             )
         }
-        if let interruption { lines += interruption.lines(isInterrupted: true) }
-        for attempt in attempted { lines += attempt.lines(isInterrupted: false) }
+        if let latestAttempt { lines += latestAttempt.lines(isLatest: true) }
+        for attempt in otherAttempts { lines += attempt.lines(isLatest: false) }
         lines.append("Migrations that have run: \(history.isEmpty ? "none" : "\(history.count)")")
         for row in history {
             lines.append(
                 """
                   \(row.version) (data was at \(row.previousVersion)), finished \(Timestamp.text(row.finishedAt)) by \
-                app version \(row.appVersion) in \(JSON.seconds(row.duration)) s, attempts: \(row.attempts)
+                app version \(row.appVersion) in \(JSON.seconds(row.duration)) s, attempts: \(row.attemptCount)
                 """
             )
         }
@@ -164,15 +162,15 @@ extension MigrationStatus {
     ///   "stateFile" : "…/Library.migrations.json",
     ///   "lastRunVersion" : "1.4", "baseline" : "1.1",
     ///   "launchedVersion" : "1.5",
-    ///   "interruption" : { "version" : "1.5", "attempts" : 2,
-    ///     "deaths" : 1, "appVersion" : "1.5",
+    ///   "latestAttempt" : { "version" : "1.5", "attemptCount" : 2,
+    ///     "crashCount" : 1, "appVersion" : "1.5",
     ///     "startedAt" : "2026-11-21T03:54:28Z",
-    ///     "isUnderWay" : false, "awaitsRestore" : false },
-    ///   "attempted" : [],
+    ///     "isUnderWay" : false },
+    ///   "otherAttempts" : [],
     ///   "history" : [ { "version" : "1.4", "previousVersion" : "1.1",
     ///     "appVersion" : "1.4",
     ///     "finishedAt" : "2026-11-21T03:54:28Z",
-    ///     "duration" : 0.0123, "attempts" : 1 } ] }
+    ///     "duration" : 0.0123, "attemptCount" : 1 } ] }
     /// ```
     public var json: String {
         JSON.object([
@@ -183,9 +181,8 @@ extension MigrationStatus {
             ("baseline", baseline?.json),
             ("launchedVersion", launchedVersion?.json),
             ("minimumAppVersion", minimumAppVersion?.json),
-            ("requiredAppVersion", requiredAppVersion?.json),
-            ("interruption", interruption?.json),
-            ("attempted", JSON.array(attempted.map(\.json))),
+            ("latestAttempt", latestAttempt?.json),
+            ("otherAttempts", JSON.array(otherAttempts.map(\.json))),
             ("history", JSON.array(history.map(\.json))),
         ])
     }

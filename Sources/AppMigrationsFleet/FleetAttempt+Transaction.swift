@@ -61,8 +61,7 @@ extension FleetAttempt {
         // If the store's query sees the mark of the transaction, both use the same connection. If the
         // transaction doesn't see the lease of this host in the document, it is in another database.
         guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),
-            case let state = try MigrationState(document: document.bytes, at: location),
-            holder.isOfThisHolder(state.versions.interruption?.lease)
+            holder.isOfThisHolder(try holder.repository.found(document).lease)
         else { throw SQLError.wrongConnection }
     }
 
@@ -72,7 +71,7 @@ extension FleetAttempt {
         on db: FleetConnection<some AsyncSQLConnection>
     ) async throws(MigrationError) {
         let row = makeRow()
-        let next = holder.state.recording(row)
+        let next = holder.withoutLease(holder.state.changed { $0.record(row) })
         let isWritten: Bool
         do { isWritten = try await write(next, on: db) } catch {
             throw await saveTransactionFailure(error, connectionFailed: await db.rollBack())
@@ -123,7 +122,7 @@ extension FleetAttempt {
             let repository = holder.repository
             found = try await uncancelled { () throws(MigrationError) in try await repository.read() }
         } catch {
-            return error.completed(by: "Migration \(context.version) was rolled back.")
+            return error.leaving(.text("Migration \(context.version) was rolled back."))
         }
         // If this host still has its lease in the store, the transaction was in another database, such as a
         // copy.
@@ -147,15 +146,15 @@ extension FleetAttempt {
     ) async throws(MigrationError) {
         do throws(MigrationError) {
             // `holder.state` doesn't have the record, which was written only in the transaction.
-            try await holder.release(holder.state.withFailure(cause), else: "") { $0.history.contains(row) }
+            try await holder.release(holder.state.changed { $0.fail(cause) }, else: "") { $0.hasRow(row) }
         } catch {
             if error.code == .leaseLost {
-                throw error.adding("The commit had failed: \(MigrationError.sentence(cause))")
+                throw error.ending(in: .text("The commit had failed: \(MigrationError.sentence(cause))"))
             }
             let checkError = error.underlyingError == nil ? nil : error
             throw location.commitUnanswered(cause, version: context.version, checkError: checkError)
         }
-        if !holder.state.history.contains(row) { throw failed(because: cause) }
+        if !holder.state.hasRow(row) { throw failed(because: cause) }
     }
 
     /// Saves the failure of a transaction.

@@ -56,9 +56,9 @@ final class FleetAttempt: Sendable {
         if let failure { throw await saveFailure(failure) }
         let row = makeRow()
         try await holder.release(
-            holder.state.recording(row),
+            holder.state.changed { $0.record(row) },
             else: "Migration \(context.version) ran, and will run again with the next manager."
-        ) { $0.history.contains(row) }
+        ) { $0.hasRow(row) }
     }
 
     /// The error of a closure, with the message of the server.
@@ -84,7 +84,7 @@ final class FleetAttempt: Sendable {
         let error = location.leaseLost(loss, version: context.version)
         // If `saveCheckpoint` has noticed the loss, the closure has thrown the same error.
         guard let failure, (failure as? MigrationError)?.code != .leaseLost else { return error }
-        return error.adding(sentence(aboutClosure: failure))
+        return error.ending(in: .text(sentence(aboutClosure: failure)))
     }
 
     /// Says how the closure ended on a host that has lost its lease.
@@ -126,11 +126,11 @@ final class FleetAttempt: Sendable {
                 advice: " \(MigrationError.sentence(failure))\(advice)"
             )
         }
-        let ended = holder.state.withFailure(failure)
+        let ended = holder.state.changed { $0.fail(failure) }
         do throws(MigrationError) {
             try await holder.release(ended, else: "") { $0.versions == ended.versions }
         } catch {
-            if error.code == .leaseLost { return error.adding(sentence(aboutClosure: failure)) }
+            if error.code == .leaseLost { return error.ending(in: .text(sentence(aboutClosure: failure))) }
             return failed(
                 because: failure,
                 consequence: """

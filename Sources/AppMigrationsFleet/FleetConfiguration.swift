@@ -79,7 +79,7 @@ final class FleetConfiguration: Sendable {
         let hasLease = found.lease != nil
         if options.isReadOnly || state.versions.launched >= rules.appVersion || hasLease { return start }
         do throws(MigrationError) {
-            let launched = state.recordingLaunch(of: rules.appVersion)
+            let launched = state.changed { $0.versions.launched = rules.appVersion }
             _ = try await repository.save(
                 launched,
                 ifRevision: found.revision,

@@ -11,7 +11,7 @@ public struct FleetMigrationContext: Sendable {
     /// How many times this closure was called on any host, including this time.
     ///
     /// It is 1 unless an earlier attempt threw, or its host crashed.
-    public var attempt: Int { initialAttempt.attempts }
+    public var attempt: Int { initialAttempt.attemptCount }
 
     /// A fencing token: a number that rises with each attempt at any migration of this manager.
     ///
@@ -89,12 +89,14 @@ public struct FleetMigrationContext: Sendable {
         let text = value.description
         let size = text.utf8.count
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, of: version) }
-        try await holder.save(isCheckpoint: true) {
-            $0.withCheckpoint(
-                text,
-                progress: progress.map(MigrationContext.fraction),
-                comparedWith: initialAttempt
-            )
+        try await holder.save(isCheckpoint: true) { state in
+            state.changed {
+                $0.saveCheckpoint(
+                    text,
+                    progress: progress.map(MigrationContext.fraction),
+                    comparedWith: initialAttempt
+                )
+            }
         }
         if let progress { reportProgress(progress) }
         if Task.isCancelled { throw location.cancelledAtCheckpoint(of: version) }

@@ -37,8 +37,8 @@ extension FleetMigrationManager {
     /// time, and lets these queries continue between its tries.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, as in `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
-    ///   - outOfOrder: True if the version also runs, once, below the last-run version.
+    ///   - toVersion: The version, as in `whenMigrating(toVersion:addedIn:minimumAppVersion:run:)`.
+    ///   - addedIn: The first release of the main line that has this migration, if a hotfix brought it.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun.
     ///   - connect: Opens a connection to the store's database, which must not be in a transaction. A pool
     ///     must lend one connection for the whole call.
@@ -46,23 +46,21 @@ extension FleetMigrationManager {
     ///     error whose `isTransient` is true.
     ///   - run: The work, with the connection and its context. It must not end the transaction.
     /// - Returns: True if the closure ran on this host.
-    /// - Throws: The same `MigrationError` as `whenMigrating(toVersion:outOfOrder:minimumAppVersion:run:)`.
+    /// - Throws: The same `MigrationError` as `whenMigrating(toVersion:addedIn:minimumAppVersion:run:)`.
     ///   Its `underlyingError` is the closure's error, or an `SQLError` of the database. The code is
     ///   `stateNotSaved` if a commit was not answered and the store can't be read. The next manager finds out
     ///   whether it was committed.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         lockTimeout: Duration = .seconds(60),
         run: nonisolated(nonsending) (Connection, FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(
-            toVersion,
-            outOfOrder: outOfOrder,
-            minimumAppVersion: minimumAppVersion
+            Declaration(toVersion, addedIn: addedIn, minimumAppVersion: minimumAppVersion)
         ) { attempt async throws(MigrationError) in
             let db = FleetConnection(within: attempt.deadline) { try await connect() }
             try await attempt.run(in: db, lockTimeout: lockTimeout, closure: run)
@@ -91,12 +89,12 @@ extension FleetMigrationManager {
     /// `lockTimeout`, or for 60 seconds if that is longer, PostgreSQL ends its transaction. If a statement of
     /// this library isn't answered within `lockTimeout` plus half a lease, its connection is closed. Pass
     /// `ledger` if another program has a table of the default name. The other parameters, the result and the
-    /// errors are those of `whenMigrating(toVersion:outOfOrder:minimumAppVersion:in:lockTimeout:run:)`. The
+    /// errors are those of `whenMigrating(toVersion:addedIn:minimumAppVersion:in:lockTimeout:run:)`. The
     /// batches before a failure stay committed.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         in connect: nonisolated(nonsending) @autoclosure @escaping () async throws -> Connection,
         ledger: String = "app_migrations",
@@ -106,9 +104,7 @@ extension FleetMigrationManager {
             MigrationBatch.Outcome
     ) async throws(MigrationError) -> Bool {
         try await perform(
-            toVersion,
-            outOfOrder: outOfOrder,
-            minimumAppVersion: minimumAppVersion
+            Declaration(toVersion, addedIn: addedIn, minimumAppVersion: minimumAppVersion)
         ) { attempt async throws(MigrationError) in
             let context = attempt.context
             let db = FleetConnection(within: attempt.deadline, lockTimeout: lockTimeout) {

@@ -36,7 +36,12 @@ extension FleetMigrationManager {
         declarations.withLock { $0.beginPlan() }
         // An attempt whose lease has not expired doesn't count as a crash.
         let limit = found.isLeaseHeld ? nil : options.attemptLimit
-        let plan = Plan(state, attemptLimit: limit, isStateAssumed: found.state == nil)
+        let plan = Plan(
+            state.versions,
+            applied: try state.appliedVersions(at: location),
+            attemptLimit: limit,
+            isStateAssumed: found.state == nil
+        )
         let manager = FleetMigrationManager(
             configuration,
             launch: launch,
@@ -57,17 +62,17 @@ extension FleetMigrationManager {
     /// The current status in the store, which is read at each call.
     ///
     /// It changes nothing, and works for a closed manager too. One read can't tell whether the host of an
-    /// attempt is still running. So `MigrationStatus.Attempt.isUnderWay` is `nil`, and `deaths` doesn't count
+    /// attempt is still running. So `UnfinishedMigration.isUnderWay` is `nil`, and `crashCount` doesn't count
     /// the attempt. ``observedStatus()`` waits until it can tell. If you ask the same manager repeatedly, for
     /// example in a probe, it notices that nobody has renewed the lease for its whole length. Then
-    /// `isUnderWay` is `false`, and `deaths` counts the attempt.
+    /// `isUnderWay` is `false`, and `crashCount` counts the attempt.
     ///
     /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `cancelled`.
     nonisolated(nonsending) public var status: MigrationStatus {
         get async throws(MigrationError) {
             let found = try await repository.read()
-            return status(in: found, isUnderWay: found.isLeaseHeld ? nil : false)
+            return try status(in: found, isUnderWay: found.isLeaseHeld ? nil : false)
         }
     }
 
@@ -76,9 +81,9 @@ extension FleetMigrationManager {
     /// If no host has a lease, this method reads the store once, as ``status`` does. Otherwise it reads the
     /// store again and again. It writes nothing.
     ///
-    /// - If the host renews its lease, `MigrationStatus.Attempt.isUnderWay` is `true`. A host renews its
+    /// - If the host renews its lease, `UnfinishedMigration.isUnderWay` is `true`. A host renews its
     ///   lease after a sixth of the lease's length, so after about 5 seconds by default.
-    /// - If nobody renews the lease for its whole length, `isUnderWay` is `false`, and `deaths` counts the
+    /// - If nobody renews the lease for its whole length, `isUnderWay` is `false`, and `crashCount` counts the
     ///   attempt. By default that takes 30 seconds. The host has probably ended, and the next host that
     ///   declares the version takes over.
     ///
@@ -94,10 +99,34 @@ extension FleetMigrationManager {
             }
             found = try await repository.read()
         }
-        return status(in: found, isUnderWay: found.isLeaseHeld)
+        return try status(in: found, isUnderWay: found.isLeaseHeld)
     }
 
-    private func status(in found: StateRepository.Found, isUnderWay: Bool?) -> MigrationStatus {
-        MigrationStatus(found.state, of: location, appVersion: currentVersion, isUnderWay: isUnderWay)
+    private func status(
+        in found: StateRepository.Found,
+        isUnderWay: Bool?
+    ) throws(MigrationError) -> MigrationStatus {
+        var details: [String] = []
+        if let lease = found.lease {
+            details = ["  Host: \(lease.owner). \(Self.sign(of: lease, isUnderWay: isUnderWay))"]
+        }
+        return try MigrationStatus(
+            found.state,
+            of: location,
+            appVersion: currentVersion,
+            isUnderWay: isUnderWay,
+            details: details
+        )
+    }
+
+    /// What a status says about the life of the host that has the lease.
+    private static func sign(of lease: Lease, isUnderWay: Bool?) -> String {
+        let length = lease.length / .seconds(1)
+        return switch isUnderWay {
+        case true?: "It is alive: it has just renewed its lease."
+        case false?:
+            "It hasn't renewed its lease for \(length) s. Its process has probably ended. The next host takes over."
+        case nil: "Its lease expires \(length) s after its last renewal."
+        }
     }
 }

@@ -37,7 +37,7 @@ extension FleetMigrationManager {
                 return outcome
             }
         } catch {
-            throw error.completed(by: unchanged)
+            throw error.leaving(.text(unchanged))
         }
     }
 
@@ -62,7 +62,7 @@ extension FleetMigrationManager {
             try requireWritable()
             limit = try rules.versions(resetTo: version).lastRun
         } catch {
-            throw error.completed(by: "Nothing was reset.")
+            throw error.leaving(.text("Nothing was reset."))
         }
         try await AppMigrationsTable.remove(
             from: db,
@@ -87,11 +87,11 @@ extension FleetMigrationManager {
         do throws(MigrationError) {
             try requireWritable()
             try await repeatUntilSaved { found throws(MigrationError) in
-                let state = try requireState(in: found).resettingAttempts()
+                let state = try requireState(in: found).changed { $0.resetAttempts() }
                 return try await save(state, over: found, else: unchanged)
             }
         } catch {
-            throw error.completed(by: unchanged)
+            throw error.leaving(.text(unchanged))
         }
     }
 

@@ -1,32 +1,25 @@
 internal import AppMigrations
 
 extension FleetMigrationManager {
-    /// Declares a version.
+    /// Runs a declaration.
     ///
     /// If it has to run, takes the lease, calls `work`, and sends the events.
     ///
     /// An error in any of these steps closes the manager. Returns true if the closure was called here.
     nonisolated(nonsending) func perform(
-        _ text: String,
-        outOfOrder: Bool,
-        minimumAppVersion: String?,
+        _ declaration: Declaration,
         work: nonisolated(nonsending) (FleetAttempt) async throws(MigrationError) -> Void
     ) async throws(MigrationError) -> Bool {
-        if minimumAppVersion == nil, !outOfOrder, let version = AppVersion(text),
+        if declaration.isDecidedByVersion, let version = declaration.version,
             declarations.withLock({ $0.takeShortcut(for: version) })
         {
             return false
         }
-        let declaration = try await declare(
-            text,
-            outOfOrder: outOfOrder,
-            minimumAppVersion: minimumAppVersion
-        )
-        guard let declaration else { return false }
+        guard let declared = try await declare(declaration) else { return false }
         defer { declarations.withLock { $0.endDeclaration() } }
         var attempt: FleetAttempt?
         do throws(MigrationError) {
-            guard let begun = try await begin(declaration) else { return false }
+            guard let begun = try await begin(declared) else { return false }
             attempt = begun
             // If taking the lease took long, another host may be about to take over. So renew it first.
             while begun.holder.timeToLastTry <= .zero { try await begun.holder.save() }
@@ -37,8 +30,8 @@ extension FleetMigrationManager {
             return begun.callsClosure
         } catch {
             // After an attempt has begun, its error already says what happened to the migration.
-            let failure = attempt == nil ? error.completed(declaring: declaration.version) : error
-            declarations.withLock { $0.close(failure) }
+            let failure = attempt == nil ? error.leaving(.migration(declared.version)) : error
+            declarations.withLock { _ = $0.close(failure) }
             if let attempt { send(attempt.event(.failed, error: failure)) }
             throw failure
         }
@@ -89,37 +82,38 @@ extension FleetMigrationManager {
     /// The lease is taken by replacing the same document from which the decision was made. So nothing can
     /// change between the two.
     private func begin(
-        _ declaration: Declarations.Declaration
+        _ declared: DeclaredMigration
     ) async throws(MigrationError) -> FleetAttempt? {
-        let version = declaration.version
+        let version = declared.version
         var begun: FleetAttempt?
         try await repeatUntilSaved(for: version) { found throws(MigrationError) in
             let state = try requireState(in: found)
             // An attempt whose lease has not expired doesn't count as a crash.
             let limit = found.isLeaseHeld ? nil : options.attemptLimit
+            let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
             let decision = try declarations.withLock { declarations throws(MigrationError) in
                 try declarations.decide(
-                    declaration,
+                    declared,
                     in: state.versions,
-                    hasRun: state.hasRun(declaration),
+                    hasRun: declared.hasRun(in: state.versions, applied: applied),
                     attemptLimit: limit
                 )
             }
             guard case .run(let lastAttempt) = decision else {
                 let settled =
-                    declarations.withLock { $0.stateToSaveIfNotRun(declaration, by: decision, from: state) }
+                    declarations.withLock { $0.stateToSaveIfNotRun(declared, by: decision, from: state) }
                     ?? state
-                let consequence = decision.consequenceOfNotSaving(version)
+                let consequence = decision.outcomeOfNotSaving(version)
                 let outcome = try await save(settled, over: found, version: version, else: consequence)
                 if case .saved = outcome { update(from: settled) }
                 return outcome
             }
             if found.isLeaseHeld { return nil }
             let (outcome, attempt) = try await takeLease(
-                for: declaration,
+                for: declared,
                 after: lastAttempt,
-                over: state,
-                ifRevision: found.revision
+                over: found,
+                state: state
             )
             begun = attempt
             return outcome
@@ -129,22 +123,34 @@ extension FleetMigrationManager {
 
     /// Tries to take the lease, and returns the attempt if this host has the lease now.
     private func takeLease(
-        for declaration: Declarations.Declaration,
-        after lastAttempt: AttemptedMigration,
-        over state: MigrationState,
-        ifRevision revision: FleetRevision?
+        for declared: DeclaredMigration,
+        after attempted: AttemptedMigration,
+        over found: StateRepository.Found,
+        state: MigrationState
     ) async throws(MigrationError) -> (StateRepository.SaveOutcome, FleetAttempt?) {
-        let version = declaration.version
-        let owner = configuration.makeOwner()
-        let lease = Lease(owner: owner, fence: state.fence + 1, length: options.leaseLength)
-        let interruption = Interruption(lastAttempt, at: clock.now(), lease: lease)
-        let intent = state.beginningAttempt(interruption, minimumAppVersion: declaration.minimumAppVersion)
+        let version = declared.version
+        let lease = Lease(
+            owner: configuration.makeOwner(),
+            fence: found.record.fence + 1,
+            length: options.leaseLength
+        )
+        var intent = state
+        do throws(JSONError) {
+            try intent.begin(
+                LatestAttempt(attempted, at: clock.now()),
+                minimumAppVersion: declared.minimumAppVersion
+            )
+        } catch {
+            throw .corrupted(location, because: error)
+        }
+        LeaseRecord(lease).write(to: &intent)
         let sent = clock.uptime()
         let outcome = try await repository.takeLease(
             with: intent,
+            fence: lease.fence,
             over: state,
             version: version,
-            ifRevision: revision
+            ifRevision: found.revision
         )
         // The revision of the document that has this lease.
         let leaseRevision: FleetRevision? =
@@ -167,7 +173,7 @@ extension FleetMigrationManager {
         )
         let context = FleetMigrationContext(
             previousVersion: state.versions.lastRun,
-            initialAttempt: interruption.attempt,
+            initialAttempt: attempted,
             holder: holder,
             onEvent: options.onEvent
         )
@@ -175,11 +181,17 @@ extension FleetMigrationManager {
     }
 
     /// Updates this manager's versions from a state that was read or saved.
-    func update(from state: MigrationState) { declarations.withLock { $0.update(from: state) } }
+    func update(from state: MigrationState) { declarations.withLock { $0.update(from: state.versions) } }
 
     func requireState(in found: StateRepository.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
-        throw .gone(location, isOfFleet: true)
+        throw .gone(
+            location,
+            addingAdvice: """
+                 The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that \
+                it has seen, reset the token there.
+                """
+        )
     }
 
     /// True if this is a read-only manager that has found no state, and so assumes the state that the first

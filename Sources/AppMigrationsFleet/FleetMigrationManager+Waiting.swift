@@ -101,9 +101,9 @@ extension FleetMigrationManager {
         versions: StateVersions?
     ) -> MigrationError {
         let reason: Message =
-            if let last = versions?.interruption {
+            if let last = versions?.latestAttempt {
                 """
-                the last attempt at migration \(last.version), number \(last.attempt.attempts), \
+                the last attempt at migration \(last.version), number \(last.migration.attemptCount), \
                 \(last.failure.map { "failed with \($0.quoted)" } ?? "ended without a saved result")
                 """
             } else if let version {
@@ -115,7 +115,7 @@ extension FleetMigrationManager {
             if let newer = versions?.begun(above: currentVersion) {
                 """
                 Version \(newer) of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in \
-                this version (\(currentVersion)); the guide Running a fleet has the SQL of a reset.
+                this version (\(currentVersion)); the guide Operating a fleet has the SQL of a reset.
                 """
             } else {
                 "Restart the host that runs the migrations, and then this one."

@@ -17,17 +17,17 @@ extension FleetMigrationManager {
     ///   - toVersion: A version, or a sub-migration of a version (`1.1-2`). It must be above the version that
     ///     was declared before it, and must not be above the app's version. An app of version 1.1 may declare
     ///     its sub-migrations too, such as `1.1-2`.
-    ///   - outOfOrder: True if the version also runs, once, below the last-run version. Use it for a version
-    ///     that a hotfix added after a later version was released. If the version is above the baseline, the
-    ///     store is read once more.
+    ///   - addedIn: The first release of the main line that has this migration, for a migration that a hotfix
+    ///     of an older line brought, as in `MigrationManager`. Then the version also runs below the last-run
+    ///     version, once. In doubt it runs, so its closure has to find out that its work is done.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is
     ///     saved before the closure runs. After that, ``requiredAppVersion`` isn't `nil` in older apps. It
-    ///     can't be above `toVersion`. `nil` says nothing about older apps, which go on running during a
+    ///     can't be above `toVersion` or `addedIn`, whichever is higher. `nil` says nothing about older apps, which go on running during a
     ///     rolling deploy.
     ///   - run: The work. After an error, a crash or a lost lease it runs again, so make it repeatable.
     /// - Returns: True if the closure ran on this host. False if the version has run already on any host,
     ///   belongs to the baseline, or was missed. A missed version is below the last-run version, never ran,
-    ///   and isn't declared with `outOfOrder: true`. ``plan(_:)`` says which of these it is.
+    ///   and isn't declared with `addedIn:`. ``plan(_:)`` says which of these it is.
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`,
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
     ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`, `stateCorrupted`,
@@ -40,14 +40,12 @@ extension FleetMigrationManager {
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(
-            toVersion,
-            outOfOrder: outOfOrder,
-            minimumAppVersion: minimumAppVersion
+            Declaration(toVersion, addedIn: addedIn, minimumAppVersion: minimumAppVersion)
         ) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call(run))
         }
@@ -61,14 +59,12 @@ extension FleetMigrationManager {
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         run: nonisolated(nonsending) (FleetMigrationContext) async throws -> Void
     ) async throws(MigrationError) -> Bool {
         try await perform(
-            toVersion,
-            outOfOrder: outOfOrder,
-            minimumAppVersion: minimumAppVersion
+            Declaration(toVersion, addedIn: addedIn, minimumAppVersion: minimumAppVersion)
         ) { attempt async throws(MigrationError) in
             try await attempt.finish(await attempt.call { try await run(attempt.context) })
         }
@@ -79,55 +75,40 @@ extension FleetMigrationManager {
     /// Returns `nil` if no closure has to be called: a plan only notes the declaration, and a read-only
     /// manager completes it here.
     nonisolated(nonsending) func declare(
-        _ text: String,
-        outOfOrder: Bool,
-        minimumAppVersion: String?
-    ) async throws(MigrationError) -> Declarations.Declaration? {
+        _ declaration: Declaration
+    ) async throws(MigrationError) -> DeclaredMigration? {
         let isPlanned = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.addRow(for: text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
+            try declarations.addRow(for: declaration)
         }
         if isPlanned { return nil }
         // A plan passes another manager to its closure. This manager must not be used there.
         if try RunToken.enclosing(configuration.token) != nil {
-            let version = AppVersion(text)
-            throw .nested(version, in: location).completed(declaring: version)
+            let version = declaration.version
+            throw .nested(version, in: location).leaving(.migration(version))
         }
-        if outOfOrder { try await readWholeState(for: text) }
-        let declaration = try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.declare(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
+        if declarations.withLock({ $0.needsHistory(for: declaration) }) {
+            let applied = try await state(for: declaration).appliedVersions(at: location)
+            declarations.withLock { $0.keepHistory(applied) }
         }
-        guard let declaration, options.isReadOnly else { return declaration }
-        try await endReadOnly(declaration)
+        let declared = try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.declare(declaration)
+        }
+        guard let declared, options.isReadOnly else { return declared }
+        let versions = try await state(for: declaration).versions
+        try declarations.withLock { declarations throws(MigrationError) in
+            try declarations.endReadOnly(declared, in: versions)
+        }
         return nil
     }
 
-    /// Reads the state once more, if only its history says whether a version that is declared out of order
-    /// has run.
-    nonisolated(nonsending) private func readWholeState(for text: String) async throws(MigrationError) {
-        guard declarations.withLock({ $0.needsWholeState(for: text) }) else { return }
+    /// Reads the state once more for a declaration; closes the manager if that fails.
+    nonisolated(nonsending) private func state(
+        for declaration: Declaration
+    ) async throws(MigrationError) -> MigrationState {
         do throws(MigrationError) {
-            let state = try await stateOrAssumed(in: repository.read())
-            declarations.withLock { $0.keepWholeState(state) }
+            return try await stateOrAssumed(in: repository.read())
         } catch {
-            let refusal = error.completed(declaring: AppVersion(text))
-            declarations.withLock { $0.close(refusal) }
-            throw refusal
-        }
-    }
-
-    /// Completes a declaration of a read-only manager, or throws if the closure would have to run.
-    nonisolated(nonsending) private func endReadOnly(
-        _ declaration: Declarations.Declaration
-    ) async throws(MigrationError) {
-        do throws(MigrationError) {
-            let state = try await stateOrAssumed(in: repository.read())
-            try declarations.withLock { declarations throws(MigrationError) in
-                try declarations.endReadOnly(declaration, in: state)
-            }
-        } catch {
-            let refusal = error.completed(declaring: declaration.version)
-            declarations.withLock { $0.close(refusal) }
-            throw refusal
+            throw declarations.withLock { $0.close(error.leaving(.migration(declaration.version))) }
         }
     }
 }

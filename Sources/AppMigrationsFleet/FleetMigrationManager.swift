@@ -92,7 +92,7 @@ public final class FleetMigrationManager: Sendable {
             )
             start = try await configuration.start(firstRun)
         } catch {
-            throw error.completed(by: "Nothing was run.")
+            throw error.leaving(.everything)
         }
         let declarations = Declarations(start.versions, under: configuration.rules)
         self.init(configuration, launch: start.launch, declarations: declarations)

@@ -12,8 +12,7 @@ extension MigrationManager {
     /// This call also updates the user defaults, so that an older release doesn't repeat the migration. Once
     /// the migration is recorded as run, or belongs to a fresh install, each start raises the old library's
     /// version to `toVersion` if it is lower. This happens only after the migration has been recorded. So if
-    /// the process dies in the closure, or protected files are restored, the user defaults don't say
-    /// that the migration has run.
+    /// the process dies in the closure, the user defaults don't say that the migration has run.
     ///
     /// Declare every migration of the old releases this way. Use exactly the same version string, because
     /// the old libraries treat `3.1` and `3.1.0` as two versions. Declare newer migrations with
@@ -24,13 +23,6 @@ extension MigrationManager {
     ///   - old: The state that the old library recorded for the same data.
     ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:)`.
     ///     Releases with the old library don't know it.
-    ///   - paths: Files and folders that are restored if the closure throws or its process dies, as in
-    ///     `whenMigrating(toVersion:)`. After a crash, the next start of this release restores them. Before
-    ///     that start, the user may have used an older release, which may have run this migration and later
-    ///     ones. The restore undoes all changes that the older release and the user made to these files. So
-    ///     the same start sets the old library's version back, and calls the closures of these migrations
-    ///     again. Changes that an older release makes after that start aren't undone. The option
-    ///     `MigrationManager.Options.keepsReplacedFiles` keeps the files that the restore replaces.
     ///   - run: The migration's work.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of `whenMigrating(toVersion:)`. If the migration is pending and the old version
@@ -43,37 +35,33 @@ extension MigrationManager {
         toVersion: String,
         unlessRunBy old: LegacyManager,
         minimumAppVersion: String? = nil,
-        protecting paths: [String] = [],
         run: () throws -> Void
     ) throws -> Bool {
         try whenMigrating(
             toVersion: toVersion,
             unlessRunBy: old,
-            minimumAppVersion: minimumAppVersion,
-            protecting: paths
+            minimumAppVersion: minimumAppVersion
         ) { _ in try run() }
     }
 
     /// Calls the closure with its context, unless an older release of the app has run this migration with
     /// the old library.
     ///
-    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``, for a
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-9r5pb``, for a
     /// closure that needs the context to read the number of the attempt, report progress or save checkpoints.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
         unlessRunBy old: LegacyManager,
         minimumAppVersion: String? = nil,
-        protecting paths: [String] = [],
         run: (MigrationContext) throws -> Void
     ) throws -> Bool {
-        let didRun = try whenMigrating(
-            toVersion: toVersion,
+        let declaration = Declaration(
+            toVersion,
             minimumAppVersion: minimumAppVersion,
-            protecting: paths,
-            unless: old.reasonNotToRun,
-            run: run
+            unless: old.reasonNotToRun
         )
+        let didRun = try perform(declaration, run)
         try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
@@ -81,44 +69,40 @@ extension MigrationManager {
     /// Calls an asynchronous closure, unless an older release of the app has run this migration with the old
     /// library.
     ///
-    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``. The
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-9r5pb``. The
     /// closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
         unlessRunBy old: LegacyManager,
         minimumAppVersion: String? = nil,
-        protecting paths: [String] = [],
         run: nonisolated(nonsending) () async throws -> Void
     ) async throws -> Bool {
         try await whenMigrating(
             toVersion: toVersion,
             unlessRunBy: old,
-            minimumAppVersion: minimumAppVersion,
-            protecting: paths
+            minimumAppVersion: minimumAppVersion
         ) { _ in try await run() }
     }
 
     /// Calls an asynchronous closure with its context, unless an older release of the app has run this
     /// migration with the old library.
     ///
-    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:protecting:run:)-9r5pb``. The
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-9r5pb``. The
     /// closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
         toVersion: String,
         unlessRunBy old: LegacyManager,
         minimumAppVersion: String? = nil,
-        protecting paths: [String] = [],
         run: nonisolated(nonsending) (MigrationContext) async throws -> Void
     ) async throws -> Bool {
-        let didRun = try await whenMigrating(
-            toVersion: toVersion,
+        let declaration = Declaration(
+            toVersion,
             minimumAppVersion: minimumAppVersion,
-            protecting: paths,
-            unless: old.reasonNotToRun,
-            run: run
+            unless: old.reasonNotToRun
         )
+        let didRun = try await perform(declaration, run)
         try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
@@ -153,22 +137,20 @@ extension LegacyManager {
     /// If it has to run, this also raises the old library's version to `previousVersion`, which is the last
     /// version that has run here. Otherwise an older release might find no version, if the closure fails and
     /// the user goes back. MFMigrationManager would then treat the data as new.
-    ///
-    /// If `isRestored` is true, a restore may have undone what an older release did to protected files. So
-    /// the old library's version is set back to `previousVersion`, and the migration runs. The keys aren't
-    /// read before that, because a text that can't be understood must not change this decision. Nothing is
-    /// set if `previousVersion` is above `lastRelease`, because no old release knows such a version.
-    fileprivate func reasonNotToRun(_ migration: PendingMigration) throws -> String? {
-        let previous = migration.previousVersion
-        if migration.isRestored {
-            if !previous.exceeds(lastRelease) { try reset(to: previous.description) }
-            return nil
-        }
+    fileprivate func reasonNotToRun(_ pending: Declaration.PendingMigration) throws -> String? {
         let oldVersion = try lastRunVersion
-        if let oldVersion, migration.version <= oldVersion {
+        if let oldVersion, pending.version <= oldVersion {
             return "recorded without running: the old library has run it"
         }
-        try raiseOldVersion(from: oldVersion, to: previous)
+        try raiseOldVersion(from: oldVersion, to: pending.previousVersion)
         return nil
     }
+}
+
+extension MigrationEvent.Kind {
+    /// The version that an old library saved can't be read, so it was not raised.
+    ///
+    /// The app's start continues. It is sent for a declaration whose migration has already run. The event's
+    /// note names the key and says what to do.
+    public static var oldVersionNotRaised: MigrationEvent.Kind { MigrationEvent.Kind("oldVersionNotRaised") }
 }

@@ -179,9 +179,9 @@ extension SQLError {
 
         /// The SQL of a migration was edited after it was applied, and the migrator refuses that; no further
         /// migration was run.
-        public static var changedMigration: Code {
+        public static var editedMigration: Code {
             Code(
-                "changedMigration",
+                "editedMigration",
                 advice:
                     "Restore the original SQL, and write the change as a new migration after the last one.",
                 saysNoMigrationWasRun: true

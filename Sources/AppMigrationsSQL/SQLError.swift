@@ -33,7 +33,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var version: Int64?
         package var migrationName: String?
         package var applied = [Int64]()
-        package var changed = [Int64]()
+        package var editedVersions = [Int64]()
         package var underlyingError: (any Error)?
         /// True if the connection failed, and no server reported a reason.
         package var isOfLostConnection = false
@@ -103,7 +103,7 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
 
     /// The versions whose SQL was edited after it was applied, if a call of `migrate` found any before it
     /// failed.
-    public var changed: [Int64] { facts.changed }
+    public var editedVersions: [Int64] { facts.editedVersions }
 
     /// The error that caused this one, if it wasn't SQLite's.
     public var underlyingError: (any Error)? { facts.underlyingError }
@@ -129,8 +129,9 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
             let versions = applied.map(String.init).joined(separator: ", ")
             text += " Applied before the failure and kept: \(versions)."
         }
-        if !changed.isEmpty {
-            text += " Edited after it was applied: \(changed.map(String.init).joined(separator: ", "))."
+        if !editedVersions.isEmpty {
+            text +=
+                " Edited after it was applied: \(editedVersions.map(String.init).joined(separator: ", "))."
         }
         if let outcome { text += " \(outcome)." }
         if code.saysNoMigrationWasRun {

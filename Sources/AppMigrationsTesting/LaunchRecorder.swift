@@ -1,14 +1,14 @@
 import AppMigrations
 
-/// Observes one start of the app through the manager's hook.
+/// Observes one start of the app.
 ///
 /// During a jump, it copies the data at each moment. For some scenarios, it throws an error at the end of a
 /// closure, skips a declaration, or stops the declarations.
-final class LaunchRecorder: RehearsalHook {
+final class LaunchRecorder: ManagerObserver {
     struct Record: Sendable {
         var declared: [AppVersion] = []
-        /// The versions that are declared with `outOfOrder: true`.
-        var outOfOrder: Set<AppVersion> = []
+        /// The versions that are declared with `addedIn:`.
+        var addedLater: Set<AppVersion> = []
         var ran: [AppVersion] = []
         var images: [RunImage] = []
         var isStopped = false
@@ -50,10 +50,22 @@ final class LaunchRecorder: RehearsalHook {
 
     var record: Record { state.withLock { $0 } }
 
-    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalAnswer {
+    func observe(_ moment: ObservedMoment) -> ObserverAnswer {
+        switch moment.place {
+        case .declared(let isMissedToo): return declared(moment.version, isMissedToo: isMissedToo)
+        case .returned:
+            state.withLock { $0.ran.append(moment.version) }
+            return moment.version == failing ? .fail(RehearsedFailure()) : .continue
+        default:
+            if kind == .jump { copyImage(at: moment) }
+            return .continue
+        }
+    }
+
+    private func declared(_ version: AppVersion, isMissedToo: Bool) -> ObserverAnswer {
         state.withLock { record in
             record.declared.append(version)
-            if outOfOrder { record.outOfOrder.insert(version) }
+            if isMissedToo { record.addedLater.insert(version) }
             if kind == .listing || version == missing { return .skip }
             guard let limit, version > limit else { return .continue }
             // The older release should have stopped by itself. The declaration is only skipped, so that the
@@ -64,19 +76,12 @@ final class LaunchRecorder: RehearsalHook {
         }
     }
 
-    func returned(_ version: AppVersion) -> (any Error)? {
-        state.withLock { $0.ran.append(version) }
-        return version == failing ? RehearsedFailure() : nil
-    }
-
-    func reached(_ moment: RehearsalMoment) {
-        guard kind == .jump else { return }
+    private func copyImage(at moment: ObservedMoment) {
         state.withLock { record in
-            // `beforeInterruption` is the moment before a migration is recorded as begun. Only the first
-            // image of this moment shows something new: the state that was just created. A later one would
-            // be equal to the image after the previous migration was recorded. A migration that protects
-            // files has `afterCopying` instead, and its image shows the copies.
-            let isDuplicate = moment.place == .beforeInterruption && !record.images.isEmpty
+            // `beforeAttempt` is the moment before a migration is recorded as begun. Only the first image of
+            // this moment shows something new: the state that was just created. A later one would be equal to
+            // the image after the previous migration was recorded.
+            let isDuplicate = moment.place == .beforeAttempt && !record.images.isEmpty
             guard record.problem == nil, !isDuplicate else { return }
             let began = ContinuousClock.now
             defer { record.copying += ContinuousClock.now - began }

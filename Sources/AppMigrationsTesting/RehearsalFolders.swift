@@ -39,7 +39,7 @@ struct RehearsalFolders: Sendable {
     func endState(ofPoint point: Int) -> String { root + "/End State \(point)" }
     /// The data in an image, which is a copy of the run's folder.
     func data(of image: RunImage) -> String { image.path + "/Data" }
-    func image(of moment: RehearsalMoment, number: Int) -> String {
+    func image(of moment: ObservedMoment, number: Int) -> String {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }
 

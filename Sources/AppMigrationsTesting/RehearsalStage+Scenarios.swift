@@ -55,7 +55,7 @@ extension RehearsalStage {
             )
         }
         if steps.count > 1 { scenarios.append(Scenario(kind: .steps, point: point, launches: steps)) }
-        for version in jump.ran.dropLast() where outOfOrder.contains(version) {
+        for version in jump.ran.dropLast() where addedLater.contains(version) {
             scenarios.append(Scenario(kind: .addedLate(version), point: point, launches: [current, current]))
         }
         for version in jump.ran {

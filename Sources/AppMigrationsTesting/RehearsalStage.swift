@@ -29,8 +29,8 @@ final class RehearsalStage {
     private var isDeclaredListComplete = false
     /// The declared versions, in the order of the declarations.
     var declared: [AppVersion] = [] { didSet { report.declaredVersions = declared.map(\.description) } }
-    /// The versions that are declared with `outOfOrder: true`: they run even if a later migration has run.
-    var outOfOrder: Set<AppVersion> = []
+    /// The versions that are declared with `addedIn:`: they run even if a later migration has run.
+    var addedLater: Set<AppVersion> = []
 
     init(_ rehearsal: Rehearsal) throws {
         self.rehearsal = rehearsal
@@ -77,7 +77,7 @@ final class RehearsalStage {
         guard report.versionFindings.isEmpty, isDeclaredListComplete, let file = rehearsal.recordFile
         else { return }
         let record = try VersionRecord(path: file)
-        let mistakes = VersionMistakes(declared: declared, outOfOrder: outOfOrder, current: current)
+        let mistakes = VersionMistakes(declared: declared, addedLater: addedLater, current: current)
         report.versionFindings = mistakes.changes(since: record, upgradesFrom: oldest)
         if report.versionFindings.isEmpty { try record.append(declared) }
     }
@@ -148,7 +148,7 @@ final class RehearsalStage {
         active.images += record.images
         active.failure = failure(of: launch, error: error, in: active.scenario)
         run = active
-        outOfOrder.formUnion(record.outOfOrder)
+        addedLater.formUnion(record.addedLater)
         switch active.scenario.kind {
         case .listing:
             recordListing(of: record.declared, refusal: launch.manager.firstFailure, error: error)
@@ -240,7 +240,7 @@ final class RehearsalStage {
             folders: folders
         )
         return Launch(
-            manager: MigrationManager(rehearsing: manager, with: recorder),
+            manager: MigrationManager(rehearsing: manager, observedBy: recorder),
             folder: folders.data,
             recorder: recorder
         )

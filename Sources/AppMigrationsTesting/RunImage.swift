@@ -5,7 +5,7 @@ import AppMigrations
 /// The migration waits while the copy is made, so nothing changes the files.
 struct RunImage {
     let path: String
-    let moment: RehearsalMoment
+    let moment: ObservedMoment
     let number: Int
     /// The versions that had run before.
     let ran: [AppVersion]

@@ -16,7 +16,7 @@ struct Scenario {
         ///
         /// `number` says which moment of this kind it is, because a closure can have several checkpoints or
         /// commits.
-        case death(RehearsalMoment, number: Int)
+        case death(ObservedMoment, number: Int)
         /// The closure throws once, at its end.
         case failure(AppVersion)
         /// The migration is declared out of order, and added after all later migrations have run.
@@ -32,7 +32,7 @@ struct Scenario {
         case stateLost
         /// The app was killed at this moment, the state was lost, and the app starts with the answer of its
         /// own `firstRun:`.
-        case stateLostWhileMigrating(RehearsalMoment, number: Int)
+        case stateLostWhileMigrating(ObservedMoment, number: Int)
 
         /// The migration whose closure throws.
         var failingVersion: AppVersion? {
@@ -88,16 +88,16 @@ struct Scenario {
         }
     }
 
-    private static func killed(at moment: RehearsalMoment, number: Int) -> String {
+    private static func killed(at moment: ObservedMoment, number: Int) -> String {
         switch moment.place {
-        case .afterCopying, .beforeInterruption: "killed before \(moment.version) was recorded as begun"
+        case .declared, .beforeAttempt: "killed before \(moment.version) was recorded as begun"
         case .beforeClosure: "killed before the closure of \(moment.version)"
         case .afterSynchronize: "killed after synchronize \(number) of \(moment.version)"
         case .beforeCommit: "killed before commit \(number) of \(moment.version)"
         case .afterCommit: "killed after commit \(number) of \(moment.version)"
         case .beforeCheckpoint: "killed before checkpoint \(number) of \(moment.version)"
         case .afterCheckpoint: "killed after checkpoint \(number) of \(moment.version)"
-        case .beforeRecord: "killed after the closure of \(moment.version)"
+        case .returned, .beforeRecord: "killed after the closure of \(moment.version)"
         case .afterRecord: "killed after \(moment.version) was recorded as done"
         }
     }
@@ -142,9 +142,9 @@ struct Scenario {
         case .failure(let version): return notRepeatable(version)
         case .death(let moment, _):
             switch moment.place {
-            case .afterCopying, .beforeInterruption, .beforeClosure, .afterRecord:
+            case .declared, .beforeAttempt, .beforeClosure, .afterRecord:
                 return Verdict(kind: .notCompleted)
-            case .afterSynchronize, .beforeRecord:
+            case .afterSynchronize, .returned, .beforeRecord:
                 return notRepeatable(moment.version)
             case .beforeCommit, .afterCommit:
                 let advice =
@@ -162,8 +162,7 @@ struct Scenario {
 
     private func notRepeatable(_ version: AppVersion) -> Verdict {
         let advice =
-            " Migration \(version) is not repeatable. Let it check what is already done. Or list the files that it "
-            + "changes in protecting:, if it saves no checkpoints."
+            " Migration \(version) is not repeatable. Let it check what is already done."
         return Verdict(kind: .notRepeatable, version: version, advice: advice)
     }
 

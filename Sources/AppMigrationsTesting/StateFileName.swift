@@ -7,19 +7,17 @@ enum StateFileName {
         path.split(separator: "/").contains(where: matches)
     }
 
-    /// True if `name` is the name of a state, a lock, a snapshot, or files that were moved aside.
+    /// True if `name` is the name of a state, a lock, or a state that was moved aside.
     ///
-    /// For the manager `Library` these are `Library.migrations.json`, `Library.migrations.lock`,
-    /// `Library.migrations.snapshot`, and names that begin with `Library.migrations.kept-` or
-    /// `Library.migrations.forgotten-`.
+    /// For the manager `Library` these are `Library.migrations.json`, `Library.migrations.lock`, and names
+    /// that begin with `Library.migrations.forgotten-`.
     static func matches(_ name: Substring) -> Bool {
         // Use the last occurrence, because a manager's name may contain the same text.
         guard let separator = name.ranges(of: ".migrations.").last else { return false }
         let manager = name[..<separator.lowerBound]
         let kind = name[separator.upperBound...]
         if manager.isEmpty { return false }
-        // A snapshot can have a number at its end. A state that is being saved has the suffix `.tmp`.
-        return ["json", "json.tmp", "lock", "snapshot"].contains(kind)
-            || ["snapshot-", "kept-", "forgotten-"].contains { kind.hasPrefix($0) }
+        // A state that is being saved has the suffix `.tmp`.
+        return ["json", "json.tmp", "lock"].contains(kind) || kind.hasPrefix("forgotten-")
     }
 }

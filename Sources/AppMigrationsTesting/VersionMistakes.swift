@@ -3,8 +3,8 @@ import AppMigrations
 /// Checks the declared versions, without running a migration.
 struct VersionMistakes {
     let declared: [AppVersion]
-    /// The versions that are declared with `outOfOrder: true`: they run even if a later migration has run.
-    var outOfOrder: Set<AppVersion> = []
+    /// The versions that are declared with `addedIn:`: they run even if a later migration has run.
+    var addedLater: Set<AppVersion> = []
     let current: AppVersion
 
     /// Mistakes for which every manager would refuse the declarations.
@@ -51,11 +51,11 @@ struct VersionMistakes {
         }
         guard let newest = record.versions.max() else { return disappeared }
         let new = declared.filter { $0 < newest && !record.versions.contains($0) }
-        let missed = new.filter { !outOfOrder.contains($0) }.map { version in
+        let missed = new.filter { !addedLater.contains($0) }.map { version in
             let text =
                 "Migration \(version) is new, but lower than \(newest), which an earlier rehearsal recorded. Users who "
-                + "have \(newest) will never run it. Give it a version above \(newest), or declare it with outOfOrder: "
-                + "true. If \(newest) was never released, delete its line in \(record.path) instead."
+                + "have \(newest) will never run it. Give it a version above \(newest), or declare it with addedIn: and the "
+                + "first release that has it. If \(newest) was never released, delete its line in \(record.path) instead."
             return RehearsalFinding(.missed, version: version, text)
         }
         return disappeared + missed

@@ -37,7 +37,7 @@ struct NotesApp: Sendable {
     }
 
     /// Does all that comes before the data is opened; the gate calls it off the main actor.
-    private func migrate(_ start: MigrationGate.Start) throws {
+    private func migrate(_ start: MigrationGate.Attempt) throws {
         if try SampleData.fill(folder) {
             output("  A new folder: filled with the notes and preferences of 1.0")
         }

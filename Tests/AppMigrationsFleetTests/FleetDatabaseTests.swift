@@ -124,7 +124,7 @@ import Testing
     @Test func `a probe of the process that runs in: is answered meanwhile`() async throws {
         let store = postgresStore(place.path)
         let manager = try await FleetMigrationManager(on: store, clock: place.clock)
-        let probe = FleetMigrationManager.readiness(named: "Data", currentVersion: "1.4", store: store)
+        let probe = FleetProbe(named: "Data", currentVersion: "1.4", store: store)
         func isReady() async throws -> Bool {
             try await probe.isMigrated { try await $0.whenMigrating(toVersion: "1.1") {} }
         }

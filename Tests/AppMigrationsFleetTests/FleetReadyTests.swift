@@ -37,22 +37,22 @@ import Testing
     @Test func `a probe is made while the store is down, and reads nothing before it is asked`() async throws
     {
         fleet.store.onRead { _ in .fails }
-        let readiness = FleetMigrationManager.readiness(
+        let probe = FleetProbe(
             named: "Data",
             currentVersion: "1.4",
             store: fleet.store
         )
         #expect(fleet.store.reads == 0)
-        #expect(await code { _ = try await readiness.isMigrated(declare) } == .stateUnreadable)
+        #expect(await code { _ = try await probe.isMigrated(declare) } == .stateUnreadable)
         fleet.store.works()
-        #expect(try await !readiness.isMigrated(declare))
+        #expect(try await !probe.isMigrated(declare))
         try await declare(fleet.host())
         let reads = fleet.store.reads
-        #expect(try await readiness.isMigrated(declare))
+        #expect(try await probe.isMigrated(declare))
         #expect(fleet.store.reads == reads + 1)
-        #expect(try await readiness.status.lastRunVersion == AppVersion("1.1"))
+        #expect(try await probe.status.lastRunVersion == AppVersion("1.1"))
         try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "2.0") {}
-        #expect(try await !readiness.isMigrated(declare))
+        #expect(try await !probe.isMigrated(declare))
     }
 
     @Test func `a plan without a state says so in its own kind`() async throws {

@@ -6,10 +6,10 @@ import Testing
 @Suite(.timeLimit(.minutes(1)), .watchdog) struct ObservedStatusTests {
     let fleet = Fleet()
 
-    private var readiness: FleetMigrationManager.Readiness {
+    private var probe: FleetProbe {
         var options = FleetMigrationManager.Options()
         options.clock = fleet.clock.clock
-        return FleetMigrationManager.readiness(
+        return FleetProbe(
             named: "Data",
             currentVersion: "1.4",
             store: fleet.store,
@@ -19,9 +19,9 @@ import Testing
 
     @Test func `a host that renews its lease is alive`() async throws {
         let held = try await fleet.holding()
-        let readiness = readiness
+        let probe = probe
         let began = fleet.clock.now
-        let call = Call { try await readiness.observedStatus() }
+        let call = Call { try await probe.observedStatus() }
         try await fleet.pass(timers: 1) { call.hasEnded }
         let status = try await call.value
         #expect(status.interruption?.isUnderWay == true)
@@ -36,9 +36,9 @@ import Testing
     @Test func `a host that renews no lease for its length is dead, and counted`() async throws {
         try await fleet.leaveLease(.seconds(12))
         let writes = fleet.store.writes
-        let readiness = readiness
+        let probe = probe
         let began = fleet.clock.now
-        let call = Call { try await readiness.observedStatus() }
+        let call = Call { try await probe.observedStatus() }
         try await fleet.pass(.seconds(11)) { call.hasEnded }
         #expect(!call.hasEnded)
         try await fleet.pass { call.hasEnded }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test func `without a lease the store is read once`() async throws {
-        #expect(try await !readiness.observedStatus().hasState)
+        #expect(try await !probe.observedStatus().hasState)
         let host = try await fleet.host()
         await #expect(throws: MigrationError.self) {
             try await host.whenMigrating(toVersion: "1.1") { throw TestStore.Failure() }
@@ -68,8 +68,8 @@ import Testing
 
     @Test func `an observation whose task is cancelled ends with cancelled`() async throws {
         try await fleet.leaveLease()
-        let readiness = readiness
-        let call = Call { await code { _ = try await readiness.observedStatus() } }
+        let probe = probe
+        let call = Call { await code { _ = try await probe.observedStatus() } }
         try await fleet.settle { call.hasEnded }
         call.cancel()
         #expect(try await call.value == .cancelled)

@@ -41,73 +41,51 @@ import Testing
         #expect(try scratch.keys == [lastKey: "3.1"])
     }
 
-    @Test(arguments: [false, true])
-    func `what an older release has run is recorded without running`(isProtecting: Bool) throws {
-        try scratch.write("old", to: "notes")
-        let paths = isProtecting ? [scratch.file("notes")] : []
+    @Test func `what an older release has run is recorded without running`() throws {
         try scratch.writeKeys([lastKey: "3.0"])
         let old = try scratch.old()
         // The user goes back after a failure, and the older release runs it.
         #expect(throws: MigrationError.self) {
-            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                throw Failure()
-            }
+            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
         }
         try scratch.writeKeys([lastKey: "3.1"])
         let manager = try scratch.manager(old)
-        #expect(
-            try !manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                throw Failure()
-            }
-        )
+        #expect(try !manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() })
         #expect(manager.lastRunVersion.description == "3.1")
         #expect(try manager.whenMigrating(toVersion: "3.1-1", unlessRunBy: old) {})
         #expect(try scratch.keys == [lastKey: "3.1-1"])
     }
 
-    @Test func `a protected closure that throws leaves no key, and runs again`() throws {
+    @Test func `a closure that throws leaves no key, and runs again`() throws {
         try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
         let old = try scratch.old()
         for attempt in 1...2 {
             let manager = try scratch.manager(old)
             do {
-                try manager.whenMigrating(
-                    toVersion: "3.1",
-                    unlessRunBy: old,
-                    protecting: [scratch.file("notes")]
-                ) {
-                    try scratch.write("new", to: "notes")
+                try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) {
                     if attempt == 1 { throw Failure() }
                 }
             } catch {
                 #expect((error as? MigrationError)?.code == .migrationFailed)
             }
             #expect(try scratch.keys == [lastKey: attempt == 1 ? "3.0" : "3.1"])
-            #expect(try scratch.read("notes") == (attempt == 1 ? "old" : "new"))
         }
     }
 
-    /// An attempt whose process dies would count as one that may have changed the files.
-    @Test func `what an older release has run is recorded without copying the protected files`() throws {
-        try scratch.write("new by the older release", to: "notes")
+    /// An attempt whose process dies would count as one that may have changed the data.
+    @Test func `what an older release has run is recorded without an attempt`() throws {
         try scratch.writeKeys([lastKey: "3.1"])
         let log = Log()
         let old = try scratch.old()
         let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"), options: options(log))
-        try manager.whenMigrating(
-            toVersion: "3.1",
-            unlessRunBy: old,
-            minimumAppVersion: "3.1",
-            protecting: [scratch.file("notes"), scratch.file("notes")]
-        ) {
+        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, minimumAppVersion: "3.1") {
             throw Failure()
         }
         #expect(log.lines == ["Library finished 3.1, recorded without running: the old library has run it"])
         let status = try manager.status
         #expect(status.minimumAppVersion?.description == "3.1")
         #expect(status.history.map(\.version.description) == ["3.1"])
-        #expect(status.interruption == nil)
+        #expect(status.latestAttempt == nil)
     }
 
     /// The old library's version is asked inside of the declaration, which holds the lock.
@@ -127,154 +105,50 @@ import Testing
         #expect((error.underlyingError as? MigrationError)?.code == .nested)
     }
 
-    /// An older release migrates the notes, and the next start of the new one neither undoes nor repeats it.
-    private func expectWorkOfOlderReleaseStays() throws {
-        try scratch.write("new by the older release", to: "notes")
-        try scratch.writeKeys([lastKey: "3.1"])
-        let old = try scratch.old()
-        let paths = [scratch.file("notes")]
-        #expect(
-            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                throw Failure()
-            }
-        )
-        #expect(try scratch.read("notes") == "new by the older release")
-    }
-
-    private static func die(_ path: String, isProtecting: Bool) async {
-        await #expect(processExitsWith: .signal(SIGKILL)) {
-            [path = path as String, isProtecting = isProtecting as Bool] in
+    private static func die(_ path: String) async {
+        await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String] in
             let scratch = TemporaryDirectory(path: path)
             let old = try scratch.old()
-            try scratch.manager(old).whenMigrating(
-                toVersion: "3.1",
-                unlessRunBy: old,
-                protecting: isProtecting ? [scratch.file("notes")] : []
-            ) {
+            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) {
                 try scratch.write("half", to: "notes")
                 kill(getpid(), SIGKILL)
             }
         }
     }
 
-    @Test(arguments: [false, true])
-    func `what an older release did to protected files after a death is restored, and so runs again`(
-        isReset: Bool
-    ) async throws {
+    @Test func `what an older release did after a crash stays, and isn't repeated`() async throws {
         try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: true)
+        await Self.die(scratch.path)
+        #expect(try scratch.keys == [lastKey: "3.0"])
         // The older release migrates what the dead process left.
         try scratch.write("new by the older release", to: "notes")
         try scratch.writeKeys([lastKey: "3.1"])
         let old = try scratch.old()
         let manager = try scratch.manager(old)
-        if isReset { try manager.resetAttempts() }
-        #expect(try scratch.read("notes") == "old")
-        let paths = [scratch.file("notes")]
-        #expect(
-            try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                try scratch.write("new", to: "notes")
-            }
-        )
-        #expect(try scratch.read("notes") == "new")
-        #expect(try scratch.keys == [lastKey: "3.1"])
-    }
-
-    /// A restore undoes the work of all migrations that the older release ran, on the protected files.
-    @Test func `later migrations that an older release ran before a restore run again, too`() async throws {
-        try scratch.writeKeys([lastKey: "3.0", "MFMigrationManagerInitialVersionKey": "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: true)
-        try scratch.write("new and newer by the older release", to: "notes")
-        try scratch.writeKeys([lastKey: "3.2", "MFMigrationManagerInitialVersionKey": "3.0"])
-        let old = try scratch.old()
-        let manager = try scratch.manager(old)
-        let paths = [scratch.file("notes")]
-        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-            #expect(try scratch.keys[lastKey] == "3.0")
-            try scratch.write("new", to: "notes")
-        }
-        #expect(
-            try manager.whenMigrating(toVersion: "3.2", unlessRunBy: old) {
-                try scratch.write("newer", to: "notes")
-            }
-        )
-        #expect(try scratch.read("notes") == "newer")
-        #expect(try scratch.keys[lastKey] == "3.2")
-    }
-
-    /// The key is set back whatever it says, so it isn't read: an error would only stop the migration.
-    @Test(arguments: ["9.9", "beta"])
-    func `after a restore, a key that can't be understood stops nothing`(key: String) async throws {
-        try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: true)
-        try scratch.writeKeys([lastKey: key])
-        let old = try scratch.old()
-        let paths = [scratch.file("notes")]
-        #expect(
-            try scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                try scratch.write("new", to: "notes")
-            }
-        )
-        #expect(try scratch.keys == [lastKey: "3.1"])
-    }
-
-    /// The limit keeps the new release from trying again, so the user goes back a second time.
-    @Test func `what an older release did after the restore stays, and isn't repeated`() async throws {
-        try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: true)
-        try scratch.write("new by the older release", to: "notes")
-        try scratch.writeKeys([lastKey: "3.1"])
-        let old = try scratch.old()
-        let paths = [scratch.file("notes")]
-        func start() throws -> Bool {
-            try scratch.manager(old, options: .init(attemptLimit: 1))
-                .whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) { throw Failure() }
-        }
-        let error = try #require(throws: MigrationError.self) { try start() }
-        #expect(error.code == .attemptLimitReached)
-        #expect(try scratch.read("notes") == "old")
-        // So the older release runs it again.
-        #expect(try scratch.keys == [lastKey: "3.0"])
-        try scratch.write("new by the older release", to: "notes")
-        try scratch.writeKeys([lastKey: "3.1"])
-        #expect(try !start())
+        #expect(try !manager.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() })
+        #expect(try manager.status.latestAttempt == nil)
         #expect(try scratch.read("notes") == "new by the older release")
-        #expect(try scratch.keys == [lastKey: "3.1"])
     }
 
     /// The gate plans before it declares, and the plan doesn't ask the keys.
-    @Test(arguments: [false, true])
-    func `a gate at the limit of attempts records what an older release has run`(
-        isProtecting: Bool
-    ) async throws {
+    @Test func `a gate at the limit of attempts records what an older release has run`() async throws {
         try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: isProtecting)
+        await Self.die(scratch.path)
         func ready() async throws {
             try await MigrationGate { [scratch] start in
                 let old = try scratch.old()
                 let options = start.options(.init(attemptLimit: 1))
                 let manager = try scratch.manager(old, options: options)
                 try start.migrate(manager) { migrations in
-                    let paths = isProtecting ? [scratch.file("notes")] : []
-                    try migrations.whenMigrating(toVersion: "3.1", unlessRunBy: old, protecting: paths) {
-                        throw Failure()
-                    }
+                    try migrations.whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
                 }
             }.ready()
         }
         let error = try await #require(throws: MigrationError.self) { try await ready() }
         #expect(error.code == .attemptLimitReached)
-        #expect(try scratch.read("notes") == (isProtecting ? "old" : "half"))
         #expect(try scratch.keys == [lastKey: "3.0"])
-        try scratch.write("new by the older release", to: "notes")
         try scratch.writeKeys([lastKey: "3.1"])
         try await ready()
-        #expect(try scratch.read("notes") == "new by the older release")
         #expect(try scratch.manager().lastRunVersion.description == "3.1")
     }
 
@@ -312,47 +186,6 @@ import Testing
         }
         try await gate.ready()
         #expect(log.lines.first == "finished migrating(fraction: 0.75, note: nil)")
-    }
-
-    /// The next release has added `protecting:`.
-    @Test func `without a restore, what an older release did isn't repeated`() async throws {
-        try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: false)
-        try expectWorkOfOlderReleaseStays()
-    }
-
-    @Test func `what an older release did after a death during the copying stays, and isn't repeated`()
-        async throws
-    {
-        try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await #expect(processExitsWith: .signal(SIGKILL)) { [path = scratch.path as String] in
-            let scratch = TemporaryDirectory(path: path)
-            let old = try scratch.old()
-            let options = MigrationManager.Options { if $0.isCopying { kill(getpid(), SIGKILL) } }
-            try scratch.manager(old, options: options).whenMigrating(
-                toVersion: "3.1",
-                unlessRunBy: old,
-                protecting: [scratch.file("notes")]
-            ) {
-                Issue.record("The closure ran.")
-            }
-        }
-        try expectWorkOfOlderReleaseStays()
-    }
-
-    @Test func `what an older release did to other files after a death stays, and isn't repeated`()
-        async throws
-    {
-        try scratch.writeKeys([lastKey: "3.0"])
-        try scratch.write("old", to: "notes")
-        await Self.die(scratch.path, isProtecting: false)
-        try scratch.writeKeys([lastKey: "3.1"])
-        let old = try scratch.old()
-        #expect(
-            try !scratch.manager(old).whenMigrating(toVersion: "3.1", unlessRunBy: old) { throw Failure() }
-        )
     }
 
     @Test func `an older release finds where the data is even if the first migration fails`() throws {

@@ -22,7 +22,7 @@ import Testing
                     titles = try read("list.txt", in: folder)
                     try FileManager.default.removeItem(atPath: path("list.txt", in: folder))
                 }
-                try context.synchronize(folder)
+                try context.synchronize([folder])
                 try write(titles, to: "titles.txt", in: folder)
                 try context.synchronize([folder])
             }
@@ -41,19 +41,6 @@ import Testing
                 "killed after synchronize 2 of 1.1", "killed after the closure of 1.1",
             ]
         )
-    }
-
-    @Test func `what a closure protects comes back after a death behind its synchronize`() throws {
-        let report = try Rehearsal(currentVersion: "1.1", from: [list()]).run { migrations, folder in
-            let list = path("list.txt", in: folder)
-            try migrations.whenMigrating(toVersion: "1.1", protecting: [list]) { context in
-                try append("1.1\n", to: "list.txt", in: folder)
-                try context.synchronize(folder)
-                try append("end\n", to: "list.txt", in: folder)
-            }
-        }
-        try report.requireClean()
-        #expect(report.runs.map(\.title).contains("killed after synchronize 1 of 1.1"))
     }
 
     @Test func `batches that do everything in their transactions are clean, killed around each commit`()

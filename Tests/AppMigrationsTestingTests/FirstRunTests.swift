@@ -135,7 +135,7 @@ import Testing
             .run(firstRun: { folder in
                 .existingData(at: try read("list.txt", in: folder) == "1.0\n" ? "1.0" : "3.0")
             }) { migrations, folder in
-                try migrations.whenMigrating(toVersion: "3.2", protecting: [path("list.txt", in: folder)]) {
+                try migrations.whenMigrating(toVersion: "3.2") {
                     if try read("list.txt", in: folder) == "1.0\n" {
                         return try write("3.0\n3.2\n", to: "list.txt", in: folder)
                     }
@@ -168,8 +168,10 @@ import Testing
         let rehearsal = Rehearsal(currentVersion: "3.3", from: Self.points)
         let report = try await rehearsal.run(firstRun: detection, before: "3.2") { migrations, folder in
             try migrations.whenMigrating(toVersion: "3.2") { try addLine("3.2", in: folder) }
-            try await migrations.whenMigrating(toVersion: "3.3", protecting: [path("list.txt", in: folder)]) {
+            try await migrations.whenMigrating(toVersion: "3.3") { context in
                 await Task.yield()
+                // A retry finds what the attempt before it did; a start after the state was lost is none.
+                if context.isRetry, try read("list.txt", in: folder).hasSuffix("3.3\n") { return }
                 try append("3.3\n", to: "list.txt", in: folder)
             }
         }

@@ -8,9 +8,8 @@ import Testing
     @Test func `each file of a state is recognized by its name`() {
         let location = StateLocation(name: "Library", directory: "/state")
         let paths = [
-            location.state, location.lock, location.snapshot, location.snapshot + "-2",
-            location.keptCopies(from: 0, number: 1), location.keptCopies(from: 0, number: 2),
-            location.forgottenState(at: 0, number: 1),
+            location.state, location.lock, location.forgottenState(at: 0, number: 1),
+            location.forgottenState(at: 0, number: 2),
         ]
         for path in paths { #expect(StateFileName.matches(FilePaths.last(path)[...]), "\(path)") }
     }

@@ -119,27 +119,27 @@ import Testing
         #expect(
             report.texts == [
                 "Migration 1.3 is new, but lower than 1.4, which an earlier rehearsal recorded. Users who have 1.4 "
-                    + "will never run it. Give it a version above 1.4, or declare it with outOfOrder: true. "
+                    + "will never run it. Give it a version above 1.4, or declare it with addedIn:. "
                     + "If 1.4 was never released, delete its line in \(file) instead."
             ]
         )
         #expect(report.findings.map(\.kind) == [.missed])
     }
 
-    @Test func `a version that comes late out of order is none that comes too late`() throws {
+    @Test func `a version that is declared with addedIn is none that comes too late`() throws {
         try write("1.1\n1.4\n", to: "versions.txt", in: folder)
         let file = path("versions.txt", in: folder)
         let report = try Rehearsal(currentVersion: "2.0", from: [list()], recordingVersionsIn: file).run {
             try declare(["1.1"], $0, in: $1)
             let folder = $1
-            try $0.whenMigrating(toVersion: "1.3", outOfOrder: true) { try addLine("1.3", in: folder) }
+            try $0.whenMigrating(toVersion: "1.3", addedIn: "2.0") { try addLine("1.3", in: folder) }
             try declare(["1.4"], $0, in: $1)
         }
         // It ran before 1.4 in one jump, and after it where it was added.
         #expect(report.findings.map(\.kind) == [.stepsDiffer])
         #expect(
             report.texts.first?.hasSuffix(
-                "Migration 1.3 is declared out of order. It must also work on data that later migrations have already "
+                "Migration 1.3 is declared with addedIn:. It must also work on data that later migrations have already "
                     + "changed."
             ) == true
         )

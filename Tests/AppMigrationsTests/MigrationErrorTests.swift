@@ -36,12 +36,14 @@ struct MigrationErrorTests {
         _ declared: String,
         after previous: String = "0",
         begun newer: String? = nil,
-        deaths: Int = 0
+        crashCount: Int = 0
     ) -> MigrationError {
-        let attempts = [AttemptedMigration(newer ?? declared, deaths, deaths: deaths, by: newer ?? "1.4")]
-        let versions = StateVersions(launched: version("1.4"), attempted: attempts)
+        let attempts = [
+            AttemptedMigration(newer ?? declared, crashCount, crashCount: crashCount, by: newer ?? "1.4")
+        ]
+        let versions = StateVersions(launched: version("1.4"), otherAttempts: attempts)
         let initialVersions = StateVersions(launched: version("1.4"))
-        let pending = Declarations.Declaration(version: version(declared), minimumAppVersion: .zero)
+        let pending = DeclaredMigration(version: version(declared))
         return thrown {
             try Declarations(initialVersions, under: release()).decide(
                 pending,
@@ -56,7 +58,7 @@ struct MigrationErrorTests {
         Row(
             .invalidVersion,
             thrown { try AppVersion("v1", of: "currentVersion:", manager: "Library") }
-                .completed(by: "Nothing was run."),
+                .leaving(.everything),
             "The version \"v1\" can't be read: a digit is missing at character 1. It is the currentVersion: of manager \"Library\". "
                 + "Nothing was run. \(grammar)"
         ),
@@ -81,8 +83,8 @@ struct MigrationErrorTests {
         Row(
             .declaredOutOfOrder,
             refusal("0"),
-            "Migration 0 is declared in manager \"Library\" (/d/Library.migrations.json), and 0 is the version of a state in "
-                + "which nothing ran. Declare each version once, in rising order, and all above 0."
+            "Migration 0 is declared in manager \"Library\" (/d/Library.migrations.json). Version 0 can't be declared: it means that "
+                + "nothing has run. Declare each version once, in rising order, and all above 0."
         ),
         Row(
             .nested,
@@ -142,7 +144,7 @@ struct MigrationErrorTests {
         ),
         Row(
             .attemptLimitReached,
-            refusal("1.2", deaths: 3),
+            refusal("1.2", crashCount: 3),
             "Migration 1.2 of manager \"Library\" (/d/Library.migrations.json) was not run: 3 processes of "
                 + "this app version crashed in it, as many as attemptLimit allows. Offer a way to recover: resetAttempts() lets the next manager try again, "
                 + "and so does a new app version, reset(to:) or a higher limit."
@@ -155,7 +157,7 @@ struct MigrationErrorTests {
         ),
     ]
 
-    @Test(arguments: declaring + running + reading + places)
+    @Test(arguments: declaring + running + reading)
     func `each error says what happened, where, what was not changed and what to do`(row: Row) {
         #expect(row.error.description == row.text)
         #expect(row.error.code == row.code)
@@ -169,11 +171,11 @@ struct MigrationErrorTests {
         (.declaredOutOfOrder, "declaredOutOfOrder"), (.managerClosed, "managerClosed"),
         (.usedByNewerApp, "usedByNewerApp"), (.tooOld, "tooOld"),
         (.readOnly, "readOnly"), (.nested, "nested"), (.migrationFailed, "migrationFailed"),
-        (.cancelled, "cancelled"), (.leaseLost, "leaseLost"), (.attemptLimitReached, "attemptLimitReached"),
+        (.cancelled, "cancelled"), (.attemptLimitReached, "attemptLimitReached"),
         (.lockTimeout, "lockTimeout"), (.stateUnreadable, "stateUnreadable"),
         (.stateCorrupted, "stateCorrupted"), (.stateFromNewerFormat, "stateFromNewerFormat"),
         (.stateNotSaved, "stateNotSaved"), (.checkpointNotSaved, "checkpointNotSaved"),
-        (.protectionFailed, "protectionFailed"), (.firstRunFailed, "firstRunFailed"),
+        (.replacementFailed, "replacementFailed"), (.firstRunFailed, "firstRunFailed"),
         (.unusableDirectory, "unusableDirectory"),
     ]
 
@@ -183,5 +185,12 @@ struct MigrationErrorTests {
 
     @Test func `codes are equal to themselves only`() {
         #expect(Set(Self.names.map(\.0)).count == Self.names.count)
+    }
+
+    @Test func `a module that builds on this one has codes of its own`() {
+        let code = MigrationError.Code("leaseLost")
+        #expect(code.description == "leaseLost")
+        #expect(code == MigrationError.Code("leaseLost"))
+        #expect(!Self.names.map(\.0).contains(code))
     }
 }

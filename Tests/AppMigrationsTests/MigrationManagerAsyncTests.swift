@@ -103,7 +103,7 @@ import Testing
             error?.description.contains("was about to run migration 1.3. Migration 1.3 was not run.") == true
         )
         let status = try folder.manager("1.4").status
-        #expect(status.lastRunVersion == version("1.2") && status.interruption == nil)
+        #expect(status.lastRunVersion == version("1.2") && status.latestAttempt == nil)
         #expect(try folder.manager("1.4").declare("1.3", "1.4") == ["1.3", "1.4"])
     }
 

@@ -59,8 +59,8 @@ import Testing
         }
         let manager = try folder.manager("1.4")
         try manager.declare("1.2")
-        #expect(try manager.status.history.map(\.attempts) == [5])
-        #expect(try !folder.stateText().contains("interruption"))
+        #expect(try manager.status.history.map(\.attemptCount) == [5])
+        #expect(try !folder.stateText().contains("latestAttempt"))
     }
 
     @Test func `attempts outlast another migration that comes in between`() throws {
@@ -68,15 +68,15 @@ import Testing
         _ = try folder.manager("1.4").failure(of: "1.3")
         let manager = try folder.manager("1.4")
         try manager.declare("1.2")
-        let attempted = "\"attempted\" : [ { \"version\" : \"1.3\", \"attempts\" : 1"
-        #expect(try folder.stateText().contains(attempted))
+        let other = "\"otherAttempts\" : [ { \"version\" : \"1.3\", \"attemptCount\" : 1"
+        #expect(try folder.stateText().contains(other))
         try manager.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 2) }
-        #expect(try !folder.stateText().contains("attempted"))
+        #expect(try !folder.stateText().contains("otherAttempts"))
         _ = try folder.manager("1.4").failure(of: "1.3-1")
-        // The next release may declare it out of order.
+        // The next release may declare it with addedIn.
         try folder.manager("1.4").declare("1.4")
-        #expect(try !folder.stateText().contains("interruption"))
-        #expect(try folder.manager("1.4").status.attempted.map(\.version) == [version("1.3-1")])
+        #expect(try !folder.stateText().contains("latestAttempt"))
+        #expect(try folder.manager("1.4").status.otherAttempts.map(\.version) == [version("1.3-1")])
     }
 
     @Test func `throws don't count for the limit of attempts`() throws {
@@ -94,7 +94,7 @@ import Testing
         #expect(error.code == .cancelled)
         #expect(error.underlyingError is CancellationError)
         let status = try folder.manager("1.4").status
-        #expect(status.interruption?.failure == nil && status.interruption?.deaths == 0)
+        #expect(status.latestAttempt?.failure == nil && status.latestAttempt?.crashCount == 0)
         #expect(status.description.contains("\nInterrupted: 1.2"))
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
     }
@@ -132,6 +132,14 @@ import Testing
         let text = try folder.stateText()
         #expect(text.contains("\"\(String(repeating: "ö", count: 1_000))\""))
         #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
+    }
+
+    /// A character can consist of any number of Unicode scalars, and a state has a limit.
+    @Test func `an error of any length leaves a state that can be read`() throws {
+        try folder.writeState(lastRun: "1.1")
+        let long = Failure(description: "e" + String(repeating: "\u{301}", count: 2 << 20))
+        _ = try folder.manager("1.4").failure(of: "1.2", long)
+        try folder.manager("1.4").whenMigrating(toVersion: "1.2") { #expect($0.attempt == 2) }
     }
 
     @Test func `a state that was removed meanwhile is not made again`() throws {

@@ -17,11 +17,11 @@ import Testing
         #expect(try folder.stateText().contains("\"baseline\" : \"1.2-1\""))
     }
 
-    @Test func `a reset opens a closed manager and clears the interruption`() throws {
+    @Test func `a reset opens a closed manager and clears the latest attempt`() throws {
         let manager = try folder.manager("1.4", after: "1.1")
         _ = try manager.failure(of: "1.2")
         try manager.reset(to: "1.1")
-        #expect(try !folder.stateText().contains("interruption"))
+        #expect(try !folder.stateText().contains("latestAttempt"))
         try manager.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 1) }
         #expect(manager.lastRunVersion == version("1.2"))
     }

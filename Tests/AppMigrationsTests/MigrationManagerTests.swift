@@ -27,7 +27,7 @@ import Testing
         #expect(rows.map(\.version) == [version("1.2"), version("1.4")])
         #expect(rows.map(\.previousVersion) == [version("1.1"), version("1.2")])
         #expect(rows.map(\.appVersion) == [version("1.4"), version("1.4")])
-        #expect(rows.map(\.attempts) == [1, 1])
+        #expect(rows.map(\.attemptCount) == [1, 1])
         // The real clock, since a history is in its time. It may go back meanwhile, so the same hour is all that can be asked.
         #expect(rows.allSatisfy { abs($0.finishedAt - before) < 3_600 && $0.duration >= .zero })
     }

@@ -11,10 +11,10 @@ import Testing
     /// Three processes died in 1.2 and three in 1.3; 1.2 had come to a checkpoint.
     private static let died = """
         "minimumAppVersion": "1.1",
-        "interruption": { "version": "1.2", "attempts": 5, "deaths": 2, "isProtecting": false, "appVersion": "1.4",
+        "latestAttempt": { "version": "1.2", "attemptCount": 5, "crashCount": 2, "appVersion": "1.4",
         "startedAt": "2026-11-21T03:54:28Z", "failure": null, "checkpoint": "row 7", "checkpointAppVersion": "1.4",
         "progress": 0.5 },
-        "attempted": [ { "version": "1.3", "attempts": 4, "deaths": 3, "appVersion": "1.4" } ],
+        "otherAttempts": [ { "version": "1.3", "attemptCount": 4, "crashCount": 3, "appVersion": "1.4" } ],
         """
 
     @Test func `migrations whose limit was reached run again with the next manager, and all else stays`()
@@ -31,38 +31,38 @@ import Testing
         #expect(status.baseline == version("1.0"))
         #expect(status.launchedVersion == version("1.4"))
         #expect(status.minimumAppVersion == version("1.1"))
-        #expect(status.interruption?.deaths == 0)
-        #expect(status.interruption?.attempts == 5)
-        #expect(status.interruption?.checkpoint == "row 7")
-        #expect(status.interruption?.progress == 0.5)
+        #expect(status.latestAttempt?.crashCount == 0)
+        #expect(status.latestAttempt?.attemptCount == 5)
+        #expect(status.latestAttempt?.checkpoint == "row 7")
+        #expect(status.latestAttempt?.progress == 0.5)
         #expect(
-            status.interruption?.failure
+            status.latestAttempt?.failure
                 == "The process crashed in this attempt. Later, resetAttempts() was called."
         )
-        #expect(status.attempted.map(\.deaths) == [0])
-        #expect(status.attempted.map(\.attempts) == [4])
+        #expect(status.otherAttempts.map(\.crashCount) == [0])
+        #expect(status.otherAttempts.map(\.attemptCount) == [4])
         let next = try folder.manager("1.4", options: limited)
         try next.whenMigrating(toVersion: "1.2") { context in #expect(context.attempt == 6) }
         try next.whenMigrating(toVersion: "1.3") { context in #expect(context.attempt == 5) }
-        #expect(try next.status.history.map(\.attempts) == [6, 5])
+        #expect(try next.status.history.map(\.attemptCount) == [6, 5])
     }
 
-    @Test func `the next three deaths reach the limit again`() throws {
+    @Test func `the next three crashes reach the limit again`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
         try folder.manager("1.4", options: limited).resetAttempts()
         var state = try #require(
             try StateFile(location: StateLocation(name: "Library", directory: folder.path)).readState()
         )
-        let pending = Declarations.Declaration(version: version("1.2"), minimumAppVersion: .zero)
-        for deaths in 0...2 {
+        let pending = DeclaredMigration(version: version("1.2"))
+        for crashCount in 0...2 {
             let decision = try declarations(state).decide(pending, in: state.versions, attemptLimit: 3)
-            if case .run(let next) = decision, next.deaths == deaths {
-                #expect(next.attempts == 6 + deaths)
+            if case .run(let next) = decision, next.crashCount == crashCount {
+                #expect(next.attemptCount == 6 + crashCount)
             } else {
                 Issue.record("\(decision)")
             }
-            let known = AttemptedMigration("1.2", 6 + deaths, deaths: deaths, by: "1.4")
-            state = state.with { $0.with(interruption: Interruption(known, at: 0), attempted: $0.attempted) }
+            let known = AttemptedMigration("1.2", 6 + crashCount, crashCount: crashCount, by: "1.4")
+            state.versions.latestAttempt = LatestAttempt(known, at: 0)
         }
         let error = #expect(throws: MigrationError.self) {
             try declarations(state).decide(pending, in: state.versions, attemptLimit: 3)
@@ -87,14 +87,14 @@ import Testing
         #expect(try folder.stateText() == before)
     }
 
-    @Test func `without a death nothing is saved`() throws {
+    @Test func `without a crash nothing is saved`() throws {
         let manager = try folder.manager("1.4")
         try folder.makeFolder(folder.obstacle)
         try manager.resetAttempts()
         #expect(try manager.declare("1.4") == [])
     }
 
-    @Test func `deaths that can't be forgotten are an error`() throws {
+    @Test func `crashes that can't be forgotten are an error`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4", more: Self.died)
         let manager = try folder.manager("1.4", options: limited)
         try folder.makeFolder(folder.obstacle)
@@ -119,14 +119,5 @@ import Testing
             let error = #expect(throws: MigrationError.self) { try manager.resetAttempts() }
             #expect(error?.code == .nested)
         }
-    }
-
-    @Test func `what waits to be put back is put back first`() async throws {
-        try folder.write("old\n", to: "data")
-        let manager = try folder.manager(upgradingTo: "1.1")
-        await ProtectedPathTests.die(in: folder)
-        try manager.resetAttempts()
-        #expect(try folder.read("data") == "old\n")
-        #expect(try manager.status.interruption?.awaitsRestore == false)
     }
 }

@@ -20,7 +20,6 @@ import Testing
         // The manager stays closed, so the same call of it never succeeds.
         #expect(!MigrationError.managerClosed(nil, by: error, in: location).isTransient)
         #expect(error.adding("More.").isTransient)
-        #expect(location.protectionError(.restoring, of: nil, because: error).isTransient)
     }
 
     #if canImport(Darwin)

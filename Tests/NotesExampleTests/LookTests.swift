@@ -118,8 +118,8 @@ import Testing
         let object = try JSONSerialization.jsonObject(with: Data(json.utf8))
         let statuses = try #require(object as? [[String: Any]])
         #expect(statuses.map { $0["name"] as? String } == ["Library", "Preferences"])
-        let interruption = try #require(statuses.first?["interruption"] as? [String: Any])
-        #expect(interruption["version"] as? String == "1.1")
+        let latestAttempt = try #require(statuses.first?["latestAttempt"] as? [String: Any])
+        #expect(latestAttempt["version"] as? String == "1.1")
         #expect(try everything(folder) == before)
     }
 }

@@ -31,6 +31,12 @@ def is_above(migration, app):
     return not (migration[1] >= 0 and app[1] < 0 and migration[0] == app[0])
 
 
+def is_on_line(known, hotfix):
+    """True if a version begins with the components of a hotfix before its last one: 1.4.2 with those of 1.4.1, and 1.5 not."""
+    line = hotfix[0][:-1]
+    return (known[0] + (0,) * len(line))[:len(line)] == line
+
+
 class Problem(Exception):
     def __init__(self, code):
         self.code = code
@@ -66,18 +72,25 @@ class State:
         """A newer app has begun this migration, whatever its number is."""
         return migration in self.counts and is_above(self.counts[migration][2], app)
 
-    def has_run(self, migration):
-        """For a migration that is declared out of order: whether it has run here, or its work is in the data already."""
-        if migration <= self.baseline:
+    def has_run(self, migration, added_in):
+        """For a migration that a hotfix brought late: whether it has run here, or its work is in the data already."""
+        if self.is_made_with(migration, added_in):
             return True
         return migration not in self.counts and any(row[0] == migration for row in self.history)
+
+    def is_made_with(self, migration, added_in):
+        """The release that made the data has the migration: that of the main line, or one of the hotfix's own line."""
+        if self.baseline >= added_in or self.baseline == migration:
+            return True
+        is_line_known = not is_on_line(added_in, migration)
+        return self.baseline > migration and is_line_known and is_on_line(self.baseline, migration)
 
     def newest(self, app):
         release = max((self.last_run[0], -1), self.launched, (self.floor[0], -1))
         return release if release > app else max(self.last_run, self.floor)
 
     def pass_mark(self, mark):
-        """What is known of versions that are passed over stays: a later release may declare them out of order."""
+        """What is known of versions that are passed over stays: a later release may declare them with `addedIn:`."""
         self.last_run = max(self.last_run, mark)
         self.counts.pop(mark, None)
         self.cursors.pop(mark, None)
@@ -155,7 +168,6 @@ class Manager:
         self.knows_fresh = state.fresh == self.app
         self.known = state.last_run
         self.known_floor = state.floor
-        self.known_baseline = state.baseline
         self.known_counts = dict(state.counts)
         if self.whole is not None:
             self.keep_whole()
@@ -188,10 +200,10 @@ class Manager:
             raise Problem("stateUnreadable")
         return self.world.state
 
-    def refuse(self, migration, previous):
+    def refuse(self, migration, previous, added_in=None):
         if migration <= previous:
             raise Problem("declaredOutOfOrder")
-        if is_above(migration, self.app):
+        if is_above(migration, self.app) or added_in and is_above(added_in, self.app):
             raise Problem("newerThanCurrentVersion")
 
     def refuse_changed(self, state, migration, is_late=False):
@@ -210,24 +222,25 @@ class Manager:
         if self.limit is not None and app == self.app and deaths >= max(1, self.limit):
             raise Problem("attemptLimitReached")
 
-    def admit(self, text, floor_text="0", cursor=None, out_of_order=False):
+    def admit(self, text, floor_text="0", cursor=None, added_in_text=None):
         """True if the migration runs; a closed manager runs nothing, whatever it is asked."""
         migration, floor = version(text), version(floor_text)
+        added_in = version(added_in_text) if added_in_text else None
         self.cursor = cursor
         if self.closed:
             raise Problem("managerClosed")
         try:
-            if out_of_order and migration and self.whole is None and self.known_baseline < migration <= self.known:
+            if added_in_text and migration and self.whole is None and migration <= self.known:
                 self.existing()
                 self.keep_whole()
-            if migration is None or floor is None:
+            if migration is None or floor is None or added_in_text and added_in is None:
                 raise Problem("invalidVersion")
-            if floor > migration:
+            if added_in and added_in <= migration or floor > (added_in or migration):
                 raise Problem("declaredOutOfOrder")
-            self.refuse(migration, self.previous)
+            self.refuse(migration, self.previous, added_in)
             has_run = True
-            if out_of_order and self.whole is not None:
-                has_run = self.whole.has_run(migration)
+            if added_in and self.whole is not None:
+                has_run = self.whole.has_run(migration, added_in)
             self.previous = migration
             if migration <= self.known and has_run:
                 if floor <= self.known_floor or self.leaves_floor:
@@ -238,7 +251,7 @@ class Manager:
                 raise Problem("usedByNewerApp")
             self.world.lock()
             state = self.existing()
-            has_run = state.has_run(migration) if out_of_order else True
+            has_run = state.has_run(migration, added_in) if added_in else True
             if migration <= self.known and has_run:
                 state.raise_floor(floor, self.app)
                 self.learn()
@@ -301,11 +314,12 @@ class Manager:
         state = self.existing()
         rows, previous, refused = [], ZERO, False
         for text in texts:
-            migration = version(text.removesuffix("!"))
-            if migration is None:
+            text, _, added_in_text = text.partition("!")
+            migration, added_in = version(text), version(added_in_text) if added_in_text else None
+            if migration is None or added_in_text and added_in is None:
                 raise Problem("invalidVersion")
             try:
-                kind = self.kind(state, migration, previous, text.endswith("!"))
+                kind = self.kind(state, migration, previous, added_in)
                 code = None
             except Problem as problem:
                 kind, code = "refused", problem.code
@@ -316,9 +330,11 @@ class Manager:
             previous = max(previous, migration)
         return rows
 
-    def kind(self, state, migration, previous, out_of_order):
-        self.refuse(migration, previous)
-        has_run = state.has_run(migration) if out_of_order else True
+    def kind(self, state, migration, previous, added_in):
+        if added_in and added_in <= migration:
+            raise Problem("declaredOutOfOrder")
+        self.refuse(migration, previous, added_in)
+        has_run = state.has_run(migration, added_in) if added_in else True
         is_late = migration <= state.last_run and not has_run
         if migration > self.known or not has_run:
             self.refuse_changed(state, migration, is_late)
@@ -343,7 +359,8 @@ class Manager:
             raise Problem("usedByNewerApp")
         state.last_run = state.baseline = mark
         state.launched, state.fresh = self.app, None
-        state.history = [row for row in state.history if row[0] <= mark]
+        # A row of a migration that ran on newer data than the mark goes with it.
+        state.history = [row for row in state.history if row[0] <= mark and row[1] < mark]
         state.counts = {}
         state.cursors = {}
         self.whole = None

@@ -60,21 +60,11 @@ class Folder:
         self.data = os.path.join(path, "data")
         self.trace = os.path.join(path, "trace")
         self.state_file = os.path.join(self.state, NAME + ".migrations.json")
-        self.snapshot = os.path.join(self.state, NAME + ".migrations.snapshot")
 
     def copy(self, label):
         target = tempfile.mkdtemp(prefix=label + "-", dir=scratch)
         subprocess.run(["cp", "-a", self.path + "/.", target], check=True)
-        copy = Folder(target)
-        # As if it had died there: a list says where the state was when its closure began.
-        listing = os.path.join(copy.snapshot, "list")
-        if os.path.exists(listing):
-            with open(listing, "r+b") as file:
-                text = file.read().replace(self.path.encode(), target.encode())
-                file.seek(0)
-                file.truncate()
-                file.write(text)
-        return copy
+        return Folder(target)
 
     def remove(self):
         shutil.rmtree(self.path, ignore_errors=True)
@@ -127,7 +117,7 @@ def new_folder(with_data=False, versions=(), directory=None):
     folder = Folder(tempfile.mkdtemp(prefix="template-", dir=directory or scratch))
     if with_data:
         os.makedirs(os.path.join(folder.data, "folder", "inner"))
-        for name in ["file", "database", "database-wal", "database-shm", "folder/inner/log", "unprotected"]:
+        for name in ["file", "folder/inner/log", "untouched"]:
             with open(os.path.join(folder.data, name), "w") as file:
                 file.write("original\n")
         for version in versions:
@@ -140,7 +130,7 @@ def new_folder(with_data=False, versions=(), directory=None):
 
 
 def add_crowd(folder):
-    """More protected files than are synced one by one."""
+    """More files than are synced one by one."""
     os.mkdir(os.path.join(folder.data, "folder", "crowd"))
     for number in range(33):
         with open(os.path.join(folder.data, "folder", "crowd", str(number)), "w") as file:
@@ -176,12 +166,12 @@ def check_state(folder, last, versions):
     document = folder.document()
     expect(document["lastRunVersion"] == last, f"the mark is {document['lastRunVersion']}, not {last}")
     expect(document["launchedVersion"] == last, f"launchedVersion is {document['launchedVersion']}, not {last}")
-    expect("interruption" not in document, f"an intent is left: {document.get('interruption')}")
+    expect("latestAttempt" not in document, f"an intent is left: {document.get('latestAttempt')}")
     ran = [row["version"] for row in document["history"]]
     expect(ran == list(versions), f"the history has {ran}, not {versions}")
     attempts = dict(folder.rows())
     for row in document["history"]:
-        expect(row["attempts"] == attempts[row["version"]], f"the history is wrong about attempts: {row}")
+        expect(row["attemptCount"] == attempts[row["version"]], f"the history is wrong about attempts: {row}")
 
 
 def option(arguments, name):
@@ -200,28 +190,14 @@ def check_promises(folder, arguments):
     check_checkpoints(folder)
 
 
-def check_database(folder, is_closure_begun):
-    """What a process sees that opens the database now: either none, or one beside its own log.
-
-    The closure appends to the log first, so one that has begun can be a line ahead there.
-    """
-    lines = {}
-    for name in ["database", "database-wal"]:
-        path = os.path.join(folder.data, name)
-        if os.path.exists(path):
-            with open(path) as file:
-                lines[name] = file.read().splitlines()
-    if "database" not in lines:
-        return
-    expect("database-wal" in lines, "the database is there without its log")
-    database, log = lines["database"], lines["database-wal"]
-    is_own = log == database or (is_closure_begun and log[:-1] == database)
-    expect(is_own, f"the database of {database} is beside the log of {log}")
+def attempts(document):
+    """The latest attempt and the others that a state knows."""
+    return document.get("otherAttempts", []) + ([document["latestAttempt"]] if "latestAttempt" in document else [])
 
 
 def check_checkpoints(folder):
     document = folder.document()
-    for entry in document.get("attempted", []) + ([document["interruption"]] if "interruption" in document else []):
+    for entry in attempts(document):
         for step in range(1, int(entry.get("checkpoint", 0)) + 1):
             path = os.path.join(folder.data, f"step-{entry['version']}-{step}")
             with open(path) as file:
@@ -242,11 +218,8 @@ def leftovers(folder):
 
 
 def check_leftovers(folder):
-    """A death between record and removal leaves the copies until the next start that takes the lock."""
-    left = leftovers(folder)
-    expect(left in ([], [NAME + ".migrations.snapshot"]), f"left: {left}")
-    succeed(folder, ["--current", "9"])
-    expect(leftovers(folder) == [], f"left by a start with the lock: {leftovers(folder)}")
+    """A save that was killed leaves its temporary file until the next one, and nothing else is left."""
+    expect(leftovers(folder) == [], f"left: {leftovers(folder)}")
 
 
 CALL = re.compile(r"^\s*(?:\d+\s+)?([a-z][a-z0-9_]*)\((.*)$")

@@ -3,21 +3,6 @@
 /// This type reads no file: the manager reads the state and passes it in. If several hosts share the data (a
 /// fleet), the fleet's manager uses this type in the same way.
 package struct Declarations {
-    /// A declared version, and the oldest version of the app that can use the data once its migration has
-    /// run.
-    package struct Declaration: Sendable {
-        package let version: AppVersion
-
-        /// The oldest version of the app that can use the data after the migration; zero if every version
-        /// can.
-        package let minimumAppVersion: AppVersion
-
-        /// True if the migration may run even when a higher version has already run.
-        ///
-        /// It still runs only one time.
-        var isOutOfOrder = false
-    }
-
     private enum Phase {
         case open
 
@@ -33,10 +18,10 @@ package struct Declarations {
     /// The versions of the state, as this manager last read them.
     package private(set) var versions: StateVersions
 
-    /// The whole state, of which `versions` are a part; `nil` if it wasn't needed yet.
+    /// The versions that have run; `nil` if they weren't needed yet.
     ///
-    /// It is read only for a version that is declared with `outOfOrder: true`.
-    package private(set) var state: MigrationState?
+    /// They are read only for a version that is declared with `addedIn:`.
+    private var applied: AppliedVersions?
 
     /// True if a plan or a rehearsal uses these declarations.
     ///
@@ -114,104 +99,72 @@ extension Declarations {
     /// error closes the manager, with one exception: if another declaration is under way, this one throws
     /// `nested`, and the other one continues.
     ///
-    /// - Returns: The declaration; `nil` if its closure doesn't run.
+    /// - Returns: The declared migration; `nil` if its closure doesn't run.
     package mutating func declare(
-        _ text: String,
-        outOfOrder: Bool = false,
-        minimumAppVersion: String?,
+        _ declaration: Declaration,
         isNested: Bool = false
-    ) throws(MigrationError) -> Declaration? {
+    ) throws(MigrationError) -> DeclaredMigration? {
         if case .declaring = phase {
-            let version = AppVersion(text)
-            throw .nested(version, in: location).completed(declaring: version)
+            let version = declaration.version
+            throw .nested(version, in: location).leaving(.migration(version))
         }
         do throws(MigrationError) {
-            if let firstFailure { throw .managerClosed(AppVersion(text), by: firstFailure, in: location) }
-            let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
-            if isNested { throw .nested(declaration.version, in: location) }
+            if let firstFailure { throw .managerClosed(declaration.version, by: firstFailure, in: location) }
+            let declared = try declaration.read(in: location)
+            if isNested { throw .nested(declared.version, in: location) }
             // The limit of attempts is checked later, while the lock is held: before that, another process
             // may succeed with this migration.
             let decision = try decide(
-                declaration,
+                declared,
                 in: versions,
                 after: previous,
-                hasRun: state?.hasRun(declaration) ?? true,
+                hasRun: declared.hasRun(in: versions, applied: applied),
                 attemptLimit: nil
             )
-            previous = declaration.version
-            if case .alreadyRun = decision, !raisesMinimumAppVersion(declaration, in: versions) { return nil }
+            previous = declared.version
+            if case .alreadyRun = decision, !raisesMinimumAppVersion(declared, in: versions) { return nil }
             phase = .declaring
-            return declaration
+            return declared
         } catch {
-            let refusal = error.completed(declaring: AppVersion(text))
-            close(refusal)
-            throw refusal
+            throw close(error.leaving(.migration(declaration.version)))
         }
     }
 
-    /// Reads the versions of a declaration.
-    ///
-    /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    private func read(
-        _ text: String,
-        outOfOrder: Bool,
-        minimumAppVersion minimumText: String?
-    ) throws(MigrationError) -> Declaration {
-        let version = try AppVersion(text) { problem in
-            location.error(
-                .invalidVersion,
-                "\(problem) It is declared in \(location).",
-                advice: VersionReader.grammar
-            )
-        }
-        var minimumAppVersion = AppVersion.zero
-        if let minimumText {
-            minimumAppVersion = try AppVersion(minimumText) { problem in
-                location.error(
-                    .invalidVersion,
-                    version: version,
-                    "\(problem) It is the minimumAppVersion: of migration \(version) in \(location).",
-                    advice: VersionReader.grammar
-                )
-            }
-        }
-        return Declaration(
-            version: version,
-            minimumAppVersion: minimumAppVersion,
-            isOutOfOrder: outOfOrder
-        )
+    /// True if only the history shows whether the declared migration has run, and it wasn't read yet.
+    package func needsHistory(for declaration: Declaration) -> Bool {
+        guard let addedIn = declaration.addedIn.flatMap(AppVersion.init), let version = declaration.version,
+            case .open = phase, applied == nil
+        else { return false }
+        return version <= versions.lastRun && versions.baseline < addedIn
     }
 
-    /// True if only the whole state shows whether a version has run, and the whole state wasn't read yet.
-    ///
-    /// Call this for a version that is declared with `outOfOrder: true`.
-    package func needsWholeState(for text: String) -> Bool {
-        guard case .open = phase, state == nil, let version = AppVersion(text) else { return false }
-        return version > versions.baseline && version <= versions.lastRun
-    }
-
-    /// Keeps the whole state, for the versions that are declared with `outOfOrder: true`.
-    package mutating func keepWholeState(_ state: MigrationState) { self.state = state }
+    /// Keeps the versions that have run, for the versions that are declared with `addedIn:`.
+    package mutating func keepHistory(_ applied: AppliedVersions) { self.applied = applied }
 
     /// Completes a declaration of a read-only manager without calling its closure, or throws if the closure
     /// would have to run.
     ///
-    /// `state` has just been read, because another process may have run the migration. The limit of attempts
-    /// isn't checked: without the lock, a running attempt looks the same as an attempt whose process crashed.
+    /// `versions` have just been read, because another process may have run the migration. The limit of
+    /// attempts isn't checked: without the lock, a running attempt looks the same as an attempt whose process
+    /// crashed.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly` if the version is pending.
     package mutating func endReadOnly(
-        _ declaration: Declaration,
-        in state: MigrationState
+        _ declared: DeclaredMigration,
+        in versions: StateVersions
     ) throws(MigrationError) {
-        let decision = try decide(
-            declaration,
-            in: state.versions,
-            hasRun: state.hasRun(declaration),
-            attemptLimit: nil
-        )
-        if case .run = decision { throw .readOnly(location, version: declaration.version) }
-        endDeclaration()
+        do throws(MigrationError) {
+            let decision = try decide(
+                declared,
+                in: versions,
+                hasRun: declared.hasRun(in: versions, applied: applied),
+                attemptLimit: nil
+            )
+            if case .run = decision { throw .readOnly(location, version: declared.version) }
+            endDeclaration()
+        } catch {
+            throw close(error.leaving(.migration(declared.version)))
+        }
     }
 
     /// Keeps a newer state than the one that this manager has read.
@@ -219,14 +172,14 @@ extension Declarations {
     /// If the state was reset to a lower version, or a newer app has recorded a migration, the manager keeps
     /// its old versions. So the next pending declaration finds that they differ from the file, and is
     /// refused.
-    package mutating func update(from newer: MigrationState) {
-        guard newer.versions.lastRun >= versions.lastRun,
-            newer.versions.recorded(above: rules.appVersion) == nil
-        else {
+    ///
+    /// `applied` are the versions that have run, if they were read.
+    package mutating func update(from newer: StateVersions, applied: AppliedVersions? = nil) {
+        guard newer.lastRun >= versions.lastRun, newer.recorded(above: rules.appVersion) == nil else {
             return
         }
-        versions = newer.versions
-        if state != nil { state = newer }
+        versions = newer
+        self.applied = applied
     }
 
     /// Ends the declaration that is under way, if there is one.
@@ -236,8 +189,12 @@ extension Declarations {
     }
 
     /// Closes the manager because of `error`, unless an earlier error has closed it.
-    package mutating func close(_ error: MigrationError) {
+    ///
+    /// - Returns: `error`, for the caller to throw.
+    @discardableResult
+    package mutating func close(_ error: MigrationError) -> MigrationError {
         if firstFailure == nil { phase = .closed(error) }
+        return error
     }
 
     /// Closes the manager, because the release that a rehearsal simulates doesn't have `version`.
@@ -245,9 +202,7 @@ extension Declarations {
     /// - Returns: The error to throw.
     mutating func closeForRehearsal(before version: AppVersion) -> MigrationError {
         if let firstFailure { return .managerClosed(version, by: firstFailure, in: location) }
-        let error = rules.newerThanAppError(version).completed(declaring: version)
-        close(error)
-        return error
+        return close(rules.newerThanAppError(version).leaving(.migration(version)))
     }
 
     /// Opens the manager again, with no declared version, after the state was reset to `versions`.
@@ -256,7 +211,7 @@ extension Declarations {
         // and is refused. That is right: versions that were declared before it may be pending again.
         if case .declaring = phase { return }
         self.versions = versions
-        state = nil
+        applied = nil
         previous = .zero
         phase = .open
     }
@@ -280,38 +235,34 @@ extension Declarations {
     /// A version that would be refused gets a row too, and closes the plan's manager. So every later row is
     /// refused, as every later declaration in a real start.
     ///
-    /// If `mayNotHaveToRun` is true, there may be a reason not to run the migration, for which a plan doesn't
-    /// ask. Such a version isn't refused because of the limit of attempts: the declaration itself checks the
-    /// limit after it has asked.
-    ///
     /// - Throws: ``MigrationError`` with the code `invalidVersion`.
-    package mutating func addRow(
-        for text: String,
-        outOfOrder: Bool = false,
-        minimumAppVersion: String?,
-        mayNotHaveToRun: Bool = false
-    ) throws(MigrationError) -> Bool {
+    package mutating func addRow(for declaration: Declaration) throws(MigrationError) -> Bool {
         guard let plan else { return false }
-        let declaration = try read(text, outOfOrder: outOfOrder, minimumAppVersion: minimumAppVersion)
-        let version = declaration.version
-        let versions = plan.state.versions
-        let hasRun = plan.state.hasRun(declaration)
+        let declared: DeclaredMigration
+        do throws(MigrationError) {
+            declared = try declaration.read(in: location)
+        } catch {
+            throw error.leaving(.migration(declaration.version))
+        }
+        let version = declared.version
+        let versions = plan.versions
+        let hasRun = declared.hasRun(in: versions, applied: plan.applied)
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
         do throws(MigrationError) {
             if let firstFailure { throw .managerClosed(version, by: firstFailure, in: location) }
             let decision = try decide(
-                declaration,
+                declared,
                 in: versions,
                 after: previous,
                 hasRun: hasRun,
-                attemptLimit: mayNotHaveToRun ? nil : plan.attemptLimit
+                // A plan doesn't ask for a reason not to run. With such a reason, the declaration itself
+                // checks the limit of attempts after it has asked.
+                attemptLimit: declaration.reasonNotToRun == nil ? plan.attemptLimit : nil
             )
             kind = plan.kind(of: decision, about: version)
         } catch {
-            let completed = error.completed(declaring: version)
-            refusal = completed
-            close(completed)
+            refusal = close(error.leaving(.migration(version)))
         }
         previous = max(previous, version)
         let isPending = version > versions.lastRun || !hasRun

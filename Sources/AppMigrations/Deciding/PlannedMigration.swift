@@ -69,7 +69,7 @@ public struct PlannedMigration: Sendable, CustomStringConvertible {
         /// The version is below the last-run version, but its migration has never run on this data.
         ///
         /// It was added after a higher version had run, so the closure doesn't run. If it is declared with
-        /// `outOfOrder: true`, the closure runs and the kind is ``willRun``.
+        /// `addedIn:`, the closure runs and the kind is ``willRun``.
         public static var missed: Kind { Kind("missed") }
 
         /// The declaration would throw ``PlannedMigration/error``.

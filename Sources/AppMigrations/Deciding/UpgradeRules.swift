@@ -63,8 +63,8 @@ package final class UpgradeRules: Sendable {
 
     private func isTooOld(_ versions: StateVersions) -> Bool {
         versions.lastRun != .zero || upgradesFrom.exceeds(versions.launched)
-            || versions.interruption.map { $0.version < upgradesFrom } == true
-            || versions.attempted.contains { $0.version < upgradesFrom }
+            || versions.latestAttempt.map { $0.version < upgradesFrom } == true
+            || versions.otherAttempts.contains { $0.version < upgradesFrom }
     }
 
     private func tooOldError(dataAt found: AppVersion) -> MigrationError {
@@ -83,11 +83,12 @@ package final class UpgradeRules: Sendable {
 // The errors of a declaration.
 extension UpgradeRules {
     /// Makes the error for a declared version above the app's version.
-    func newerThanAppError(_ declared: AppVersion) -> MigrationError {
-        location.error(
+    func newerThanAppError(_ declared: AppVersion, addedIn: AppVersion? = nil) -> MigrationError {
+        let subject: Message = addedIn.map { "The addedIn: \($0) of migration" } ?? "Migration"
+        return location.error(
             .newerThanCurrentVersion,
             version: declared,
-            "Migration \(declared) of \(location) is newer than the app (\(appVersion)).",
+            "\(subject) \(declared) of \(location) is newer than the app (\(appVersion)).",
             advice: "Raise the app's version or remove the migration."
         )
     }
@@ -107,7 +108,7 @@ extension UpgradeRules {
                 // After a reset to the last-run version, the declared version would count as having run,
                 // because it is below that version.
                 """
-                Don't call reset(to: \(versions.lastRun.description.quoted)): after that, migration \(declared) would count as run.
+                Don't call reset(to: \(versions.lastRun.description.quoted)): after that, migration \(declared) would be skipped.
                 """
             } else {
                 """
@@ -116,7 +117,7 @@ extension UpgradeRules {
                 """
             }
         let fleetAdvice: Message = """
-             Before this version serves requests, wait with untilMigrated. The guide Running a fleet has the SQL of a reset.
+             Before this version serves requests, wait with untilMigrated. The guide Operating a fleet has the SQL of a reset.
             """
         let isFile = location.path != nil
         let text: Message = """
@@ -131,8 +132,8 @@ extension UpgradeRules {
     private var minimumAppVersionAdvice: Message {
         if location.path == nil {
             return """
-                If this app can read the data, or the data was replaced with older data, run the statement of the guide Running a \
-                fleet, and let it remove minimumAppVersion.
+                If this app can read the data, or the data was replaced with older data, run the statement of the guide Operating \
+                a fleet with the line that removes minimumAppVersion.
                 """
         }
         return """
@@ -171,7 +172,7 @@ extension UpgradeRules {
             if found < upgradesFrom { throw tooOldError(dataAt: found) }
             return found
         } catch {
-            throw error.completed(by: "No state was written. Nothing was run.")
+            throw error.leaving(.text("No state was written. Nothing was run."))
         }
     }
 
@@ -198,13 +199,18 @@ extension UpgradeRules {
 
     /// Returns the state after a reset to `versions`.
     ///
-    /// - Throws: ``MigrationError`` with the code `usedByNewerApp`, for an app below the minimum app version.
+    /// - Throws: ``MigrationError`` with the code `usedByNewerApp`, for an app below the minimum app version,
+    ///   or `stateCorrupted`, if the rows of the history are damaged.
     package func resetting(
         _ state: MigrationState,
         to versions: StateVersions
     ) throws(MigrationError) -> MigrationState {
         try requireUsable(state.versions)
-        return state.resetting(to: versions)
+        do throws(JSONError) {
+            return try state.changed { state throws(JSONError) in try state.reset(to: versions) }
+        } catch {
+            throw .corrupted(location, because: error)
+        }
     }
 
     /// Throws `usedByNewerApp` if this app is below the minimum app version, and so must not use the data.

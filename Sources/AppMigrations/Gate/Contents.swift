@@ -3,15 +3,6 @@ extension MigrationGate {
     ///
     /// ``GuardedContents`` guards it with the gate's lock.
     struct Contents {
-        /// A pending migration, as a part of the progress bar.
-        struct Step {
-            /// The weight of the migration, relative to the other steps.
-            var weight = 1.0
-
-            /// How much of the migration was done at its last checkpoint, from 0 to 1.
-            var progress = 0.0
-        }
-
         private(set) var state = State.idle
 
         /// How many times the state has changed.
@@ -19,18 +10,24 @@ extension MigrationGate {
         /// An observer uses it to tell whether it has already read the latest state.
         private(set) var revision = 0
 
-        /// True once the gate has been released.
+        /// The error that each call of `ready()` throws until the start begins again.
+        private(set) var failure: (any Error)?
+
+        private(set) var progress = StartProgress()
+
+        /// The number of the current attempt; `nil` if it has ended.
         ///
-        /// After that, the state doesn't change again.
-        private(set) var isClosed = false
+        /// Reports from an attempt that has ended are ignored.
+        private(set) var currentAttempt: Int?
 
-        private(set) var fraction = OverallFraction()
+        /// True if the current or the next attempt was requested with `retry()` after an error.
+        private(set) var isRetry = false
 
-        /// The pending migrations, by manager name and version.
-        var steps = [String: [AppVersion: Step]]()
-
-        /// True while a start runs, from its first attempt to its end.
-        private var isStarted = false
+        /// True if `retry()` was called while no task was sleeping.
+        ///
+        /// If the current attempt finds the device locked, the next attempt then begins at once: the device
+        /// may have been unlocked when `retry()` was called.
+        private var isRetryRequested = false
 
         /// The task of the start.
         ///
@@ -40,33 +37,16 @@ extension MigrationGate {
         /// True if the start was cancelled.
         private var isCancelled = false
 
-        /// The number of the current attempt; `nil` if it has ended.
-        ///
-        /// Reports from an attempt that has ended are ignored.
-        private(set) var currentAttempt: Int?
-
         /// The task that sleeps until the next attempt.
         private var sleeper: Task<Void, any Error>?
 
-        /// True if `retry()` was called while no task was sleeping.
-        ///
-        /// If the current attempt finds the device locked, the next attempt then begins at once: the device
-        /// may have been unlocked when `retry()` was called.
-        private var isRetryRequested = false
+        /// What tells each observer that the state has changed, by the numbers of the observers.
+        private var observers = [Int: AsyncStream<Void>.Continuation]()
 
-        /// The error that each call of `ready()` throws until the start begins again.
-        private(set) var failure: (any Error)?
-
-        /// True if the current or the next attempt was requested with `retry()` after an error.
-        private(set) var isRetry = false
-
-        /// The observers that wait for the next state, by the numbers of their waits.
-        private(set) var waiting = [Int: CheckedContinuation<Void, Never>]()
-
-        /// The last number that was given to an attempt or to a wait.
+        /// The last number that was given to an attempt or to an observer.
         private var lastNumber = 0
 
-        /// The resumptions and cancellations to do after the lock is released.
+        /// What has to be done after the lock is released.
         private var actionsAfterUnlock = [() -> Void]()
     }
 }
@@ -78,11 +58,14 @@ extension MigrationGate.Contents {
     /// - Returns: False if a start is running, has succeeded, or has failed and `retry()` wasn't called
     ///   since.
     mutating func beginStart() -> Bool {
-        if case .ready = state { return false }
-        if isStarted || failure != nil { return false }
-        isStarted = true
+        switch state {
+        case .idle: break
+        case .requiresAppVersion, .cancelled, .failed: if failure != nil { return false }
+        default: return false
+        }
+        isCancelled = false
         isRetryRequested = false
-        fraction = OverallFraction()
+        progress = StartProgress()
         change(to: .planning(pending: 0))
         return true
     }
@@ -93,19 +76,17 @@ extension MigrationGate.Contents {
     }
 
     mutating func cancelStart() {
-        guard isStarted else { return }
         isCancelled = true
         if let task { cancelAfterUnlock(task) }
     }
 
     mutating func endStart(_ state: MigrationGate.State, failure error: (any Error)?) {
-        isStarted = false
         task = nil
-        isCancelled = false
         currentAttempt = nil
         isRetry = false
         failure = error
         change(to: state)
+        if error == nil { finishObservers() }
     }
 
     mutating func beginAttempt() -> Int {
@@ -135,7 +116,7 @@ extension MigrationGate.Contents {
     ///   once.
     mutating func beginWait(for error: any Error) -> Bool {
         currentAttempt = nil
-        fraction.beginAgain()
+        progress.forgetSteps()
         if takeRetryRequest() { return false }
         change(to: .waitingForUnlock(error))
         return true
@@ -163,49 +144,6 @@ extension MigrationGate.Contents {
     private mutating func cancelAfterUnlock<Failure>(_ task: Task<Void, Failure>) {
         actionsAfterUnlock.append { task.cancel() }
     }
-}
-
-// The observers of the state.
-extension MigrationGate.Contents {
-    private mutating func change(to state: MigrationGate.State) {
-        self.state = state
-        revision += 1
-        wakeObservers()
-    }
-
-    mutating func close() {
-        isClosed = true
-        wakeObservers()
-    }
-
-    private mutating func wakeObservers() {
-        for observer in waiting.values { resumeAfterUnlock(observer) }
-        waiting = [:]
-    }
-
-    private mutating func resumeAfterUnlock(_ observer: CheckedContinuation<Void, Never>) {
-        actionsAfterUnlock.append { observer.resume() }
-    }
-
-    /// Returns a number that identifies one wait of an observer, for ``stopWaiting(number:)``.
-    mutating func makeWaitNumber() -> Int { makeNumber() }
-
-    /// Makes an observer wait until the state changes.
-    ///
-    /// `knownRevision` is the revision of the state that the observer has seen. If the state has changed
-    /// since then, the observer is resumed at once.
-    mutating func wait(_ observer: CheckedContinuation<Void, Never>, number: Int, knownRevision: Int) {
-        let hasNewState = revision != knownRevision || isClosed
-        // If the task is already cancelled, its cancellation handler may have run before the observer is
-        // stored in `waiting`. The handler won't run again, so resume the observer here.
-        if hasNewState || Task.isCancelled { return resumeAfterUnlock(observer) }
-        waiting[number] = observer
-    }
-
-    mutating func stopWaiting(number: Int) {
-        guard let observer = waiting.removeValue(forKey: number) else { return }
-        resumeAfterUnlock(observer)
-    }
 
     mutating func takeActionsAfterUnlock() -> [() -> Void] {
         defer { actionsAfterUnlock = [] }
@@ -213,44 +151,51 @@ extension MigrationGate.Contents {
     }
 }
 
+// The observers of the state.
+extension MigrationGate.Contents {
+    private mutating func change(to state: MigrationGate.State) {
+        self.state = state
+        revision += 1
+        for observer in observers.values { actionsAfterUnlock.append { observer.yield() } }
+    }
+
+    /// Adds an observer, and returns its number.
+    mutating func add(_ observer: AsyncStream<Void>.Continuation) -> Int {
+        let number = makeNumber()
+        observers[number] = observer
+        if case .ready = state { finishObservers() }
+        return number
+    }
+
+    mutating func removeObserver(_ number: Int) { observers[number] = nil }
+
+    /// Tells the observers that no further state follows.
+    mutating func finishObservers() {
+        for observer in observers.values { actionsAfterUnlock.append { observer.finish() } }
+        observers = [:]
+    }
+}
+
 // Progress reports from a start.
 extension MigrationGate.Contents {
-    mutating func addSteps(weights: [Double]) {
-        fraction.addSteps(weights: weights)
+    mutating func plan(_ change: (inout StartProgress) -> Void) {
+        change(&progress)
         if case .migrating = state { return }
-        change(to: .planning(pending: fraction.pending))
+        self.change(to: .planning(pending: progress.fraction.pending))
     }
 
     mutating func apply(_ event: MigrationEvent) {
-        let step = event.version.flatMap { steps[event.managerName]?[$0] } ?? Step()
-        switch event.kind {
-        case .waiting: return change(to: .waitingForAnotherProcess)
-        case .started:
-            fraction.beginStep(weight: step.weight)
-            fraction.reportProgress(step.progress)
-        case .progressed where event.isCopying:
-            fraction.reportFileProgress(event.fraction ?? 0, weight: step.weight)
-        case .progressed: fraction.reportProgress(event.fraction ?? 0)
-        case .finished:
-            // A migration that is recorded without running has no event `started`.
-            fraction.beginStep(weight: step.weight)
-            fraction.finishStep()
-        default: return
-        }
-        // Other notes are for a log.
-        let isForUser = event.kind == .progressed && !event.isCopying
-        change(to: .migrating(fraction: fraction.value, note: isForUser ? event.note : nil))
+        if event.kind == .waiting { return change(to: .waitingForAnotherProcess) }
+        if progress.apply(event) { showProgress() }
     }
 
-    mutating func reportProgress(_ doneFraction: Double, note: String?) {
-        fraction.beginStep(weight: 1)
-        fraction.reportProgress(MigrationContext.fraction(doneFraction))
-        change(to: .migrating(fraction: fraction.value, note: note))
+    mutating func changeProgress<Value>(_ change: (inout StartProgress) -> Value) -> Value {
+        let value = change(&progress)
+        showProgress()
+        return value
     }
 
-    mutating func finishStep() {
-        fraction.beginStep(weight: 1)
-        fraction.finishStep()
-        change(to: .migrating(fraction: fraction.value, note: nil))
+    private mutating func showProgress() {
+        change(to: .migrating(fraction: progress.fraction.value, note: progress.note))
     }
 }

@@ -67,8 +67,7 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
         case .usedByNewerApp, .stateFromNewerFormat: return .updateApp
         case .tooOld: return .installEarlierVersion
         case .stateUnreadable where error.isDueToLockedDevice: return .unlockDevice
-        case .lockTimeout, .leaseLost: return .waitForOtherProcess
-        case .protectionFailed where !error.isTransient: return .keepData
+        case .lockTimeout: return .waitForOtherProcess
         case _ where asksForPermissions(after: error): return .makeWritable
         case .attemptLimitReached, .stateUnreadable, .migrationFailed, .firstRunFailed, .managerClosed,
             .stateNotSaved, .checkpointNotSaved:

@@ -30,8 +30,7 @@ extension MigrationGate {
         /// if a second manager has more to do. If ``MigrationGate/retry()`` begins the start again, the
         /// fraction starts from 0 again.
         ///
-        /// `note` describes the current work, and comes from the app. It is `nil` while the library copies
-        /// the files that `protecting:` names.
+        /// `note` describes the current work, and comes from the app.
         case migrating(fraction: Double, note: String?)
 
         /// The data is ready.

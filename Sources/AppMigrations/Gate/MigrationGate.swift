@@ -26,7 +26,7 @@
 /// tries again by itself. After any other error, every call of ``ready()`` throws that error until you call
 /// ``retry()``.
 public final class MigrationGate: Sendable {
-    private let start: @Sendable (Start) async throws -> Void
+    private let start: @Sendable (Attempt) async throws -> Void
     private let sleep: @Sendable (Duration) async throws -> Void
     let contents = GuardedContents()
 
@@ -36,20 +36,20 @@ public final class MigrationGate: Sendable {
     ///
     /// - Parameter start: Creates the managers, declares the migrations and opens the database. It can run
     ///   more than once, so it must create new managers each time.
-    public convenience init(_ start: @escaping @Sendable (Start) async throws -> Void) {
+    public convenience init(_ start: @escaping @Sendable (Attempt) async throws -> Void) {
         self.init(sleep: { try await Task.sleep(for: $0) }, start)
     }
 
     /// Creates a gate that uses the given function to sleep, for tests.
     package init(
         sleep: @escaping @Sendable (Duration) async throws -> Void,
-        _ start: @escaping @Sendable (Start) async throws -> Void
+        _ start: @escaping @Sendable (Attempt) async throws -> Void
     ) {
         self.sleep = sleep
         self.start = start
     }
 
-    deinit { contents.change { $0.close() } }
+    deinit { contents.change { $0.finishObservers() } }
 
     /// The current state of the start.
     public var state: State { contents.read { $0.state } }
@@ -73,7 +73,7 @@ public final class MigrationGate: Sendable {
                 // If there is no failure, the start has begun again since this state was read. Wait until it
                 // ends again.
                 if let failure = contents.read({ $0.failure }) { throw failure }
-            default: continue
+            default: try Task.checkCancellation()
             }
         }
         throw CancellationError()
@@ -105,9 +105,8 @@ public final class MigrationGate: Sendable {
     /// Cancels the start, for example from a "Later" button.
     ///
     /// No further migration begins. A running migration that saves checkpoints stops at its next checkpoint.
-    /// Any other closure runs to its end, unless it calls `try Task.checkCancellation()`. If a closure stops,
-    /// the files that its migration protects are restored. If the start stops because of this call, the state
-    /// becomes ``State-enum/cancelled``.
+    /// Any other closure runs to its end, unless it calls `try Task.checkCancellation()`. If the start stops
+    /// because of this call, the state becomes ``State-enum/cancelled``.
     ///
     /// If the start hasn't begun, this call does nothing.
     public func cancel() { contents.change { $0.cancelStart() } }
@@ -130,7 +129,7 @@ public final class MigrationGate: Sendable {
         while true {
             do {
                 if let lockedDeviceError { try await waitForUnlock(after: lockedDeviceError, pause: &pause) }
-                try await start(Start(self))
+                try await start(Attempt(self))
                 return contents.change { $0.endStart(.ready, failure: nil) }
             } catch {
                 let (end, reason) = Self.end(after: error)

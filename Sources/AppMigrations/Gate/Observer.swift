@@ -1,48 +1,49 @@
 extension MigrationGate {
     /// Waits for each new state of a gate, for `ready()` and `states`.
     ///
-    /// When an observer is woken, it reads the current state itself. Two threads may change the state one
-    /// after the other, but wake the observer in the opposite order. Even then, the observer reads the latest
-    /// state, and never an older state after a newer state.
+    /// The gate only tells an observer that the state has changed, and the observer reads the state itself.
+    /// Two threads may change the state one after the other, but tell the observer in the opposite order.
+    /// Even then, the observer reads the latest state, and never an older state after a newer state.
     final class Observer: Sendable {
         private let contents: GuardedContents
+
+        /// It has an element if the state has changed since the last one was taken, and ends when no further
+        /// state can follow.
+        private let changes: AsyncStream<Void>
 
         /// The revision of the state that was read last.
         ///
         /// It is -1 until a state was read, because a gate begins with revision 0.
         private let knownRevision = Guarded(-1)
 
-        init(of contents: GuardedContents) { self.contents = contents }
+        init(of contents: GuardedContents) {
+            self.contents = contents
+            let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+            self.changes = changes
+            let number = contents.change { $0.add(continuation) }
+            continuation.onTermination = { _ in contents.change { $0.removeObserver(number) } }
+        }
 
         /// Waits for a state that this observer hasn't read yet, and returns it.
         ///
-        /// The first call returns the current state at once.
+        /// The first call returns the current state at once, even in a cancelled task.
         ///
-        /// - Returns: `nil` if no further state can follow, or if the task is cancelled. The first call
-        ///   always returns a state, even in a cancelled task.
+        /// - Returns: `nil` if no further state can follow, or if the task is cancelled.
         func next() async -> State? {
-            while true {
-                let known = knownRevision.withLock { $0 }
-                if known >= 0, Task.isCancelled { return nil }
-                let (state, revision, isClosed) = contents.read { ($0.state, $0.revision, $0.isClosed) }
-                if revision != known {
-                    knownRevision.withLock { $0 = revision }
-                    return state
-                }
-                if case .ready = state { return nil }
-                if isClosed { return nil }
-                await waitForChange(after: known)
+            if let state = newState() { return state }
+            for await _ in changes {
+                if let state = newState() { return state }
             }
+            return nil
         }
 
-        private func waitForChange(after known: Int) async {
-            let number = contents.change { $0.makeWaitNumber() }
-            await withTaskCancellationHandler {
-                await withCheckedContinuation { observer in
-                    contents.change { $0.wait(observer, number: number, knownRevision: known) }
-                }
-            } onCancel: {
-                contents.change { $0.stopWaiting(number: number) }
+        /// The current state; `nil` if this observer has already read it.
+        private func newState() -> State? {
+            let (state, revision) = contents.read { ($0.state, $0.revision) }
+            return knownRevision.withLock { known in
+                if known >= revision { return nil }
+                known = revision
+                return state
             }
         }
     }

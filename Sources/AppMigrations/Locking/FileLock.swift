@@ -1,8 +1,6 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
-/// A ``LockedState`` holds the lock until the last reference to that object is released. A running
-/// declaration, a manager that saves when it is created, and calls such as `reset(to:)` keep such a
-/// reference. When a process ends or is killed, the kernel releases its locks, so no other process waits for
+/// A ``LockedState`` holds the lock as long as it exists. When a process ends or is killed, the kernel releases its locks, so no other process waits for
 /// it. Two callers in one process exclude each other too, because each of them opens the lock file itself.
 ///
 /// The lock file contains one line with the process that holds the lock. It is only for people and error
@@ -18,13 +16,6 @@ final class FileLock: Sendable {
     /// The descriptor of the lock file; `nil` after the lock was released, because the process may then use
     /// the same number for another file.
     private let descriptor: Guarded<Int32?>
-
-    private let wasSnapshotFound = Guarded(false)
-
-    /// True if copies of protected files (a snapshot) existed when the lock was taken.
-    ///
-    /// Only the holder of the lock makes or removes a snapshot, so this stays true while the lock is held.
-    var hasFoundSnapshot: Bool { wasSnapshotFound.withLock { $0 } }
 
     /// The locks that asynchronous closures of this process hold, with the paths of the lock files.
     ///
@@ -54,9 +45,8 @@ final class FileLock: Sendable {
 
     /// Opens the lock file without taking the lock, and creates the state directory if it doesn't exist.
     ///
-    /// - Throws: ``MigrationError`` with the code `readOnly` for a read-only manager, or `stateNotSaved`.
-    static func open(at location: StateLocation) throws(MigrationError) -> FileLock {
-        if location.isReadOnly { throw .readOnly(location) }
+    /// - Throws: ``MigrationError`` with the code `stateNotSaved`.
+    private static func open(at location: StateLocation) throws(MigrationError) -> FileLock {
         let path = location.lock
         let folder = location.directory
         do throws(SystemCallError) {
@@ -86,18 +76,12 @@ final class FileLock: Sendable {
 // Taking and releasing.
 extension FileLock {
     /// The result of one try to take the lock.
-    enum Outcome {
+    private enum Outcome {
         /// This caller holds the lock now.
         case taken
 
         /// Another process, or another caller in this process, holds the lock.
         case held
-
-        /// The lock is free, but a closure that protects files is still running, because the list of these
-        /// files is locked.
-        ///
-        /// Somebody has removed the lock file that this closure's process holds.
-        case listHeld
 
         /// The file that was opened is no longer at the lock's path.
         case replaced
@@ -108,7 +92,7 @@ extension FileLock {
     /// If `isAsynchronous` is true, ``isHeldAsynchronously(_:at:)`` returns true for this lock while it is
     /// held. So no other caller in this process blocks its thread to wait for it: the asynchronous closure
     /// may need that thread.
-    func tryTake(
+    private func tryTake(
         at location: StateLocation,
         isAsynchronous: Bool = false
     ) throws(MigrationError) -> Outcome {
@@ -119,17 +103,11 @@ extension FileLock {
                 // If the opened file was removed or replaced while this process waited, its lock protects
                 // nothing.
                 guard try isCurrentFile(at: location) else { return .replaced }
-                let snapshot = try location.existingSnapshot()
-                if let snapshot, try Platform.isLocked(snapshot + "/list") {
-                    Platform.release(descriptor)
-                    return .listHeld
-                }
                 if isAsynchronous {
                     Self.heldAsynchronously.withLock {
                         $0.append((ObjectIdentifier(self), identity, location.lock))
                     }
                 }
-                wasSnapshotFound.withLock { $0 = snapshot != nil }
                 if isOurs { Platform.writeHolder(descriptor) }
                 return .taken
             }
@@ -138,21 +116,16 @@ extension FileLock {
         }
     }
 
-    /// Takes the lock if it is free now; `nil` if another process holds it.
-    ///
-    /// If the lock is free and only the list of protected files is locked, this function tries again every
-    /// millisecond, `tries` times in all. When a process crashes, the kernel closes its descriptors one after
-    /// the other, so it may release the lock of the list a little later than the state's lock.
-    static func takeIfFree(at location: StateLocation, tries: Int = 200) throws(MigrationError) -> FileLock? {
-        for _ in 1...tries {
+    /// Takes the lock if it is free now; `nil` if somebody else holds it.
+    static func takeIfFree(at location: StateLocation) throws(MigrationError) -> FileLock? {
+        while true {
             let lock = try FileLock.open(at: location)
             switch try lock.tryTake(at: location) {
             case .taken: return lock
             case .held: return nil
-            case .listHeld, .replaced: Platform.pause(.milliseconds(1))
+            case .replaced: continue
             }
         }
-        return nil
     }
 
     /// True if the file that this process has locked is still at the lock's path.
@@ -171,14 +144,14 @@ extension FileLock {
     }
 
     /// True if an asynchronous closure of this process holds this lock, or a lock of the same path.
-    static func isHeldAsynchronously(_ identity: FileIdentity, at location: StateLocation) -> Bool {
+    private static func isHeldAsynchronously(_ identity: FileIdentity, at location: StateLocation) -> Bool {
         heldAsynchronously.withLock { held in
             held.contains { $0.identity == identity || FilePaths.isSame($0.path, location.lock) }
         }
     }
 
     /// The process that holds the lock, according to the line in the lock file, for the text of an error.
-    func holder() -> Message {
+    private func holder() -> Message {
         descriptor.withLock { descriptor in
             do throws(SystemCallError) {
                 if let descriptor, let line = try Platform.contents(ofOpen: descriptor, limit: 64) {
@@ -189,6 +162,134 @@ extension FileLock {
                 // This error is ignored: the text says "an unknown process" instead.
             }
             return "an unknown process"
+        }
+    }
+}
+
+// Waiting for the lock.
+extension FileLock {
+    /// A wait for the lock, step by step.
+    ///
+    /// Between two steps, a synchronous caller blocks its thread, and an asynchronous caller suspends its
+    /// task.
+    struct Wait: ~Copyable {
+        private let location: StateLocation
+        private let options: MigrationManager.Options
+        private let version: AppVersion?
+
+        /// True if the caller blocks its thread while it waits.
+        ///
+        /// Such a caller must not wait for an asynchronous closure in the same process: that closure may need
+        /// the thread that the caller blocks.
+        private let blocksThread: Bool
+
+        private var lockNotYetTaken: FileLock?
+        private var waitBegan: Duration?
+        private var nextPause = Duration.milliseconds(1)
+
+        /// How long to wait before the next step.
+        private(set) var pause = Duration.zero
+
+        private static var longestPause: Duration { .milliseconds(32) }
+
+        /// The wait lasts at least this long, even if the option `lockTimeout` is shorter.
+        ///
+        /// A process that only reads the status also holds the lock for a moment. The wait should last longer
+        /// than that moment.
+        private static var shortestTimeout: Duration { .milliseconds(10) }
+
+        /// `version` is the migration that the caller wants to run with the lock; `nil` if the call is not
+        /// about one migration.
+        init(
+            at location: StateLocation,
+            options: MigrationManager.Options,
+            version: AppVersion? = nil,
+            blocksThread: Bool
+        ) {
+            self.location = location
+            self.options = options
+            self.version = version
+            self.blocksThread = blocksThread
+        }
+
+        /// Tries once to take the lock; `nil` if it isn't free.
+        ///
+        /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled` or `stateNotSaved`.
+        mutating func step() throws(MigrationError) -> FileLock? {
+            let lock = if let lockNotYetTaken { lockNotYetTaken } else { try FileLock.open(at: location) }
+            if lockNotYetTaken == nil, try RunToken.enclosing(location) != nil {
+                throw .nested(version, in: location)
+            }
+            lockNotYetTaken = nil
+            switch try lock.tryTake(at: location, isAsynchronous: !blocksThread) {
+            case .taken: return lock
+            case .replaced: return try step()
+            case .held: lockNotYetTaken = lock
+            }
+            if blocksThread, FileLock.isHeldAsynchronously(lock.identity, at: location) {
+                throw .nested(version, in: location)
+            }
+            if continueWaiting() { return nil }
+            throw endError(waitingFor: "the lock \(location.lock), which \(lock.holder()) holds")
+        }
+
+        /// Sends an event when the wait begins, and sets the pause before the next step.
+        ///
+        /// - Returns: False if the task is cancelled or the time is over.
+        private mutating func continueWaiting() -> Bool {
+            if Task.isCancelled { return false }
+            let now = Platform.awake
+            let beginning = waitBegan ?? now
+            if waitBegan == nil {
+                waitBegan = beginning
+                let event = MigrationEvent(.waiting, managerName: location.name, version: version)
+                location.send(event, to: options.onEvent)
+            }
+            pause = nextPause
+            nextPause = min(nextPause * 2, Self.longestPause)
+            guard let timeout = options.lockTimeout else { return true }
+            let remaining = max(timeout, Self.shortestTimeout) - (now - beginning)
+            pause = min(pause, remaining)
+            return remaining > .zero
+        }
+
+        /// Makes the error of a wait that ended without the lock: `cancelled` or `lockTimeout`.
+        private func endError(waitingFor subject: Message) -> MigrationError {
+            guard let timeout = options.lockTimeout, !Task.isCancelled else {
+                return location.cancelled(version, while: "waited for \(subject)")
+            }
+            return location.error(
+                .lockTimeout,
+                version: version,
+                at: location.lock,
+                isTransient: true,
+                "The \(location) waited \(timeout.description) for \(subject).",
+                advice: "Wait until that process has finished, and try again with a new manager."
+            )
+        }
+    }
+
+    /// Waits for the lock on this thread.
+    static func take(
+        at location: StateLocation,
+        options: MigrationManager.Options
+    ) throws(MigrationError) -> FileLock {
+        var wait = Wait(at: location, options: options, blocksThread: true)
+        while true {
+            if let lock = try wait.step() { return lock }
+            Platform.pause(wait.pause)
+        }
+    }
+
+    /// Waits for the lock while the task is suspended.
+    nonisolated(nonsending) static func take(
+        at location: StateLocation,
+        options: MigrationManager.Options
+    ) async throws(MigrationError) -> FileLock {
+        var wait = Wait(at: location, options: options, blocksThread: false)
+        while true {
+            if let lock = try wait.step() { return lock }
+            await Platform.suspend(wait.pause)
         }
     }
 }

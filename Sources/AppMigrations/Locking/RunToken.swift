@@ -61,7 +61,7 @@ package final class RunToken: Sendable {
     /// Calls code of the app, and marks it with a token of the state while it runs.
     ///
     /// The code is an event handler, the `firstRun:` expression, the closure of `withLock`, or a
-    /// ``PendingMigration/ReasonNotToRun``. If it declared a migration of the same state, the declaration
+    /// ``Declaration/ReasonNotToRun``. If it declared a migration of the same state, the declaration
     /// would wait for the end of this code, which waits for the declaration. With the token, the declaration
     /// throws `nested` instead.
     static func withToken<Value>(of location: StateLocation, _ body: () throws -> Value) rethrows -> Value {

@@ -7,11 +7,11 @@ import AppMigrationsSystem
 /// type uses the C library's lock instead. It is a struct of pointers, so that the runtime doesn't have to
 /// build the metadata of a generic class at a start. It accesses the value without exclusivity checks, which
 /// the lock makes unnecessary.
-package struct Guarded<Value>: ~Copyable, @unchecked Sendable {
+package struct Guarded<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>
 
-    package init(_ value: Value) {
+    package init(_ value: consuming Value) {
         let offset = Self.offset
         // Call `malloc` directly: Swift's own allocation asks the C library for an alignment, so the dynamic
         // linker would have to look up three more functions at a start.

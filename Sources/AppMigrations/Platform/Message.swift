@@ -2,7 +2,7 @@
 ///
 /// It is used instead of `String`, because the compiler copies the code for an interpolated `String` to each
 /// of the hundred places that have one. With this type, each part of a text is only one call.
-package struct Message: ExpressibleByStringInterpolation, CustomStringConvertible {
+package struct Message: ExpressibleByStringInterpolation, CustomStringConvertible, Sendable {
     package let description: String
 
     package init(_ text: String) { description = text }

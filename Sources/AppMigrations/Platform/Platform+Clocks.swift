@@ -54,4 +54,10 @@ extension Platform {
         // A signal may end the pause early. That does no harm, because the caller reads the clock again.
         nanosleep(&rest, nil)
     }
+    /// Suspends the task.
+    ///
+    /// If the task is cancelled, the pause ends early. The caller then finds out that it is cancelled.
+    nonisolated(nonsending) static func suspend(_ duration: Duration) async {
+        do { try await Task.sleep(nanoseconds: nanoseconds(duration)) } catch {}
+    }
 }

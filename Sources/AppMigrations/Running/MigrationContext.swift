@@ -1,23 +1,23 @@
 /// What a closure knows about its migration, and its methods to report progress, save checkpoints and sync
 /// work to disk.
 public struct MigrationContext: Sendable {
+    private let running: Attempt
+
+    init(attempt running: Attempt) { self.running = running }
+
     /// The version of this migration.
-    public var version: AppVersion { writer.initialInterruption.version }
+    public var version: AppVersion { running.version }
 
     /// The version of the data before this migration (the last-run version).
-    public var previousVersion: AppVersion { writer.previousVersion }
+    public var previousVersion: AppVersion { running.previousVersion }
 
     /// How many times this closure has been called, including this time.
     ///
     /// It is more than 1 if an earlier attempt threw or its process crashed.
-    public var attempt: Int { writer.initialInterruption.attempt.attempts }
+    public var attempt: Int { running.migration.attemptCount }
 
     /// True if an earlier attempt may have done a part of the work already.
     public var isRetry: Bool { attempt > 1 }
-
-    let lock: FileLock
-    let reporter: Reporter
-    let writer: CheckpointWriter
 
     /// Sends an event of the kind ``MigrationEvent/Kind/progressed``.
     ///
@@ -28,11 +28,11 @@ public struct MigrationContext: Sendable {
     ///     as 0.
     ///   - note: The work that is being done, to show to the user.
     public func reportProgress(_ fraction: Double, note: String? = nil) {
-        guard writer.isRunning else { return }
-        var event = event(.progressed)
+        guard running.isRunning else { return }
+        var event = running.event(.progressed)
         event.fraction = Self.fraction(fraction)
         event.note = note
-        reporter.send(event)
+        running.send(event)
     }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
@@ -42,14 +42,12 @@ extension MigrationContext {
     /// The text that an earlier attempt saved with ``saveCheckpoint(_:progress:)``; `nil` if none did.
     ///
     /// It doesn't change during this attempt.
-    public var checkpoint: String? { writer.initialInterruption.attempt.checkpoint?.text }
+    public var checkpoint: String? { running.migration.checkpoint?.text }
 
     /// The version of the app that saved ``checkpoint``.
     ///
     /// An older version of the app may have saved another value for the same position.
-    public var checkpointAppVersion: AppVersion? {
-        writer.initialInterruption.attempt.checkpoint?.appVersion
-    }
+    public var checkpointAppVersion: AppVersion? { running.migration.checkpoint?.appVersion }
 
     /// The checkpoint that an earlier attempt saved, converted to `type`; `nil` if no attempt saved one.
     ///
@@ -60,7 +58,7 @@ extension MigrationContext {
     public func checkpoint<Value: LosslessStringConvertible>(
         as type: Value.Type
     ) throws(MigrationError) -> Value? {
-        try writer.initialInterruption.attempt.checkpoint?.value(as: type, of: version, in: location)
+        try running.migration.checkpoint?.value(as: type, of: version, in: location)
     }
 
     /// Saves how far the closure has come.
@@ -100,27 +98,25 @@ extension MigrationContext {
     ///     with the checkpoint, and reported as if you called ``reportProgress(_:note:)``. If it is `nil`,
     ///     the progress that was saved last stays.
     /// - Throws: ``MigrationError`` with the code `cancelled`, or `checkpointNotSaved` if the text is too
-    ///   long, the save failed, the closure has ended, or the migration uses `protecting:`, because a restore
-    ///   would undo work that the checkpoint reports as done.
+    ///   long, the save failed, or the closure has ended.
     public func saveCheckpoint(
         _ value: some LosslessStringConvertible,
         progress: Double? = nil
     ) throws(MigrationError) {
-        try writer.save(value.description, progress: progress.map(Self.fraction), of: self)
+        try running.saveCheckpoint(value.description, progress: progress.map(Self.fraction))
         if let progress { reportProgress(progress) }
         if Task.isCancelled { throw location.cancelledAtCheckpoint(of: version) }
     }
 
     /// Syncs files and folders to disk, so that a later power failure can't undo their changes.
     ///
-    /// Otherwise a power failure could undo the changes of a migration that is recorded as done. The library
-    /// itself syncs the files of `protecting:`. A closure that changes other files calls this method before
-    /// it returns:
+    /// Otherwise a power failure could undo the changes of a migration that is recorded as done. A closure that
+    /// changes files calls this method before it returns:
     ///
     /// ```swift
     /// try migrations.whenMigrating(toVersion: "1.1") { context in
     ///     try moveArchiveToFolders()
-    ///     try context.synchronize(libraryFolder)
+    ///     try context.synchronize([libraryFolder])
     /// }
     /// ```
     ///
@@ -144,12 +140,7 @@ extension MigrationContext {
         var folders: [String] = []
         for path in paths {
             if let reason = FilePaths.refusal(path) {
-                throw .unsynchronized(
-                    at: path,
-                    reason: "\(path.quoted): \(reason)",
-                    in: location,
-                    of: version
-                )
+                throw unsynchronizedError(at: path, reason: "\(path.quoted): \(reason)")
             }
             do throws(SystemCallError) {
                 // realpath(3) makes a path absolute, and fails if nothing exists there.
@@ -164,49 +155,98 @@ extension MigrationContext {
             }
         }
         do throws(SystemCallError) {
-            try FileTree.synchronize(items, by: lock.flush, excludingDatabases: true)
+            try FileTree.synchronize(items, by: running.lock.flush, excludingDatabases: true)
             let stateFolder = try Platform.resolved(location.directory)
             try FileTree.synchronizeFolders(from: folders, upTo: stateFolder)
         } catch {
             throw unsynchronizedError(error, at: paths.first ?? location.directory)
         }
-        if writer.isRunning { reachRehearsalPoint(.afterSynchronize) }
+        if running.isRunning { observe(.afterSynchronize) }
     }
-
-    /// Syncs files and folders to disk; the same as ``synchronize(_:)-([String])``.
-    public func synchronize(_ paths: String...) throws(MigrationError) { try synchronize(paths) }
 
     /// Makes the error for a sync that failed.
     ///
     /// The error names the path of the system call that failed. If that call had no path, it names `path`.
     private func unsynchronizedError(_ error: SystemCallError, at path: String) -> MigrationError {
         let failure = error.at(path)
-        return .unsynchronized(
-            at: failure.path ?? path,
-            reason: "\(failure)",
-            in: location,
-            of: version,
-            because: failure
-        )
+        return unsynchronizedError(at: failure.path ?? path, reason: "\(failure)", because: failure)
+    }
+
+    private func unsynchronizedError(
+        at path: String,
+        reason: Message,
+        because cause: SystemCallError? = nil
+    ) -> MigrationError {
+        let text: Message = """
+            The files that migration \(version) of \(location) wrote could not be synced to disk: \(reason). The migration was not \
+            recorded, and runs again with the next manager.
+            """
+        return location.error(.stateNotSaved, version: version, at: path, because: cause, text)
     }
 }
 
 extension MigrationContext {
-    var location: StateLocation { reporter.location }
+    private var location: StateLocation { running.location }
 
     /// Sets the note of the event ``MigrationEvent/Kind/finished``, for a closure that has run nothing.
-    package func setFinalNote(_ note: String) { writer.finalNote.withLock { $0 = note } }
-
-    /// Makes an event about this closure, before, while or after it runs.
-    func event(_ kind: MigrationEvent.Kind) -> MigrationEvent {
-        var event = MigrationEvent(kind, managerName: location.name, version: version)
-        event.previousVersion = previousVersion
-        event.attempt = attempt
-        return event
-    }
+    package func setFinalNote(_ note: String) { running.setFinalNote(note) }
 
     /// In a rehearsal (a test that simulates crashes), reports that this point has been reached.
-    package func reachRehearsalPoint(_ place: RehearsalMoment.Place) {
-        reporter.rehearsal?.reached(RehearsalMoment(place: place, version: version))
+    package func observe(_ place: ObservedMoment.Place) { running.observe(place) }
+}
+
+// The errors of checkpoints, in a file or in the store of a fleet.
+extension StateLocation {
+    private func checkpointRefused(
+        of version: AppVersion,
+        reason: Message,
+        advice: Message
+    ) -> MigrationError {
+        let text: Message = """
+            A checkpoint of migration \(version) of \(self) was not saved: \(reason) The previous checkpoint is unchanged. \(advice)
+            """
+        return error(.checkpointNotSaved, version: version, text)
+    }
+
+    package func checkpointTooLong(_ size: Int, of version: AppVersion) -> MigrationError {
+        checkpointRefused(
+            of: version,
+            reason: "its text has \(size) bytes in UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
+            advice:
+                "Save how far the migration has come, such as the key of the last row, and not the data itself."
+        )
+    }
+
+    package func checkpointAfterEnd(of version: AppVersion) -> MigrationError {
+        checkpointRefused(
+            of: version,
+            reason: "the closure has ended.",
+            advice: "Let the closure wait for the tasks and threads that it starts."
+        )
+    }
+
+    package func cancelledAtCheckpoint(of version: AppVersion) -> MigrationError {
+        let text: Message = """
+            The task of migration \(version) of \(self) was cancelled. Its checkpoint is saved, and the next attempt \
+            continues from it.
+            """
+        return error(.cancelled, version: version, text)
+    }
+}
+
+extension Checkpoint {
+    /// The saved text, converted to `type`.
+    package func value<Value: LosslessStringConvertible>(
+        as type: Value.Type,
+        of version: AppVersion,
+        in location: StateLocation
+    ) throws(MigrationError) -> Value {
+        if let value = Value(text) { return value }
+        let typeName = "\(type)"
+        let message: Message = """
+            The checkpoint of migration \(version) of \(location) can't be read as \(typeName): app version \(appVersion) saved \
+            \(text.quoted). The checkpoint was kept. Read it as the type that app version \(appVersion) saved.
+            """
+        throw location.error(.checkpointNotSaved, version: version, message)
     }
 }

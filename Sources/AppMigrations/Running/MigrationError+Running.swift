@@ -51,11 +51,6 @@ extension MigrationError {
         let text = String(describing: cause)
         return text.hasSuffix(".") || text.hasSuffix("!") || text.hasSuffix("?") ? text : text + "."
     }
-
-    /// Returns this error with the text of `cause`, the error with which the migration had failed before.
-    func afterFailure(_ cause: any Error) -> MigrationError {
-        adding("The error of the migration: \(Self.sentence(cause))")
-    }
 }
 
 extension StateLocation {

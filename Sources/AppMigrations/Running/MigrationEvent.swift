@@ -17,22 +17,14 @@ public struct MigrationEvent: Sendable {
     /// How many times the closure has been called, including this time.
     public package(set) var attempt: Int?
 
-    /// How much of the migration, or of the copying, is done, from 0 to 1.
+    /// How much of the migration is done, from 0 to 1.
     ///
     /// Only ``Kind/progressed`` has it.
     public package(set) var fraction: Double?
 
-    /// A description of the current work.
+    /// A description of the current work, or what is special about this event.
     ///
-    /// ``Kind/progressed`` has a note if the closure passed one, and if the library sends the event while it
-    /// copies files. If several hosts share one state (a fleet), ``Kind/waiting`` has a note that names the
-    /// host for which this host waits, or the open transaction that keeps a statement waiting.
-    /// ``Kind/finished`` has a note if all batches of the migration had ended before, so that none ran. In a
-    /// fleet it also has one if the closure called an `SQLMigrator`, and all of its files had run before.
-    ///
-    /// If the app continues from an old library, with the product `AppMigrationsLegacy`, two more kinds can
-    /// have a note. ``Kind/finished`` has one if the migration was recorded without running, because the old
-    /// library has run it. ``Kind/oldVersionNotRaised`` has the text of the error.
+    /// Each kind says which note it can have.
     public package(set) var note: String?
 
     /// How long the closure took.
@@ -42,14 +34,8 @@ public struct MigrationEvent: Sendable {
 
     /// The error.
     ///
-    /// Only ``Kind/failed`` and ``Kind/leftoverNotRemoved`` have it.
+    /// Only ``Kind/failed`` has it.
     public package(set) var error: MigrationError?
-
-    /// True if ``Kind/progressed`` is sent by the library itself, while it copies the files of `protecting:`.
-    ///
-    /// In this case, `fraction` is the progress of the copy only, and ``note`` names the file. Don't show
-    /// either as the progress of the migration.
-    public package(set) var isCopying: Bool
 
     /// Makes an event for previews and tests of a log or a progress display.
     ///
@@ -59,11 +45,10 @@ public struct MigrationEvent: Sendable {
     ///   - version: The version of the migration concerned.
     ///   - previousVersion: The last-run version when the migration began.
     ///   - attempt: How many times the closure has been called, including this time.
-    ///   - fraction: How much of the migration, or of the copy, is done, from 0 to 1.
+    ///   - fraction: How much of the migration is done, from 0 to 1.
     ///   - note: A description of the current work.
     ///   - duration: How long the closure took.
     ///   - error: The error.
-    ///   - isCopying: True if the library itself reports the progress of a copy.
     public init(
         kind: Kind,
         managerName: String,
@@ -73,8 +58,7 @@ public struct MigrationEvent: Sendable {
         fraction: Double? = nil,
         note: String? = nil,
         duration: Duration? = nil,
-        error: MigrationError? = nil,
-        isCopying: Bool = false
+        error: MigrationError? = nil
     ) {
         self.kind = kind
         self.managerName = managerName
@@ -85,7 +69,6 @@ public struct MigrationEvent: Sendable {
         self.note = note
         self.duration = duration
         self.error = error
-        self.isCopying = isCopying
     }
 }
 
@@ -117,13 +100,15 @@ extension MigrationEvent {
         /// The name of the kind, as it is written in Swift.
         public let description: String
 
-        private init(_ name: StaticString) { description = name.description }
+        /// Makes a kind; each module declares the kinds of its own events.
+        package init(_ name: StaticString) { description = name.description }
 
         /// A call waits for the lock, because another process or another caller in this process holds it.
         ///
         /// The event is sent once for each wait. If several hosts share one state (a fleet), it is sent every
-        /// ten seconds. A fleet also sends it while a statement of a running migration waits for a lock in
-        /// the database.
+        /// ten seconds, and its note names the host for which this host waits. A fleet also sends it while a
+        /// statement of a running migration waits for a lock in the database. Its note then names the open
+        /// transaction that has the lock.
         public static var waiting: Kind { Kind("waiting") }
 
         /// A closure is about to run.
@@ -132,42 +117,28 @@ extension MigrationEvent {
         /// A closure called `MigrationContext.reportProgress(_:note:)`, or `saveCheckpoint(_:progress:)` with
         /// a progress.
         ///
-        /// If it is sent before ``started``, the library is copying the files of `protecting:`. In that case,
-        /// the fraction is the progress of the copy only, and the note begins with `copying` and names the
-        /// file. At most one event is sent for each percent.
-        ///
-        /// A restore usually renames files and sends only ``restored``. If it has to copy to another file
-        /// system, it also sends this event, with notes that begin with `restoring`.
+        /// Its note is the one that the closure passed.
         public static var progressed: Kind { Kind("progressed") }
 
-        /// A migration is recorded, because its closure returned, or for the reason in
-        /// ``MigrationEvent/note``.
+        /// A migration is recorded.
+        ///
+        /// It has a note if its closure ran nothing: all batches of the migration had ended before; or an old
+        /// library has run it (`AppMigrationsLegacy`); or, in a fleet, the closure called an `SQLMigrator`, and
+        /// all of its files had run before.
         public static var finished: Kind { Kind("finished") }
 
         /// A closure threw, or the library could not record that it had returned.
         public static var failed: Kind { Kind("failed") }
+    }
+}
 
-        /// The protected files of a migration that didn't finish are again as they were before the migration.
-        public static var restored: Kind { Kind("restored") }
-
-        /// Copies of protected files, or files that a restore replaced, still exist: they could not be
-        /// removed, or were moved aside.
-        ///
-        /// Copies that could not be removed are removed by the next process that takes the lock. The library
-        /// keeps two other kinds of files. It moves them to a folder next to the state, or marks them as kept
-        /// if it can't move them, and never restores or removes them:
-        /// - Copies that a first run found. The state that they belonged to was lost.
-        /// - Files that a restore replaced, if the option ``MigrationManager/Options/keepsReplacedFiles`` is
-        ///   set, if they contain the state of a manager, or if the state directory was moved.
-        ///
-        /// ``MigrationError/path`` of the event's error is the folder. If a replaced file could not be moved,
-        /// it is the path of that file.
-        public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
-
-        /// The version that an old library saved can't be read, so it was not raised.
-        ///
-        /// The app's start continues. Only the product `AppMigrationsLegacy` sends it, for a declaration
-        /// whose migration has already run. ``MigrationEvent/note`` names the key and says what to do.
-        public static var oldVersionNotRaised: Kind { Kind("oldVersionNotRaised") }
+extension StateLocation {
+    /// Calls the app's event handler.
+    ///
+    /// If the handler declared a migration of this state, the declaration would deadlock. So such a
+    /// declaration throws `nested`.
+    func send(_ event: MigrationEvent, to onEvent: (@Sendable (MigrationEvent) -> Void)?) {
+        guard let onEvent else { return }
+        RunToken.withToken(of: self) { onEvent(event) }
     }
 }

@@ -14,15 +14,11 @@ enum DefaultLocation {
     ///
     /// A relative path would name a different folder if the working directory changed. No state would be
     /// found there, so the start would look like a fresh install.
-    static func of(
-        _ manager: String,
-        in directory: String?,
-        isReadOnly: Bool = false
-    ) throws(MigrationError) -> StateLocation {
+    static func of(_ manager: String, in directory: String?) throws(MigrationError) -> StateLocation {
         try StateLocation.check(manager)
         let directory = if let directory { directory } else { try defaultDirectory(for: manager) }
         try requireAbsolute(directory, for: manager)
-        return StateLocation(name: manager, directory: directory, isReadOnly: isReadOnly)
+        return StateLocation(name: manager, directory: directory)
     }
 
     /// The directory that is used if the app doesn't pass one.

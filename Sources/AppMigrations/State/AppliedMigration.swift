@@ -16,7 +16,7 @@ public struct AppliedMigration: Sendable, Equatable {
     public let duration: Duration
 
     /// The number of attempts, including the attempt that succeeded.
-    public let attempts: Int
+    public let attemptCount: Int
 
     /// Makes a row for previews and tests of a screen that shows the history.
     ///
@@ -26,39 +26,39 @@ public struct AppliedMigration: Sendable, Equatable {
     ///   - appVersion: The version of the app that ran the migration.
     ///   - finishedAt: When the migration finished, in seconds since 1970, UTC.
     ///   - duration: How long the closure took in the attempt that succeeded.
-    ///   - attempts: The number of attempts, including the attempt that succeeded.
+    ///   - attemptCount: The number of attempts, including the attempt that succeeded.
     public init(
         version: AppVersion,
         previousVersion: AppVersion,
         appVersion: AppVersion,
         finishedAt: Int64,
         duration: Duration = .zero,
-        attempts: Int = 1
+        attemptCount: Int = 1
     ) {
         self.version = version
         self.previousVersion = previousVersion
         self.appVersion = appVersion
         self.finishedAt = finishedAt
         self.duration = duration
-        self.attempts = attempts
+        self.attemptCount = attemptCount
     }
 }
 
 extension AppliedMigration {
     /// Makes the row for an attempt that succeeded.
     package init(
-        _ attempt: AttemptedMigration,
+        _ attempted: AttemptedMigration,
         after previousVersion: AppVersion,
         at time: Int64,
         in duration: Duration
     ) {
         self.init(
-            version: attempt.version,
+            version: attempted.version,
             previousVersion: previousVersion,
-            appVersion: attempt.appVersion,
+            appVersion: attempted.appVersion,
             finishedAt: time,
             duration: duration,
-            attempts: attempt.attempts
+            attemptCount: attempted.attemptCount
         )
     }
 }

@@ -1,5 +1,5 @@
 /// A position that a closure saved with `saveCheckpoint`, so that the next attempt can continue from there.
-package struct Checkpoint: Sendable {
+package struct Checkpoint: Sendable, Equatable {
     /// The position, in whatever form the closure chose.
     package let text: String
 

@@ -2,7 +2,9 @@
 
 // Reading.
 extension JSON {
-    func expected(_ expectation: Message) -> JSONError { JSONError(expected: expectation, at: offset) }
+    package func expected(_ expectation: Message) -> JSONError {
+        JSONError(expected: expectation, at: offset)
+    }
 
     func missing(_ key: String) -> JSONError { expected("an object with the member \(key.quoted)") }
 
@@ -11,7 +13,7 @@ extension JSON {
     /// A JSON `null` is returned as a value.
     ///
     /// Duplicate keys are refused, because RFC 8259 doesn't define which of the values a reader uses.
-    func member(_ key: String) throws(JSONError) -> JSON? {
+    package func member(_ key: String) throws(JSONError) -> JSON? {
         let found = try members().filter { $0.key == key }
         if found.count > 1 {
             throw JSONError(
@@ -38,15 +40,15 @@ extension JSON {
 
     func versionIfPresent(_ key: String) throws(JSONError) -> AppVersion? { try member(key)?.version() }
 
-    /// The text of all members whose keys aren't in `keys`.
+    /// The members of an object whose keys aren't in `keys`, with their text.
     ///
-    /// The bytes of each member are unchanged. Each member is indented, and followed by a comma and a line
-    /// break, so that the next save can insert this text as it is.
-    ///
-    /// `text` is the text from which this object was read.
-    func members(except keys: [String], in text: [UInt8]) throws(JSONError) -> [UInt8] {
-        try members().filter { !keys.contains($0.key) }.flatMap { member in
-            Array("  ".utf8) + Array(text[member.bytes]) + Array(",\n".utf8)
+    /// `document` is the text from which this object was read.
+    func otherMembers(
+        than keys: [String],
+        in document: [UInt8]
+    ) throws(JSONError) -> [MigrationState.OtherMember] {
+        try members().filter { !keys.contains($0.key) }.map { member in
+            MigrationState.OtherMember(key: member.key, text: Array(document[member.bytes]))
         }
     }
 
@@ -60,7 +62,7 @@ extension JSON {
         return elements
     }
 
-    func string() throws(JSONError) -> String {
+    package func string() throws(JSONError) -> String {
         guard case .string(let string) = content else { throw expected("a string") }
         return string
     }
@@ -73,7 +75,7 @@ extension JSON {
     /// Reads a whole number from 0 to 999,999,999.
     ///
     /// Any such number fits in a 32-bit `Int`, even after 1 is added.
-    func count() throws(JSONError) -> Int {
+    package func count() throws(JSONError) -> Int {
         if case .number(let text) = content, text.utf8.count <= 9, text == String(text.number) {
             return Int(text.number)
         }
@@ -95,7 +97,7 @@ extension JSON {
     /// Reads a duration in seconds.
     ///
     /// The result is rounded to whole nanoseconds.
-    func duration() throws(JSONError) -> Duration {
+    package func duration() throws(JSONError) -> Duration {
         let seconds = try number(
             in: 0...Self.longestDuration,
             orExpected: "a number of seconds from 0 to 999999999999"
@@ -127,7 +129,7 @@ extension JSON {
     /// Writes an object from the names of its members and their values, which are already JSON.
     ///
     /// A member whose value is `nil` is left out.
-    static func object(_ members: [(String, String?)]) -> String {
+    package static func object(_ members: [(String, String?)]) -> String {
         "{ \(Self.members(members, separator: ", ")) }"
     }
 
@@ -141,12 +143,12 @@ extension JSON {
     }
 
     /// Writes a count, clamped to the range that ``count()`` can read.
-    static func count(_ number: Int) -> String { String(min(max(number, 0), 999_999_999)) }
+    package static func count(_ number: Int) -> String { String(min(max(number, 0), 999_999_999)) }
 
     /// Writes a duration in seconds, clamped to the range that ``duration()`` can read.
     ///
     /// A duration can be negative if the clock was set back.
-    static func seconds(_ duration: Duration) -> String {
+    package static func seconds(_ duration: Duration) -> String {
         min(max(duration / .seconds(1), 0), longestDuration).description
     }
 }

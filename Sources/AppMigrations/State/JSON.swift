@@ -5,7 +5,7 @@
 /// The library has its own reader because Foundation makes the start of a process slower. A program that does
 /// nothing takes 1.27 times as long to start if it links Foundation. The first value that Foundation decodes
 /// takes 40 times as long as everything that this library reads at a start.
-struct JSON: Sendable {
+package struct JSON: Sendable {
     enum Content: Sendable {
         case null
         case bool(Bool)
@@ -34,15 +34,15 @@ struct JSON: Sendable {
     /// Reads a whole text.
     ///
     /// - Throws: ``JSONError`` for the first byte that isn't allowed.
-    static func read(_ text: [UInt8]) throws(JSONError) -> JSON {
+    package static func read(_ text: [UInt8]) throws(JSONError) -> JSON {
         var reader = JSONReader(text)
         return try reader.readAll()
     }
 }
 
 /// An error in a JSON text: what was expected, and the offset of the byte where something else was found.
-struct JSONError: Error {
-    let message: Message
+package struct JSONError: Error {
+    package let message: Message
 
     init(expected expectation: Message, at offset: Int) {
         message = "expected \(expectation) at byte \(offset)"

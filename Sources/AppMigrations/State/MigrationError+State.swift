@@ -16,15 +16,11 @@ extension MigrationError {
     }
 
     /// Makes the error for a state that existed when the manager was created and no longer exists.
-    package static func gone(_ location: StateLocation, isOfFleet: Bool = false) -> MigrationError {
-        let fence: Message = """
-             The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that it \
-            has seen, reset the token there.
-            """
-        return location.error(
+    package static func gone(_ location: StateLocation, addingAdvice advice: Message = "") -> MigrationError {
+        location.error(
             .stateUnreadable,
             "The state of \(location) existed when the manager was created, but it no longer exists.",
-            advice: "Create a new manager, which begins with a first run.\(isOfFleet ? fence : "")"
+            advice: "Create a new manager, which begins with a first run.\(advice)"
         )
     }
 
@@ -35,12 +31,12 @@ extension MigrationError {
             advice: """
                 Put the state file itself at this path. A symbolic link isn't followed, because the next save would replace it. \
                 If the state is lost, call \(forgetState), which moves aside whatever is at this path. The next manager then \
-                begins with a first run.\(adviceAboutCopies(at: location))
+                begins with a first run.
                 """
         )
     }
 
-    static func corrupted(_ location: StateLocation, because error: JSONError) -> MigrationError {
+    package static func corrupted(_ location: StateLocation, because error: JSONError) -> MigrationError {
         location.error(
             .stateCorrupted,
             """
@@ -49,7 +45,7 @@ extension MigrationError {
             advice: """
                 Repair the \(location.path == nil ? "document" : "file"), or restore it from a backup. If you can't, \
                 \(location.path == nil ? "remove the document" : "call \(forgetState), which moves the file aside"). The next manager \
-                then begins with a first run.\(adviceAboutCopies(at: location))
+                then begins with a first run.
                 """
         )
     }
@@ -67,15 +63,6 @@ extension MigrationError {
 
     private static let forgetState: Message =
         "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
-
-    /// The advice about the copies of protected files, for a person who has lost the state or repairs it.
-    private static func adviceAboutCopies(at location: StateLocation) -> Message {
-        if location.path == nil { return "" }
-        return """
-             Copies of protected files may be in \(location.snapshot). A first run moves them to another folder and keeps them. \
-            If you repair the file by hand, keep its \("interruption".quoted) member: without it, the next start deletes the copies.
-            """
-    }
 }
 
 // The errors of a manager that is closed or read-only.

@@ -1,9 +1,8 @@
 /// The persistent state of one manager: everything that it keeps from one start of the app to the next.
 ///
-/// Only the functions in this file make a new state from the previous one. `StateCoding.swift` reads and
-/// writes a state as JSON. If several hosts share the data (a fleet), the same state is in a shared store and
-/// not in a file.
-package final class MigrationState: Sendable {
+/// Only the functions in this file change a state. `StateCoding.swift` reads and writes a state as JSON. If
+/// several hosts share the data (a fleet), the same state is in a shared store and not in a file.
+package struct MigrationState: Sendable, Equatable {
     static var format: Int { 1 }
 
     /// The maximum number of history rows to keep.
@@ -13,166 +12,126 @@ package final class MigrationState: Sendable {
     static var failureLimit: Int { 1_000 }
 
     let name: String
-    package let versions: StateVersions
-    package let history: [AppliedMigration]
+    package var versions: StateVersions
+    package private(set) var history: History
 
     /// The highest version among the rows that were dropped from the history; zero if none was dropped.
-    let droppedVersion: AppVersion
+    private(set) var droppedVersion: AppVersion
 
-    /// The raw JSON of the members that this release of the library doesn't recognize.
+    /// The members that the core doesn't know: those of a newer release of this library, or the lease of a
+    /// fleet.
     ///
-    /// Every save writes them back unchanged, because a newer release of the library relies on them.
-    package let unknownMembers: [UInt8]
-
-    /// The fencing token of the latest lease that a host has taken, if several hosts share the data.
-    ///
-    /// A state file has no leases, so the number is always zero there.
-    package let fence: Int
+    /// Every save writes them back unchanged.
+    package var otherMembers: [OtherMember]
 
     package init(
         name: String,
         versions: StateVersions,
-        history: [AppliedMigration] = [],
+        history: History = History(),
         droppedVersion: AppVersion = .zero,
-        unknownMembers: [UInt8] = [],
-        fence: Int = 0
+        otherMembers: [OtherMember] = []
     ) {
         self.name = name
         self.versions = versions
         self.history = history
         self.droppedVersion = droppedVersion
-        self.unknownMembers = unknownMembers
-        self.fence = fence
+        self.otherMembers = otherMembers
+    }
+
+    /// A member of the state's JSON object that the core doesn't know.
+    package struct OtherMember: Sendable, Equatable {
+        package let key: String
+
+        /// The text of the member: its key, a colon and its value, as in the file.
+        package let text: [UInt8]
+
+        package init(key: String, text: [UInt8]) {
+            self.key = key
+            self.text = text
+        }
+    }
+
+    /// Returns a changed copy of this state.
+    package func changed<Failure: Error>(
+        _ change: (inout MigrationState) throws(Failure) -> Void
+    ) throws(Failure) -> MigrationState {
+        var copy = self
+        try change(&copy)
+        return copy
     }
 }
 
+// The changes of a start.
 extension MigrationState {
-    private func with(
-        _ versions: StateVersions,
-        history: [AppliedMigration]? = nil,
-        droppedVersion: AppVersion? = nil,
-        fence: Int? = nil
-    ) -> MigrationState {
-        MigrationState(
-            name: name,
-            versions: versions,
-            history: history ?? self.history,
-            droppedVersion: droppedVersion ?? self.droppedVersion,
-            unknownMembers: unknownMembers,
-            fence: fence ?? self.fence
-        )
-    }
-
-    private func with(_ interruption: Interruption?, fence: Int? = nil) -> MigrationState {
-        with(versions.with(interruption: interruption, attempted: versions.attempted), fence: fence)
-    }
-
-    package func replacing(unknownMembers: [UInt8]) -> MigrationState {
-        MigrationState(
-            name: name,
-            versions: versions,
-            history: history,
-            droppedVersion: droppedVersion,
-            unknownMembers: unknownMembers,
-            fence: fence
-        )
-    }
-
-    /// Returns the state with `version` as the newest version of the app that was started.
+    /// Raises the baseline of a fresh install to `version`.
     ///
-    /// The caller has to check that no newer version was started before.
-    package func recordingLaunch(of version: AppVersion) -> MigrationState {
-        with(versions.with(launched: version))
+    /// Then `version` counts as applied, although its closure wasn't called.
+    mutating func raiseBaseline(to version: AppVersion, minimumAppVersion: AppVersion) {
+        versions.raiseMinimumAppVersion(to: minimumAppVersion)
+        versions.record(version)
+        versions.baseline = version
     }
 
-    /// Returns the state without ``StateVersions/freshInstall``.
-    ///
-    /// This state is saved after a first start in which the app has declared its migrations and none of them
-    /// failed.
-    func endingFreshInstall() -> MigrationState { with(versions.endingFreshInstall()) }
-
-    func raisingMinimumAppVersion(to minimumAppVersion: AppVersion) -> MigrationState {
-        with(versions.raisingMinimumAppVersion(to: minimumAppVersion))
-    }
-
-    /// Returns the state with the baseline of a fresh install raised to `version`.
-    ///
-    /// In the returned state, `version` counts as applied, although its closure wasn't called.
-    func raisingBaseline(to version: AppVersion, minimumAppVersion: AppVersion) -> MigrationState {
-        let raised = versions.raisingMinimumAppVersion(to: minimumAppVersion).raisingLastRun(to: version)
-        return with(raised.with(baseline: version))
-    }
-
-    /// Returns this state reset to `newVersions`.
+    /// Resets the state to `newVersions`.
     ///
     /// - The minimum app version is never lowered.
-    /// - The history keeps only the rows up to the new last-run version. Versions above it are pending again,
-    ///   so no row may say that they have run.
+    /// - The history keeps only the rows of migrations that ran on data before the new last-run version.
+    ///   Versions above it are pending again, and so is one below it that was declared with `addedIn:` and ran
+    ///   on newer data. No row may say that they have run.
     /// - The dropped version is cleared. It isn't needed any longer, because all versions up to the last-run
     ///   version are part of the new baseline.
-    func resetting(to newVersions: StateVersions) -> MigrationState {
-        with(
-            newVersions.raisingMinimumAppVersion(to: versions.minimumAppVersion),
-            history: history.filter { $0.version <= newVersions.lastRun },
-            droppedVersion: .zero
-        )
-    }
-
-    /// Returns the state after a migration was applied: with the last-run version raised, and with `row`
-    /// added to the history.
-    package func recording(_ row: AppliedMigration) -> MigrationState {
-        let launched = max(versions.launched, row.appVersion)
-        let recorded = with(
-            versions.raisingLastRun(to: row.version).with(launched: launched),
-            history: history + [row]
-        )
-        return recorded.withoutOldestRows(history.count + 1 - Self.historyLimit)
-    }
-
-    /// Returns the state without the oldest `count` rows of its history.
     ///
-    /// If `count` is zero or negative, nothing is removed.
-    func withoutOldestRows(_ count: Int) -> MigrationState {
-        if count <= 0 { return self }
-        let dropped = history.prefix(count).map(\.version).max() ?? .zero
-        return with(
-            versions,
-            history: Array(history.dropFirst(count)),
-            droppedVersion: max(droppedVersion, dropped)
-        )
+    /// - Throws: ``JSONError`` if the rows of the history are damaged.
+    mutating func reset(to newVersions: StateVersions) throws(JSONError) {
+        let minimum = versions.minimumAppVersion
+        versions = newVersions
+        versions.raiseMinimumAppVersion(to: minimum)
+        let mark = newVersions.lastRun
+        history = History(rows: try history.rows().filter { $0.version <= mark && $0.previousVersion < mark })
+        droppedVersion = .zero
     }
 
-    /// True if `version` has run on this data, or counts as having run.
+    /// Sets the count of crashes to zero for every pending migration.
     ///
-    /// Call this only with versions up to the last-run version. These are the rules:
-    /// - A version up to the baseline counts as having run, because the data already includes its changes.
-    /// - A version that still has an attempt in the state has not run, because its attempts are removed when
-    ///   a migration is recorded.
-    /// - A version up to ``droppedVersion`` counts as having run, because its row may have been dropped from
-    ///   the history.
-    package func hasRun(_ version: AppVersion) -> Bool {
-        if version <= versions.baseline { return true }
-        if versions.attempts(at: version) != nil { return false }
-        return version <= droppedVersion || history.contains { $0.version == version }
+    /// The limit of attempts counts only crashes, so every pending migration may run again. The numbers of
+    /// attempts are kept.
+    package mutating func resetAttempts() {
+        if var latest = versions.latestAttempt {
+            latest.migration.crashCount = 0
+            // Setting the count to zero isn't enough: the next start counts an attempt without a stored
+            // failure as a crash (see `LatestAttempt.outcome`). So store a failure.
+            if latest.failure == nil { latest.failure = LatestAttempt.resetAfterCrash }
+            versions.latestAttempt = latest
+        }
+        for index in versions.otherAttempts.indices { versions.otherAttempts[index].crashCount = 0 }
     }
 }
 
-// The changes of the state during an attempt to run a migration.
+// The changes during an attempt to run a migration.
 extension MigrationState {
-    /// Returns the state with `interruption`, which says that an attempt has begun.
+    /// Records that an attempt has begun.
     ///
-    /// This state is saved before the closure runs. So if the process crashes, the next start finds the
-    /// interruption.
-    package func beginningAttempt(
-        _ interruption: Interruption,
+    /// This is saved before the closure runs. So if the process crashes, the next start finds the attempt.
+    /// It also makes room in the history for the row that follows, so that damage is found before the
+    /// closure runs.
+    ///
+    /// - Throws: ``JSONError`` if a row has to be dropped, and the rows of the history are damaged.
+    package mutating func begin(
+        _ attempt: LatestAttempt,
         minimumAppVersion: AppVersion
-    ) -> MigrationState {
-        let raised = versions.raisingMinimumAppVersion(to: minimumAppVersion).addingAttempt(interruption)
-        let launched = max(versions.launched, interruption.attempt.appVersion)
-        return with(raised.with(launched: launched), fence: interruption.lease?.fence)
+    ) throws(JSONError) {
+        versions.raiseMinimumAppVersion(to: minimumAppVersion)
+        versions.begin(attempt)
+        versions.launched = max(versions.launched, attempt.migration.appVersion)
+        try dropOldestRows(history.count + 1 - Self.historyLimit)
     }
 
-    /// Returns the state with a new checkpoint of the running attempt.
+    /// Drops the oldest `count` rows of the history; if `count` isn't positive, nothing.
+    mutating func dropOldestRows(_ count: Int) throws(JSONError) {
+        if count > 0 { droppedVersion = max(droppedVersion, try history.removeOldest(count)) }
+    }
+
+    /// Adds a checkpoint to the running attempt.
     ///
     /// The text is compared with the checkpoint of `initial`, which is the attempt as it was when it began.
     /// If it differs, the closure got further, and its count of crashes becomes zero. If it is the same, the
@@ -183,98 +142,70 @@ extension MigrationState {
     /// such a crash loop ends at the limit.
     ///
     /// If `progress` is `nil`, the progress of the previous checkpoint is kept.
-    package func withCheckpoint(
+    package mutating func saveCheckpoint(
         _ text: String,
         progress: Double?,
         comparedWith initial: AttemptedMigration
-    ) -> MigrationState {
-        guard let current = versions.interruption else { return self }
+    ) {
         let checkpoint = Checkpoint(
             text: text,
             appVersion: initial.appVersion,
-            progress: progress ?? current.attempt.checkpoint?.progress
+            progress: progress ?? versions.latestAttempt?.migration.checkpoint?.progress
         )
-        let deaths = initial.checkpoint?.text == text ? initial.deaths : 0
-        let attempt = current.attempt.with(deaths: deaths, checkpoint: checkpoint)
-        return with(current.with(attempt: attempt, failure: current.failure, lease: current.lease))
+        let crashCount = initial.checkpoint?.text == text ? initial.crashCount : 0
+        versions.latestAttempt?.migration.checkpoint = checkpoint
+        versions.latestAttempt?.migration.crashCount = crashCount
     }
 
-    /// Returns the state after the attempt failed with an error.
-    ///
-    /// If the attempt had a lease, the lease ends.
-    package func withFailure(_ error: any Error) -> MigrationState {
+    /// Records that the attempt failed with an error.
+    package mutating func fail(_ error: any Error) {
         let isCancelled = MigrationError.isCancellation(error)
-        let failure = isCancelled ? Interruption.cancellation : String(describing: error)
+        let failure = isCancelled ? LatestAttempt.cancellation : String(describing: error)
         // Count Unicode scalars, not characters: a character can consist of any number of scalars, and the
         // size of a state is limited.
-        let text = String(failure.unicodeScalars.prefix(Self.failureLimit))
-        return with(versions.interruption?.with(failure: text))
+        versions.latestAttempt?.failure = String(failure.unicodeScalars.prefix(Self.failureLimit))
     }
 
-    /// Returns the state after the protected files were restored or the restore was abandoned.
+    /// Records that a migration was applied: raises the last-run version, and adds `row` to the history.
+    package mutating func record(_ row: AppliedMigration) {
+        versions.record(row.version)
+        versions.launched = max(versions.launched, row.appVersion)
+        history.append(row)
+    }
+}
+
+extension MigrationState {
+    /// True if the history contains this row.
     ///
-    /// Its interruption isn't `isProtecting` any more, so later starts don't restore the files again.
-    func endingRestore() -> MigrationState {
-        let ended = versions.interruption.map { interruption in
-            Interruption(
-                interruption.attempt,
-                at: interruption.startedAt,
-                failure: interruption.failure,
-                lease: interruption.lease
-            )
+    /// A row is always written as the same bytes, so none of the other rows is read.
+    package func hasRow(_ row: AppliedMigration) -> Bool { history.contains(row) }
+}
+
+/// The versions that have run on the data, for a declaration with `addedIn:` and for a plan.
+package struct AppliedVersions: Sendable {
+    /// The versions in the history.
+    package let recorded: [AppVersion]
+
+    /// The highest version whose row was dropped from the history; zero if none was dropped.
+    package let dropped: AppVersion
+}
+
+extension MigrationState {
+    /// Reads the rows of the history.
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateCorrupted` if they are damaged.
+    package func rows(at location: StateLocation) throws(MigrationError) -> [AppliedMigration] {
+        do throws(JSONError) {
+            return try history.rows()
+        } catch {
+            throw .corrupted(location, because: error)
         }
-        return with(ended)
     }
 
-    /// Returns the state with ``AttemptedMigration/isRestored`` set for the interrupted migration.
+    /// Reads the versions that have run.
     ///
-    /// Save it after a start has restored the protected files of an attempt that had ended before.
-    func recordingRestore() -> MigrationState {
-        with(
-            versions.interruption.map { current in
-                current.with(attempt: current.attempt.with(isRestored: true), failure: current.failure)
-            }
-        )
-    }
-
-    /// Returns the state without ``AttemptedMigration/isRestored`` for `version`.
-    func forgettingRestore(of version: AppVersion) -> MigrationState {
-        let interruption = versions.interruption.map { current in
-            current.version == version
-                ? current.with(attempt: current.attempt.with(isRestored: false), failure: current.failure)
-                : current
-        }
-        let attempted = versions.attempted.map { $0.version == version ? $0.with(isRestored: false) : $0 }
-        return with(versions.with(interruption: interruption, attempted: attempted))
-    }
-
-    /// Returns the state with its lease renewed, which sets ``Lease/beat`` (the lease's heartbeat counter).
-    package func renewingLease(beat: Int) -> MigrationState {
-        guard let current = versions.interruption else { return self }
-        var lease = current.lease
-        lease?.beat = beat
-        return with(current.with(failure: current.failure, lease: lease))
-    }
-
-    /// Returns the state after its lease has ended.
-    ///
-    /// The state keeps `fence`, the fencing token of the lease, so that the next lease gets a higher token.
-    package func endingLease(fence: Int) -> MigrationState {
-        with(versions.interruption.map { $0.with(failure: $0.failure) }, fence: fence)
-    }
-
-    /// Returns the state with the count of crashes set to zero for every pending migration.
-    ///
-    /// The limit of attempts counts only crashes, so every pending migration may run again. The numbers of
-    /// attempts are kept.
-    package func resettingAttempts() -> MigrationState {
-        let interruption = versions.interruption.map { current in
-            // Setting the count to zero isn't enough: the next start counts an attempt without a stored
-            // failure as a crash (see `Interruption.outcome`). So store a failure.
-            let failure = current.failure ?? Interruption.resetAfterCrash
-            return current.with(attempt: current.attempt.with(deaths: 0), failure: failure)
-        }
-        let attempted = versions.attempted.map { $0.with(deaths: 0) }
-        return with(versions.with(interruption: interruption, attempted: attempted))
+    /// - Throws: ``MigrationError`` with the code `stateCorrupted` if the rows of the history are damaged.
+    package func appliedVersions(at location: StateLocation) throws(MigrationError) -> AppliedVersions {
+        AppliedVersions(recorded: try rows(at: location).map(\.version), dropped: droppedVersion)
     }
 }

@@ -5,32 +5,37 @@ extension MigrationState {
     private static var knownKeys: [String] {
         [
             "format", "name", "lastRunVersion", "baseline", "launchedVersion", "freshInstall",
-            "minimumAppVersion",
-            "interruption", "attempted", "fence", "droppedVersion", "history",
+            "minimumAppVersion", "latestAttempt", "otherAttempts", "droppedVersion", "history",
         ]
     }
 
-    /// Reads the whole text.
+    /// Reads the text of a state, but not the rows of its history.
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` or `stateFromNewerFormat`.
-    package convenience init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
+    package init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
         let json: JSON
+        let history: History
         let format: Int
         do throws(JSONError) {
-            json = try JSON.read(document)
+            (json, history) = try Self.split(document)
             format = try json.requiredMember("format").count()
         } catch {
             throw .corrupted(location, because: error)
         }
         if format > Self.format { throw .fromNewerFormat(format, at: location) }
         do throws(JSONError) {
-            try self.init(json, of: document, named: location.name)
+            try self.init(json, history: history, of: document, named: location.name)
         } catch {
             throw .corrupted(location, because: error)
         }
     }
 
-    private convenience init(_ json: JSON, of document: [UInt8], named name: String) throws(JSONError) {
+    private init(
+        _ json: JSON,
+        history: History,
+        of document: [UInt8],
+        named name: String
+    ) throws(JSONError) {
         let format = try json.requiredMember("format")
         guard try format.count() == Self.format else { throw format.expected("format \(Self.format)") }
         let storedName = try json.requiredMember("name")
@@ -42,45 +47,75 @@ extension MigrationState {
             launched: try json.versionIfPresent("launchedVersion") ?? lastRun,
             freshInstall: try json.versionIfPresent("freshInstall"),
             minimumAppVersion: try json.versionIfPresent("minimumAppVersion") ?? .zero,
-            interruption: try json.memberUnlessNull("interruption").map(Interruption.init),
-            attempted: try json.member("attempted")?.elements().map(AttemptedMigration.init) ?? []
+            latestAttempt: try json.memberUnlessNull("latestAttempt").map(LatestAttempt.init),
+            otherAttempts: try json.member("otherAttempts")?.elements().map(AttemptedMigration.init) ?? []
         )
         self.init(
             name: name,
             versions: versions,
-            history: try json.member("history")?.elements().map(AppliedMigration.init) ?? [],
+            history: history,
             droppedVersion: try json.versionIfPresent("droppedVersion") ?? .zero,
-            unknownMembers: try json.members(except: Self.knownKeys, in: document),
-            fence: try json.member("fence")?.count() ?? 0
+            otherMembers: try json.otherMembers(than: Self.knownKeys, in: document)
         )
+    }
+
+    /// Splits a document into its history and everything else.
+    ///
+    /// If the history is the last member and in the form that this library writes, its rows aren't read.
+    /// Otherwise, for example after a person has repaired the file, the whole text is read.
+    private static func split(_ document: [UInt8]) throws(JSONError) -> (JSON, History) {
+        let start = Array("\n  \"history\" : [".utf8)
+        let end = Array("]\n}\n".utf8)
+        if let head = document.end(of: start), document.count >= head + end.count,
+            Array(document.suffix(end.count)) == end
+        {
+            var rows = document[head..<(document.count - end.count)]
+            // The last row is followed by a line break and two spaces.
+            if !rows.isEmpty { rows = rows.dropLast(3) }
+            do throws(JSONError) {
+                return (try JSON.read(Array(document[..<head]) + end), History(text: Array(rows)))
+            } catch {
+                // The text begins in another form. Read it as a whole, which says what is wrong with it.
+            }
+        }
+        let json = try JSON.read(document)
+        let rows = try json.member("history")?.elements().map(AppliedMigration.init) ?? []
+        return (json, History(rows: rows))
     }
 
     /// The text to save.
     ///
     /// If it would exceed the size limit of a state, the oldest rows of the history are left out. It is `nil`
     /// if the text would be too large even without any rows.
-    package var documentToSave: [UInt8]? {
-        let document = document
-        var excess = document.count - StateFile.sizeLimit
-        if excess <= 0 { return document }
-        var count = 0
-        while excess > 0, count < history.count {
-            excess -= history[count].json.utf8.count + Self.betweenRows.utf8.count
-            count += 1
+    ///
+    /// - Throws: ``MigrationError`` with the code `stateCorrupted`, if rows have to be left out and are
+    ///   damaged.
+    package func documentToSave(at location: StateLocation) throws(MigrationError) -> [UInt8]? {
+        var state = self
+        var document = state.document
+        while document.count > StateFile.sizeLimit {
+            let count = state.history.count
+            if count == 0 { return nil }
+            do throws(JSONError) {
+                // Rows have about the same length.
+                let excess = document.count - StateFile.sizeLimit
+                let average = max(1, state.history.text.count / count)
+                try state.dropOldestRows(min(count, excess / average + 1))
+            } catch {
+                throw .corrupted(location, because: error)
+            }
+            document = state.document
         }
-        // The state without these rows stores the highest version among them, which can make its text too
-        // long again. So this property calls itself for that state and may drop more rows.
-        return count > 0 ? withoutOldestRows(count).documentToSave : nil
+        return document
     }
-
-    private static var betweenRows: String { ",\n    " }
 
     /// The text of the state, in the one form that this library writes.
     ///
     /// ``StateHead`` reads the first members in exactly this order and form. Change both together.
     var document: [UInt8] {
         let minimum = versions.minimumAppVersion
-        let members: [(String, String?)] = [
+        let attempts = versions.otherAttempts
+        let firstMembers: [(String, String?)] = [
             ("format", String(Self.format)),
             ("name", name.quoted),
             ("lastRunVersion", versions.lastRun.json),
@@ -88,62 +123,41 @@ extension MigrationState {
             ("launchedVersion", versions.launched.json),
             ("freshInstall", versions.freshInstall?.json),
             ("minimumAppVersion", minimum == .zero ? nil : minimum.json),
-            ("interruption", versions.interruption?.json),
-            ("attempted", versions.attempted.isEmpty ? nil : JSON.array(versions.attempted.map(\.json))),
+            ("latestAttempt", versions.latestAttempt?.json),
+            ("otherAttempts", attempts.isEmpty ? nil : JSON.array(attempts.map(\.json))),
         ]
-        let rows = history.map(\.json).joined(separator: Self.betweenRows)
-        let history = rows.isEmpty ? "" : "\n    \(rows)\n  "
-        // The unknown members are written before `lastMembers`. If `StateHead` finds an unknown member there,
-        // it returns nothing, so that the text is read in full.
-        let lastMembers: [(String, String?)] = [
-            ("fence", fence > 0 ? JSON.count(fence) : nil),
-            ("droppedVersion", droppedVersion == .zero ? nil : droppedVersion.json),
-            ("history", "[\(history)]"),
-        ]
-        let start = "{\n  " + JSON.members(members, separator: ",\n  ") + ",\n"
-        let end = "  " + JSON.members(lastMembers, separator: ",\n  ") + "\n}\n"
-        return Array(start.utf8) + unknownMembers + Array(end.utf8)
+        let separator = ",\n  "
+        var text = Array("{\n  ".utf8)
+        text += JSON.members(firstMembers, separator: separator).utf8
+        // If `StateHead` finds one of these members, it returns nothing, so that the text is read in full.
+        for member in otherMembers {
+            text += separator.utf8
+            text += member.text
+        }
+        if droppedVersion != .zero { text += "\(separator)\"droppedVersion\" : \(droppedVersion.json)".utf8 }
+        text += "\(separator)\"history\" : [".utf8
+        text += history.text
+        text += (history.text.isEmpty ? "]\n}\n" : "\n  ]\n}\n").utf8
+        return text
     }
 }
 
-// These are classes, for which Swift doesn't synthesize `==`, and an `==` that is written by hand could miss
-// a property. Comparing the texts compares every property that is saved.
-
-extension MigrationState: Equatable {
-    /// True if both would be saved as the same text.
-    package static func == (left: MigrationState, right: MigrationState) -> Bool {
-        left.document == right.document
-    }
-}
-
-extension StateVersions: Equatable {
-    /// True if both would be saved as the same text.
-    package static func == (left: StateVersions, right: StateVersions) -> Bool {
-        MigrationState(name: "", versions: left) == MigrationState(name: "", versions: right)
-    }
-}
-
-extension Interruption {
-    fileprivate convenience init(_ json: JSON) throws(JSONError) {
+extension LatestAttempt {
+    fileprivate init(_ json: JSON) throws(JSONError) {
         self.init(
             try AttemptedMigration(json),
-            isProtecting: try json.requiredMember("isProtecting").bool(),
             at: try json.requiredMember("startedAt").time(),
-            failure: try json.memberUnlessNull("failure")?.string(),
-            lease: try Lease(amongMembersOf: json)
+            failure: try json.memberUnlessNull("failure")?.string()
         )
     }
 
     fileprivate var json: String {
-        let members: [(String, String?)] = [
-            ("startedAt", Timestamp.text(startedAt).quoted),
-            ("failure", failure?.quoted ?? "null"),
-            ("owner", lease?.owner.quoted),
-            ("beat", lease.map { JSON.count($0.beat) }),
-            ("fence", lease.map { JSON.count($0.fence) }),
-            ("lease", lease.map { JSON.seconds($0.length) }),
-        ]
-        return JSON.object(attempt.members(isProtecting: isProtecting) + members)
+        JSON.object(
+            migration.members + [
+                ("startedAt", Timestamp.text(startedAt).quoted),
+                ("failure", failure?.quoted ?? "null"),
+            ]
+        )
     }
 }
 
@@ -160,50 +174,24 @@ extension Checkpoint {
     }
 }
 
-extension Lease {
-    /// Reads the lease of an attempt; `nil` if the attempt has no lease.
-    ///
-    /// If there is an `owner`, the other members of a lease are required.
-    fileprivate init?(amongMembersOf json: JSON) throws(JSONError) {
-        let beat = try json.member("beat")?.count()
-        let fence = try json.member("fence")?.count()
-        let length = try json.member("lease")?.duration()
-        guard let owner = try json.member("owner")?.string() else { return nil }
-        guard let beat, let fence, let length else {
-            throw json.expected(
-                "the members \("beat".quoted), \("fence".quoted) and \("lease".quoted) with the owner"
-            )
-        }
-        self.init(owner: owner, beat: beat, fence: fence, length: length)
-    }
-}
-
 extension AttemptedMigration {
-    fileprivate convenience init(_ json: JSON) throws(JSONError) {
+    fileprivate init(_ json: JSON) throws(JSONError) {
         self.init(
             try json.version("version"),
-            attempts: try json.requiredMember("attempts").count(),
-            deaths: try json.requiredMember("deaths").count(),
+            attemptCount: try json.requiredMember("attemptCount").count(),
+            crashCount: try json.requiredMember("crashCount").count(),
             by: try json.version("appVersion"),
-            checkpoint: try Checkpoint(amongMembersOf: json),
-            isCopying: try json.member("isCopying")?.bool() ?? false,
-            isRestored: try json.member("isRestored")?.bool() ?? false
+            checkpoint: try Checkpoint(amongMembersOf: json)
         )
     }
 
-    fileprivate var json: String { JSON.object(members()) }
+    fileprivate var json: String { JSON.object(members) }
 
-    /// The members of an attempt.
-    ///
-    /// `isProtecting` is written only for an interruption.
-    fileprivate func members(isProtecting: Bool? = nil) -> [(String, String?)] {
+    fileprivate var members: [(String, String?)] {
         [
             ("version", version.json),
-            ("attempts", JSON.count(attempts)),
-            ("deaths", JSON.count(deaths)),
-            ("isProtecting", isProtecting?.description),
-            ("isCopying", isCopying ? "true" : nil),
-            ("isRestored", isRestored ? "true" : nil),
+            ("attemptCount", JSON.count(attemptCount)),
+            ("crashCount", JSON.count(crashCount)),
             ("appVersion", appVersion.json),
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),
@@ -213,14 +201,14 @@ extension AttemptedMigration {
 }
 
 extension AppliedMigration {
-    fileprivate init(_ json: JSON) throws(JSONError) {
+    init(_ json: JSON) throws(JSONError) {
         self.init(
             version: try json.version("version"),
             previousVersion: try json.version("previousVersion"),
             appVersion: try json.version("appVersion"),
             finishedAt: try json.requiredMember("finishedAt").time(),
             duration: try json.requiredMember("duration").duration(),
-            attempts: try json.requiredMember("attempts").count()
+            attemptCount: try json.requiredMember("attemptCount").count()
         )
     }
 
@@ -231,7 +219,18 @@ extension AppliedMigration {
             ("appVersion", appVersion.json),
             ("finishedAt", Timestamp.text(finishedAt).quoted),
             ("duration", JSON.seconds(duration)),
-            ("attempts", JSON.count(attempts)),
+            ("attemptCount", JSON.count(attemptCount)),
         ])
+    }
+}
+
+extension [UInt8] {
+    /// The index after the first occurrence of `text`; `nil` if it doesn't occur.
+    fileprivate func end(of text: [UInt8]) -> Int? {
+        guard count >= text.count else { return nil }
+        for index in 0...(count - text.count) where self[index] == text[0] {
+            if self[index..<(index + text.count)].elementsEqual(text) { return index + text.count }
+        }
+        return nil
     }
 }

@@ -4,12 +4,7 @@
 /// - ``replace(with:)`` syncs the new state file before it renames the file to its path.
 /// - ``LockedState/save(_:)`` syncs the state directory after that. Before the first state is saved, it also
 ///   syncs the folders above.
-/// - ``Snapshot`` syncs the list of protected files before anything is copied, and the copies before the
-///   state says that the closure is about to run.
-/// - ``MigrationAttempt`` syncs the protected files before it records the migration. A closure syncs its
-///   other files with ``MigrationContext/synchronize(_:)-([String])``.
-/// - ``SavedFiles`` and ``PathRestore`` sync the folders of each file that they restore, before the state
-///   says that the files have been restored.
+/// - A closure syncs its own files with ``MigrationContext/synchronize(_:)``.
 struct StateFile: Sendable {
     let location: StateLocation
 
@@ -78,7 +73,7 @@ struct StateFile: Sendable {
 
     /// Replaces the state atomically: writes and syncs a temporary file, then renames it.
     ///
-    /// `document` is the new state's ``MigrationState/documentToSave``.
+    /// `document` is the new state's ``MigrationState/documentToSave(at:)``.
     ///
     /// The caller must hold the lock, which ``LockedState`` guarantees. The caller must sync the directory
     /// afterwards.

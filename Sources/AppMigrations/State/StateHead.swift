@@ -34,10 +34,10 @@ package struct StateHead {
 
     /// Skips the beginning of the next member; returns false if the text has to be read in full.
     ///
-    /// The text has to be read in full unless the next member is `history` or `fence`, or the next two
-    /// members are `droppedVersion` and `history`.
+    /// The text has to be read in full unless the next member is `history`, or the next two members are
+    /// `droppedVersion` and `history`.
     private mutating func skipStartOfTail() -> Bool {
-        if skip("  \"history\" : [") || skip("  \"fence\" : ") { return true }
+        if skip("  \"history\" : [") { return true }
         return skip("  \"droppedVersion\" : \"") && version() != nil && skip("  \"history\" : [")
     }
 

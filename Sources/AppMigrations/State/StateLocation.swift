@@ -1,4 +1,4 @@
-/// The paths of a manager's files: the state, the lock and the snapshot, which are all in one directory.
+/// The paths of a manager's files: the state and the lock, which are in one directory.
 ///
 /// This is a class because nearly every function of the library has it as a parameter. If it were a struct,
 /// the code that copies it in all of these functions would make up a tenth of the compiled library.
@@ -14,14 +14,10 @@ package final class StateLocation: Sendable {
     /// The name of the store in error messages, if the state isn't in a file but in a store of several hosts.
     private let store: String?
 
-    /// True if the manager is read-only.
-    let isReadOnly: Bool
-
-    package init(name: String, directory: String, store: String? = nil, isReadOnly: Bool = false) {
+    package init(name: String, directory: String, store: String? = nil) {
         self.name = name
         self.directory = directory
         self.store = store
-        self.isReadOnly = isReadOnly
     }
 
     /// The path of the state file, or a description of the store for error messages if the state isn't in a
@@ -35,78 +31,15 @@ package final class StateLocation: Sendable {
     var path: String? { store == nil ? state : nil }
     var lock: String { file(".migrations.lock") }
 
-    /// The path of the folder for a snapshot (the copies of protected files), without a number.
-    ///
-    /// If a snapshot that is marked as kept is still at this path, ``snapshotFolder()`` returns a path with a
-    /// number at its end.
-    var snapshot: String { file(Self.snapshotSuffix) }
-
-    /// The path of the snapshot that is in use; `nil` if no snapshot is in use.
-    ///
-    /// For a migration that protects no files, and for a gate's start in which nothing is pending, this check
-    /// is the only access to the file system that has to do with copies.
-    func existingSnapshot() throws(SystemCallError) -> String? {
-        let found = try snapshotInUseOrNext()
-        return found.exists ? found.folder : nil
-    }
-
-    /// The path of the snapshot that is in use, or the path for a new one, where nothing exists.
-    func snapshotFolder() throws(SystemCallError) -> String { try snapshotInUseOrNext().folder }
-
-    /// The path of the snapshot that is in use, or the path for the next snapshot.
-    ///
-    /// Snapshots that are marked as kept are skipped. Copies that no restore needs any more, but that must
-    /// not be deleted, are normally moved to another folder. If that move fails, the snapshot gets the mark
-    /// instead, and stays here.
-    private func snapshotInUseOrNext() throws(SystemCallError) -> (folder: String, exists: Bool) {
-        var folder = snapshot
-        var number = 2
-        while true {
-            let next = "\(snapshot)-\(number)"
-            if try Platform.exists(at: folder) {
-                if try !Platform.exists(at: folder + "/" + Self.keptMarker) { return (folder, true) }
-            } else if try !Platform.exists(at: next) {
-                return (folder, false)
-            }
-            // Continue even if this folder doesn't exist. Someone may have removed a snapshot that was marked
-            // as kept, while a snapshot with a higher number is in use.
-            folder = next
-            number += 1
-        }
-    }
-
-    /// The name of the manager to which a folder with this name belongs, if the folder is a snapshot;
-    /// otherwise `nil`.
-    ///
-    /// There may be a number at the end of the folder's name.
-    static func managerName(ofSnapshot name: String) -> String? {
-        // Use the last occurrence of the suffix, because a manager's name may contain the same text.
-        name.ranges(of: snapshotSuffix).last.map { String(name[..<$0.lowerBound]) }
-    }
-
-    /// The name of the entry that marks a snapshot as kept: this library never restores or removes its
-    /// copies.
-    static var keptMarker: String { "kept" }
-
-    /// The folder to which copies are moved if their restore was abandoned or the manager's state was lost.
-    ///
-    /// The number distinguishes folders that are created in the same second.
-    func keptCopies(from time: Int64, number: Int) -> String {
-        movedAside("kept", time: time, number: number)
-    }
-
     /// The path to which `forgetState` moves the state.
+    ///
+    /// The number distinguishes states that are moved in the same second.
     func forgottenState(at time: Int64, number: Int) -> String {
-        movedAside("forgotten", time: time, number: number)
-    }
-
-    private func movedAside(_ reason: String, time: Int64, number: Int) -> String {
         let time = Timestamp.text(time).filter { $0 != "-" && $0 != ":" }
-        return file(".migrations.\(reason)-\(time)" + (number == 1 ? "" : "-\(number)"))
+        return file(".migrations.forgotten-\(time)" + (number == 1 ? "" : "-\(number)"))
     }
 
     static var suffix: StaticString { ".migrations.json" }
-    static var snapshotSuffix: String { ".migrations.snapshot" }
 
     /// The maximum length of a manager's name, in bytes.
     ///
@@ -139,9 +72,7 @@ package final class StateLocation: Sendable {
 
     /// Makes an error about this manager.
     ///
-    /// The error's path is the path of the state, unless you pass another path. If `advice` isn't `nil`, the
-    /// public function that throws the error has to call ``MigrationError/completed(by:)``, which adds the
-    /// sentence about what that function left unchanged.
+    /// The error's path is the path of the state, unless you pass another path.
     @inline(never)
     package func error(
         _ code: MigrationError.Code,
@@ -149,7 +80,8 @@ package final class StateLocation: Sendable {
         at path: String? = nil,
         because cause: (any Error)? = nil,
         isTransient: Bool = false,
-        _ message: Message,
+        _ problem: Message,
+        unchanged: MigrationError.Unchanged? = nil,
         advice: Message? = nil
     ) -> MigrationError {
         MigrationError(
@@ -159,7 +91,8 @@ package final class StateLocation: Sendable {
             path: path ?? self.path,
             underlying: cause,
             isTransient: isTransient,
-            message,
+            problem,
+            unchanged: unchanged,
             advice: advice
         )
     }

@@ -1,39 +1,39 @@
 /// The part of a state that a start needs: its versions, and the attempts at pending migrations.
 ///
 /// The rest of a state, above all the history, is in ``MigrationState``.
-///
-/// The parts of a state are classes with constant properties. If they were structs of this size, each
-/// function that takes one would copy it, and that code would make up a fifth of the compiled library.
-package final class StateVersions: Sendable {
+package struct StateVersions: Sendable, Equatable {
     /// The last-run version: the version of the newest migration that was applied.
     ///
     /// If none was applied yet, it is the baseline.
-    package let lastRun: AppVersion
+    package var lastRun: AppVersion
 
     /// The version of the data when the state was created or reset.
     ///
     /// Migrations up to it count as applied.
-    package let baseline: AppVersion
+    package var baseline: AppVersion
 
     /// The newest version of the app that has been started on this data.
-    package let launched: AppVersion
+    ///
+    /// A fresh install ends when another version of the app is started.
+    package var launched: AppVersion {
+        didSet { if launched != oldValue { freshInstall = nil } }
+    }
 
     /// The version of the app that created this state as a fresh install.
     ///
     /// While this isn't `nil`, a sub-migration that an app of exactly this version declares for its own
     /// release is added to the baseline, and its closure doesn't run. This becomes `nil` after a first start
     /// in which the app has declared its migrations and none of them failed.
-    package let freshInstall: AppVersion?
+    package var freshInstall: AppVersion?
 
     /// The oldest version of the app that may use the data; zero if every version may.
-    package let minimumAppVersion: AppVersion
+    package private(set) var minimumAppVersion: AppVersion
 
     /// The latest attempt, if its migration hasn't been recorded as applied yet.
-    package let interruption: Interruption?
+    package var latestAttempt: LatestAttempt?
 
-    /// The attempts at migrations that haven't been recorded as applied yet, except the interrupted
-    /// migration.
-    let attempted: [AttemptedMigration]
+    /// The attempts at other migrations that haven't been recorded as applied yet.
+    package var otherAttempts: [AttemptedMigration]
 
     /// Creates the versions of a state.
     ///
@@ -44,21 +44,17 @@ package final class StateVersions: Sendable {
         launched: AppVersion = .zero,
         freshInstall: AppVersion? = nil,
         minimumAppVersion: AppVersion = .zero,
-        interruption: Interruption? = nil,
-        attempted: [AttemptedMigration] = []
+        latestAttempt: LatestAttempt? = nil,
+        otherAttempts: [AttemptedMigration] = []
     ) {
         self.lastRun = lastRun
         self.baseline = baseline
         self.launched = launched
         self.freshInstall = freshInstall
         self.minimumAppVersion = minimumAppVersion
-        self.interruption = interruption
-        self.attempted = attempted
+        self.latestAttempt = latestAttempt
+        self.otherAttempts = otherAttempts
     }
-
-    /// True if protected files may have to be restored, because a closure is running, has failed or has
-    /// crashed.
-    var awaitsRestore: Bool { interruption?.isProtecting == true }
 }
 
 // Functions that compare the versions with the version of the app, `current`.
@@ -88,11 +84,8 @@ extension StateVersions {
     /// It is the version of a migration whose closure was called, or the minimum app version, which is saved
     /// before a closure is called.
     package func begun(above current: AppVersion) -> AppVersion? {
-        var attempts = attempted
-        if let interruption { attempts.append(interruption.attempt) }
-        // An attempt that only copied the protected files has changed nothing, so it doesn't keep another
-        // release from running migrations.
-        let begun = attempts.filter(\.hasBegun).map(\.version)
+        var begun = otherAttempts.map(\.version)
+        if let latestAttempt { begun.append(latestAttempt.version) }
         return Self.newest(of: [minimumAppVersion] + begun, above: current)
     }
 
@@ -126,84 +119,39 @@ extension StateVersions {
     /// If the latest attempt has no failure, it counts as a crash. That is right only for a caller that holds
     /// the lock, because in that case the attempt can't be running.
     package func attempts(at version: AppVersion) -> AttemptedMigration? {
-        if let interruption, interruption.version == version { return interruption.outcome }
-        return attempted.first { $0.version == version }
+        if let latestAttempt, latestAttempt.version == version { return latestAttempt.outcome }
+        return otherAttempts.first { $0.version == version }
     }
 }
 
-// Functions that return changed copies of the versions.
+// Changes of the versions.
 extension StateVersions {
-    /// Returns a copy with the given versions.
+    /// Raises the minimum app version, which is never lowered.
+    package mutating func raiseMinimumAppVersion(to version: AppVersion) {
+        minimumAppVersion = max(minimumAppVersion, version)
+    }
+
+    /// Makes `attempt` the latest attempt.
     ///
-    /// If a version is `nil`, the current one is kept. If `launched` changes, ``freshInstall`` becomes `nil`,
-    /// because a fresh install ends when another version of the app is started.
-    func with(
-        lastRun: AppVersion? = nil,
-        baseline: AppVersion? = nil,
-        launched: AppVersion? = nil,
-        minimumAppVersion: AppVersion? = nil
-    ) -> StateVersions {
-        let launched = launched ?? self.launched
-        return StateVersions(
-            lastRun: lastRun ?? self.lastRun,
-            baseline: baseline ?? self.baseline,
-            launched: launched,
-            freshInstall: launched == self.launched ? freshInstall : nil,
-            minimumAppVersion: minimumAppVersion ?? self.minimumAppVersion,
-            interruption: interruption,
-            attempted: attempted
-        )
+    /// If the latest attempt before it was at another version, it is moved to ``otherAttempts``, because that
+    /// version is still pending.
+    mutating func begin(_ attempt: LatestAttempt) {
+        if let latestAttempt {
+            otherAttempts.removeAll { $0.version == latestAttempt.version }
+            otherAttempts.append(latestAttempt.outcome)
+        }
+        otherAttempts.removeAll { $0.version == attempt.version }
+        latestAttempt = attempt
     }
 
-    func with(interruption: Interruption?, attempted: [AttemptedMigration]) -> StateVersions {
-        StateVersions(
-            lastRun: lastRun,
-            baseline: baseline,
-            launched: launched,
-            freshInstall: freshInstall,
-            minimumAppVersion: minimumAppVersion,
-            interruption: interruption,
-            attempted: attempted
-        )
-    }
-
-    /// Returns the versions without ``freshInstall``, after a first start in which the app has declared its
-    /// migrations.
-    func endingFreshInstall() -> StateVersions {
-        StateVersions(
-            lastRun: lastRun,
-            baseline: baseline,
-            launched: launched,
-            minimumAppVersion: minimumAppVersion,
-            interruption: interruption,
-            attempted: attempted
-        )
-    }
-
-    func raisingMinimumAppVersion(to version: AppVersion) -> StateVersions {
-        with(minimumAppVersion: max(minimumAppVersion, version))
-    }
-
-    /// Returns the versions with a new attempt as the interruption.
+    /// Records that `version` has run.
     ///
-    /// If the previous interruption is an attempt at another version, it is moved to ``attempted``, because
-    /// that version is still pending.
-    func addingAttempt(_ attempt: Interruption) -> StateVersions {
-        var others = attempted.filter { $0.version != interruption?.version }
-        if let interruption { others.append(interruption.outcome) }
-        return with(interruption: attempt, attempted: others.filter { $0.version != attempt.version })
-    }
-
-    /// Returns the versions after `version` was recorded.
-    ///
-    /// The last-run version is raised to `version`, unless it is already higher.
-    ///
-    /// Attempts at other versions are kept, even if these versions are below the last-run version. A later
-    /// release may declare such a version out of order, and its migration then runs again.
-    func raisingLastRun(to version: AppVersion) -> StateVersions {
-        let isKept = { (attempt: AppVersion) in attempt != version }
-        let pending = interruption.flatMap { isKept($0.version) ? $0 : nil }
-        return with(lastRun: max(lastRun, version))
-            .with(interruption: pending, attempted: attempted.filter { isKept($0.version) })
+    /// The last-run version is raised to `version`, unless it is already higher. Attempts at other versions
+    /// are kept, even if these versions are below the last-run version. A later release may declare such a
+    /// version with `addedIn:`, and its migration then runs again.
+    mutating func record(_ version: AppVersion) {
+        lastRun = max(lastRun, version)
+        if latestAttempt?.version == version { latestAttempt = nil }
+        otherAttempts.removeAll { $0.version == version }
     }
 }

@@ -64,6 +64,17 @@ public struct AppVersion: Sendable {
         return !(hasSubNumber && !current.hasSubNumber && release == current)
     }
 
+    /// True if this version begins with the components of `other` before its last one.
+    ///
+    /// 1.4.2 and 1.4 are on the line of 1.4.1, and 1.5 isn't. The last component is the last one that isn't
+    /// zero, since 1.4.0 is 1.4.
+    func isOnLine(of other: AppVersion) -> Bool {
+        let line = other.release.numbers.dropLast()
+        var own = release.numbers.prefix(line.count)
+        own += Array(repeating: 0, count: line.count - own.count)
+        return own.elementsEqual(line)
+    }
+
     /// The numbers that the key (``head`` and ``rest``) contains: the components of the release without its
     /// trailing zeros, then the sub-number.
     private var numbers: [UInt64] {

@@ -24,6 +24,8 @@ final class LeaseHolder: Sendable {
         ///
         /// This is the highest beat that was sent to the store, even if its save failed.
         var beat = 0
+        /// The beat of the last save that succeeded.
+        var savedBeat = 0
         /// True after ``stopRenewing()``: renewals and checkpoints are no longer saved.
         var hasStopped = false
         var loss: LeaseLoss?
@@ -135,11 +137,12 @@ final class LeaseHolder: Sendable {
             if current.hasStopped { throw repository.location.checkpointAfterEnd(of: version) }
             // Each try has its own beat. So if the store has received an earlier try, that try isn't treated
             // as this one. Otherwise `renewedAt` would be later than the moment from which other hosts count.
-            let changed = change(current.state)
-            let next = changed.renewingLease(
-                beat: max(current.beat, changed.versions.interruption?.lease?.beat ?? 0) + 1
-            )
-            mutableState.withLock { $0.beat = next.versions.interruption?.lease?.beat ?? 0 }
+            let beat = current.beat + 1
+            var renewed = lease
+            renewed.beat = beat
+            var next = change(current.state)
+            LeaseRecord(renewed).write(to: &next)
+            mutableState.withLock { $0.beat = beat }
             let sent = clock.uptime()
             let limit = max(.zero, end - sent)
             let outcome = try await repository.save(
@@ -154,6 +157,7 @@ final class LeaseHolder: Sendable {
                 return mutableState.withLock { mutable in
                     mutable.state = next
                     mutable.revision = revision
+                    mutable.savedBeat = beat
                     mutable.renewedAt = sent
                     mutable.lastTryEnd = nil
                 }
@@ -171,8 +175,8 @@ final class LeaseHolder: Sendable {
     /// over without the last commits, or a backup was restored. Then the work that the closure has done in
     /// that database since is gone, too. So the lease is given up, and the next attempt does the work again.
     private func adoptOrLose(_ found: StateRepository.Found) throws(MigrationError) {
-        let lastBeat = state.versions.interruption?.lease?.beat ?? 0
-        let isStillHeld = isOfThisHolder(found.lease) && found.state?.versions.interruption?.failure == nil
+        let lastBeat = mutableState.withLock { $0.savedBeat }
+        let isStillHeld = isOfThisHolder(found.lease)
         guard let revision = found.revision, let beat = found.lease?.beat, isStillHeld, beat >= lastBeat
         else {
             let loss = isStillHeld ? LeaseLoss.documentIsOlder : .taken(by: found.lease?.owner)
@@ -181,7 +185,8 @@ final class LeaseHolder: Sendable {
         }
         mutableState.withLock { mutable in
             mutable.revision = revision
-            mutable.state = mutable.state.renewingLease(beat: beat)
+            mutable.savedBeat = beat
+            mutable.beat = max(mutable.beat, beat)
         }
     }
 
@@ -195,6 +200,11 @@ final class LeaseHolder: Sendable {
                 return $0.loss
             }
         }
+    }
+
+    /// The state after this lease has ended.
+    func withoutLease(_ state: MigrationState) -> MigrationState {
+        state.changed { LeaseRecord(endedWithFence: lease.fence).write(to: &$0) }
     }
 
     /// Sets the state to the one that a transaction has committed.
@@ -211,7 +221,7 @@ final class LeaseHolder: Sendable {
         return true
     }
 
-    /// Ends the lease: saves `next`, a state without a lease.
+    /// Ends the lease: saves `next` without it.
     ///
     /// Call ``stopRenewing()`` first. While the lease lasts, this tries again if the row is locked or the
     /// store can't be reached.
@@ -223,6 +233,7 @@ final class LeaseHolder: Sendable {
         else consequence: Message,
         isRecorded: @escaping @Sendable (MigrationState) -> Bool
     ) async throws(MigrationError) {
+        let next = withoutLease(next)
         try await afterEarlierSaves { [self] () async throws(MigrationError) in
             var triesLeft = 5
             var limit = repository.deadline.limit

@@ -48,7 +48,7 @@ extension StateLocation {
             isTransient: cause.map(Self.isTransient) ?? true,
             "The state of \(self) could not be saved: \(reason) The store has the old state.",
             advice: cause.map(Self.advice) ?? "Try again."
-        ).adding(consequence)
+        ).ending(in: .text(consequence))
     }
 
     /// `holder` is `nil` if no read of the store has succeeded.

@@ -20,7 +20,10 @@ final class StateRepository: Sendable {
         /// Only ``read(within:)`` sets it.
         var isLeaseHeld = false
 
-        var lease: Lease? { state?.versions.interruption?.lease }
+        /// The lease, and the fencing token of the latest lease.
+        var record = LeaseRecord(endedWithFence: 0)
+
+        var lease: Lease? { record.lease }
 
         /// The host that has the lease, for messages.
         var holderName: String { lease?.owner ?? "another host" }
@@ -90,7 +93,8 @@ final class StateRepository: Sendable {
     func found(_ document: FleetDocument?) throws(MigrationError) -> Found {
         guard let document else { return Found() }
         let state = try MigrationState(document: document.bytes, at: location)
-        return Found(state: state, revision: document.revision)
+        let record = try LeaseRecord(of: state, at: location)
+        return Found(state: state, revision: document.revision, record: record)
     }
 
     /// Encodes a state as the bytes of a document.
@@ -101,7 +105,7 @@ final class StateRepository: Sendable {
         version: AppVersion?,
         else consequence: Message
     ) throws(MigrationError) -> [UInt8] {
-        if let bytes = state.documentToSave { return bytes }
+        if let bytes = try state.documentToSave(at: location) { return bytes }
         let message: Message = """
             The state of \(location) was not saved, because it is larger than 1 MiB. The store has the old state. \(consequence)
             """
@@ -144,9 +148,9 @@ final class StateRepository: Sendable {
             let unknown: Message = "It is not known whether the state was saved. \(consequence)"
             if Task.isCancelled {
                 let moment: Message = "while the state of \(location) was saved"
-                throw location.cancelled(moment, version: version, because: error).adding(unknown)
+                throw location.cancelled(moment, version: version, because: error).ending(in: .text(unknown))
             }
-            throw location.unreadable(error).adding(unknown)
+            throw location.unreadable(error).ending(in: .text(unknown))
         }
     }
 
@@ -160,6 +164,7 @@ final class StateRepository: Sendable {
     /// writes the old state without a lease. It changes the revision, so the late write is refused.
     func takeLease(
         with intent: MigrationState,
+        fence: Int,
         over state: MigrationState,
         version: AppVersion,
         ifRevision revision: FleetRevision?
@@ -179,7 +184,7 @@ final class StateRepository: Sendable {
                     if error.code != .stateNotSaved || error.underlyingError == nil { throw error }
                     // Also remove an expired lease of another host. Otherwise its holder could renew it, and
                     // would continue with a lower fence than the document's.
-                    let released = state.endingLease(fence: intent.fence)
+                    let released = state.changed { LeaseRecord(endedWithFence: fence).write(to: &$0) }
                     let left = end - deadline.clock.uptime()
                     let outcome = try await save(
                         released,
@@ -195,7 +200,8 @@ final class StateRepository: Sendable {
         } catch {
             if !Task.isCancelled { throw error }
             let moment: Message = "while the lease of \(location) was taken"
-            throw location.cancelled(moment, version: version, because: error).adding(consequence)
+            throw location.cancelled(moment, version: version, because: error)
+                .ending(in: .text(consequence))
         }
     }
 

@@ -18,7 +18,7 @@ final class SQLLedger: LedgerTable {
     var dataVersionOfVersions: Int64?
 
     /// The versions whose SQL was edited after it was applied; empty until the ledger is compared.
-    var changed = [Int64]()
+    var editedVersions = [Int64]()
 
     /// True if at least one row has the checksum of this app's migration.
     var hasOwnRow = false
@@ -150,11 +150,11 @@ final class SQLLedger: LedgerTable {
 
     /// Reads the ledger and the files of all applied migrations, and compares their checksums.
     ///
-    /// Sets ``changed`` and ``hasOwnRow``.
+    /// Sets ``editedVersions`` and ``hasOwnRow``.
     func compare(with steps: [SQLStep]) throws(SQLError) {
         try read()
         try readVersions()
-        changed = []
+        editedVersions = []
         hasOwnRow = false
         guard columns.contains("checksum") else { return }
         // A row without a checksum may have been written by any library.
@@ -165,7 +165,7 @@ final class SQLLedger: LedgerTable {
             let version = try version(row[0])
             let recorded = try row.text(1)
             guard let step = steps.first(where: { $0.version == version }) else { continue }
-            if try step.checksum() == recorded { hasOwnRow = true } else { changed.append(version) }
+            if try step.checksum() == recorded { hasOwnRow = true } else { editedVersions.append(version) }
         }
     }
 
@@ -177,7 +177,7 @@ final class SQLLedger: LedgerTable {
     /// right checksum.
     func refuseOtherOwner(than steps: [SQLStep]) throws(SQLError) {
         try compare(with: steps)
-        guard let version = changed.first, !hasOwnRow else { return }
+        guard let version = editedVersions.first, !hasOwnRow else { return }
         var expected = [SQLName]()
         for step in steps where versions.contains(step.version) {
             if let text = try step.text() { Self.updateTables(&expected, after: text) }

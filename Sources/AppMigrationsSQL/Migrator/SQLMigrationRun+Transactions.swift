@@ -59,7 +59,7 @@ extension SQLMigrationRun {
             try checkCancellation()
             let dataVersion = try session.dataVersion()
             if try skipIfApplied(next, at: dataVersion) { return }
-            report.dangling = try checking(dataVersion) { () throws(SQLError) in
+            report.remainingViolations = try checking(dataVersion) { () throws(SQLError) in
                 guard let script = next.script else {
                     return try session.guardingTransaction { () throws(SQLError) in
                         try callBack(.closure(index: next.index, progress(of: next, fraction: 0)))

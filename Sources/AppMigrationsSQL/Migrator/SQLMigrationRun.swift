@@ -79,15 +79,17 @@ final class SQLMigrationRun {
 
     private func runPending() throws(SQLError) {
         let status = SQLMigrationStatus(of: ledger, with: steps.all)
-        report.unknown = status.unknown
+        report.unknownVersions = status.unknownVersions
         let indexes = status.pendingIndexes.filter { steps.all[$0].version <= target ?? .max }
         if indexes.isEmpty {
-            if try steps.isNewestEdited(status, in: ledger) { try checkChanges() }
+            if try steps.isNewestEdited(status, in: ledger) { try checkEditedVersions() }
             return
         }
-        try checkChanges()
+        try checkEditedVersions()
         if steps.refusesOutOfOrder {
-            for index in indexes { try refuseIfOutOfOrder(steps.all[index], newest: status.currentVersion) }
+            for index in indexes {
+                try refuseIfOutOfOrder(steps.all[index], newest: status.latestAppliedVersion)
+            }
         }
         try prepare(indexes)
         do throws(SQLError) { try start() } catch {
@@ -101,13 +103,13 @@ final class SQLMigrationRun {
     ///
     /// Throws if another migrator wrote the ledger, or if a migration was edited and the migrator refuses
     /// that.
-    private func checkChanges() throws(SQLError) {
+    private func checkEditedVersions() throws(SQLError) {
         try ledger.refuseOtherOwner(than: steps.all)
-        report.changed = ledger.changed
-        guard steps.refusesChanged, let version = report.changed.first,
+        report.editedVersions = ledger.editedVersions
+        guard steps.refusesEditedVersions, let version = report.editedVersions.first,
             let step = steps.all.first(where: { $0.version == version })
         else { return }
-        throw step.located(SQLError(.changedMigration, "Its SQL has changed since it was applied"))
+        throw step.located(SQLError(.editedMigration, "Its SQL has changed since it was applied"))
     }
 
     /// Throws if a pending migration has a lower version than the newest applied one.
@@ -134,7 +136,7 @@ final class SQLMigrationRun {
         return error.with {
             $0.message +=
                 ". The ledger \(steps.ledger) has no rows, and the database has tables. If they are the work of migrations, record"
-                + " these with markApplied(upTo:in:correcting:)"
+                + " these with markApplied(upTo:in:repairingLedger:)"
         }
     }
 
@@ -244,7 +246,7 @@ final class SQLMigrationRun {
         let located = error.version == nil ? next?.step.located(error, namingFile: namingFile) : nil
         return (located ?? error).with {
             $0.applied = report.applied
-            $0.changed = report.changed
+            $0.editedVersions = report.editedVersions
         }
     }
 }

@@ -7,7 +7,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     public let originVersion: Int64?
 
     /// The newest applied version.
-    public let currentVersion: Int64?
+    public let latestAppliedVersion: Int64?
 
     /// Every applied version, in order.
     public let applied: [Int64]
@@ -25,7 +25,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     }
 
     /// Applied versions for which this app has no migration: a newer release created or changed the database.
-    public let unknown: [Int64]
+    public let unknownVersions: [Int64]
 
     /// Pending versions below the newest applied version, for example from a branch that was merged late.
     ///
@@ -37,7 +37,7 @@ public struct SQLMigrationStatus: Sendable, Equatable {
     /// The database has the result of the old text, and nothing is done about it. Only versions with a
     /// checksum are compared. A migration with a closure has none, and neither has a row of a ledger that
     /// another library created.
-    public let changed: [Int64]
+    public let editedVersions: [Int64]
 
     /// The indexes of the pending migrations in ``steps``.
     let pendingIndexes: [Int]
@@ -75,12 +75,12 @@ public struct SQLMigrationStatus: Sendable, Equatable {
         }
         hasMigrationsTable = ledger.exists
         originVersion = versions.first
-        currentVersion = versions.last
+        latestAppliedVersion = versions.last
         applied = versions
         pending = pendingIndexes.map { steps[$0].version }
-        self.unknown = unknown + versions[next...]
+        unknownVersions = unknown + versions[next...]
         outOfOrder = pending.filter { $0 < versions.last ?? 0 }
-        changed = ledger.changed
+        editedVersions = ledger.editedVersions
         self.pendingIndexes = pendingIndexes
         self.steps = ComparableSteps(all: steps)
     }
@@ -91,15 +91,16 @@ extension SQLMigrationStatus: CustomStringConvertible {
     ///
     /// `At version 3. Applied: 1, 2, 3. Pending: 4 (folders), 5.`
     public var description: String {
-        guard let currentVersion else {
+        guard let latestAppliedVersion else {
             return (hasMigrationsTable ? "Nothing applied. " : "No ledger. ")
                 + Self.line([("Pending", pendingLabels)])
         }
-        return "At version \(currentVersion). "
+        return "At version \(latestAppliedVersion). "
             + Self.line([
                 ("Applied", Self.labels(applied)), ("Pending", pendingLabels),
                 ("Out of order", Self.labels(outOfOrder)),
-                ("Edited after it was applied", Self.labels(changed)), ("Unknown", Self.labels(unknown)),
+                ("Edited after it was applied", Self.labels(editedVersions)),
+                ("Unknown", Self.labels(unknownVersions)),
             ])
     }
 

@@ -69,7 +69,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// Compares the database with the migrations of this app, and changes nothing.
     ///
     /// - Parameter db: A connection.
-    /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
+    /// - Returns: The versions that are applied, pending, unknown, out of order and edited.
     /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public nonisolated(nonsending) func status(_ db: Connection) async throws(SQLError) -> SQLMigrationStatus
     {
@@ -89,7 +89,7 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     /// - Parameters:
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
-    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it only if the
+    ///   - repairingLedger: True also records the versions that an existing ledger lacks. Pass it only if the
     ///     ledger is empty, or if you know that it was created with too low a version.
     /// - Returns: The versions that were recorded.
     /// - Throws: ``SQLError``. If no migration has this version, the code is ``SQLError/Code/unknownTarget``.
@@ -97,12 +97,12 @@ extension SQLMigrator where Connection: AsyncSQLConnection {
     public nonisolated(nonsending) func markApplied(
         upTo version: Int64,
         in db: Connection,
-        correcting: Bool = false
+        repairingLedger: Bool = false
     ) async throws(SQLError) -> [Int64] {
         let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(nil)), named: steps.ledger)
         var recorded = [Int64]()
         try await ledger.session.db.run(awaiting: db) { () throws(SQLError) in
-            recorded = try steps.markApplied(upTo: version, in: ledger, correcting: correcting)
+            recorded = try steps.markApplied(upTo: version, in: ledger, repairingLedger: repairingLedger)
         }
         return recorded
     }

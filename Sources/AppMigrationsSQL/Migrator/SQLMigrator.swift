@@ -29,12 +29,12 @@ public struct SQLMigrator<Connection>: Sendable {
     }
 
     /// The rule for a migration whose SQL was edited after it was applied.
-    public enum ChangedRule: Sendable, Hashable {
-        /// The pending migrations run, and ``SQLMigrationReport/changed`` lists the version of the edited
-        /// one.
+    public enum EditedVersionsRule: Sendable, Hashable {
+        /// The pending migrations run, and ``SQLMigrationReport/editedVersions`` lists the version of the
+        /// edited one.
         case reported
 
-        /// No migration is run, and ``SQLError/Code/changedMigration`` is thrown.
+        /// No migration is run, and ``SQLError/Code/editedMigration`` is thrown.
         ///
         /// This also finds a script that was inserted in the middle of an array, which changes the numbers of
         /// all scripts after it. If nothing is pending, `migrate` only compares the newest applied migration.
@@ -71,7 +71,7 @@ public struct SQLMigrator<Connection>: Sendable {
     ///       runs a statement outside of a transaction. If a closure sends no statement for `lockTimeout`, or
     ///       for 60 seconds if that is longer, the server ends its transaction
     ///       (`idle_in_transaction_session_timeout`). So a suspended host doesn't keep its locks.
-    ///   - changed: The rule for a migration that was edited after it was applied.
+    ///   - editedVersions: The rule for a migration that was edited after it was applied.
     ///   - outOfOrder: The rule for a pending migration below one that was already applied.
     /// - Throws: ``SQLError`` with the code ``SQLError/Code/duplicateVersion`` or
     ///   ``SQLError/Code/invalidVersion``; ``SQLError/Code/ledgerUnreadable`` for a name that no table can
@@ -81,7 +81,7 @@ public struct SQLMigrator<Connection>: Sendable {
         ledger: String = "schema_migrations",
         transactions: Transactions = .eachMigration,
         lockTimeout: Duration = .seconds(60),
-        changed: ChangedRule = .reported,
+        editedVersions: EditedVersionsRule = .reported,
         outOfOrder: OutOfOrderRule = .reported
     ) throws(SQLError) {
         var all = [SQLStep]()
@@ -96,7 +96,7 @@ public struct SQLMigrator<Connection>: Sendable {
             all: all,
             ledger: ledger,
             isOneTransaction: transactions == .all,
-            refusesChanged: changed == .refused,
+            refusesEditedVersions: editedVersions == .refused,
             refusesOutOfOrder: outOfOrder == .refused,
             lockTimeout: lockTimeout
         )
@@ -167,7 +167,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// Compares the database with the migrations of this app, and changes nothing.
     ///
     /// - Parameter db: A connection.
-    /// - Returns: The versions that are applied, pending, unknown, out of order and changed.
+    /// - Returns: The versions that are applied, pending, unknown, out of order and edited.
     /// - Throws: ``SQLError`` of the database, or of a file that can't be read.
     public func status(_ db: Connection) throws(SQLError) -> SQLMigrationStatus {
         let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(db)), named: steps.ledger)
@@ -184,7 +184,7 @@ extension SQLMigrator where Connection: SQLConnection {
     /// - Parameters:
     ///   - version: The version of a migration, or 0.
     ///   - db: A connection that is not in a transaction.
-    ///   - correcting: True also records the versions that an existing ledger lacks. Pass it only if the
+    ///   - repairingLedger: True also records the versions that an existing ledger lacks. Pass it only if the
     ///     ledger is empty, as the guide *An app on SQLite* does, or if you know that it was created with too
     ///     low a version. Otherwise, a version that a ledger with rows lacks hasn't been completed, even if
     ///     its tables exist. It would be recorded without running.
@@ -195,9 +195,9 @@ extension SQLMigrator where Connection: SQLConnection {
     public func markApplied(
         upTo version: Int64,
         in db: Connection,
-        correcting: Bool = false
+        repairingLedger: Bool = false
     ) throws(SQLError) -> [Int64] {
         let ledger = SQLLedger(Connection.dialect.makeSession(SQLConversation(db)), named: steps.ledger)
-        return try steps.markApplied(upTo: version, in: ledger, correcting: correcting)
+        return try steps.markApplied(upTo: version, in: ledger, repairingLedger: repairingLedger)
     }
 }

@@ -7,7 +7,7 @@ struct SQLSteps: Sendable {
     /// True if all pending migrations share one transaction.
     let isOneTransaction: Bool
     /// True to run no migration if the SQL of an applied one was edited afterwards.
-    let refusesChanged: Bool
+    let refusesEditedVersions: Bool
     /// True to run no migration if a pending one has a lower version than an applied one.
     let refusesOutOfOrder: Bool
     let lockTimeout: Duration
@@ -38,22 +38,22 @@ struct SQLSteps: Sendable {
 
     /// Records the steps up to a version that aren't recorded yet, and returns their versions.
     ///
-    /// If the ledger exists, this records nothing unless `correcting` is true.
+    /// If the ledger exists, this records nothing unless `repairingLedger` is true.
     func markApplied(
         upTo version: Int64,
         in ledger: SQLLedger,
-        correcting: Bool
+        repairingLedger: Bool
     ) throws(SQLError) -> [Int64] {
         var recorded = [Int64]()
         try ledger.session.withLockTimeout(lockTimeout) { () throws(SQLError) in
             try ledger.read()
-            if ledger.exists && !correcting || version == 0 { return }
+            if ledger.exists && !repairingLedger || version == 0 { return }
             try checkTarget(version)
             let lock = SQLLockWait(lockTimeout, ledger: ledger.name)
             try ledger.session.transaction(lock) { () throws(SQLError) in
                 try ledger.read()
                 // Another process may have created the ledger before this one got the lock.
-                if ledger.exists && !correcting { return }
+                if ledger.exists && !repairingLedger { return }
                 try ledger.createIfMissing()
                 for step in all.prefix(while: { $0.version <= version }) {
                     if try ledger.hasApplied(step.version) { continue }

@@ -161,7 +161,7 @@ extension MigrationContext {
     /// Records the cursor that the batches have reached, after the commit of a batch.
     func record(_ reached: BatchRun.ReachedCursor) throws(MigrationError) {
         // A rehearsal (a test that simulates crashes) can end the process here.
-        reachRehearsalPoint(.afterCommit)
+        observe(.afterCommit)
         if reached.isCheckpoint {
             try saveCheckpoint(reached.cursor, progress: reached.progress)
         } else if let progress = reached.progress {

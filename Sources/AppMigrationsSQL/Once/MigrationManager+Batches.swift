@@ -50,10 +50,10 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - outOfOrder: True if the version also runs, once, after a newer version has run, as in
-    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
+    ///   - addedIn: The first release of the main line that has this migration, if a hotfix brought it, as in
+    ///     `whenMigrating(toVersion:addedIn:minimumAppVersion:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun, as in
-    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
+    ///     `whenMigrating(toVersion:addedIn:minimumAppVersion:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when there may be
     ///     batches to run. A start that has nothing to do doesn't open the database, and neither does a plan.
     ///   - ledger: The table that records the batches. Change it if another program has a table of the
@@ -71,7 +71,7 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
@@ -81,7 +81,7 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(
             toVersion: toVersion,
-            outOfOrder: outOfOrder,
+            addedIn: addedIn,
             minimumAppVersion: minimumAppVersion
         ) { context in
             let db = try db()
@@ -97,7 +97,7 @@ extension MigrationManager {
                     switch run.request {
                     case .batch(let batch):
                         run.outcome = try batches(db, batch, context)
-                        context.reachRehearsalPoint(.beforeCommit)
+                        context.observe(.beforeCommit)
                     case .record(let reached): try context.record(reached)
                     }
                 } _: { () throws(SQLError) in
@@ -121,7 +121,7 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
@@ -133,7 +133,7 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(
             toVersion: toVersion,
-            outOfOrder: outOfOrder,
+            addedIn: addedIn,
             minimumAppVersion: minimumAppVersion
         ) { context in
             let db = try await SQLError.convertingServerErrors(of: Connection.self, db)
@@ -147,7 +147,7 @@ extension MigrationManager {
                 recording: { try context.record($0) }
             ) { batch in
                 let outcome = try await batches(db, batch, context)
-                context.reachRehearsalPoint(.beforeCommit)
+                context.observe(.beforeCommit)
                 return outcome
             }
             if !ran { context.setFinalNote(BatchRun.finalNote(of: context.version, in: ledger)) }

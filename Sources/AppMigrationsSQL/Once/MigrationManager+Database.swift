@@ -9,10 +9,9 @@ extension MigrationManager {
     /// disk before the state file records the version.
     ///
     /// Only write to the connection's main database. In WAL mode, SQLite commits each attached file
-    /// separately, so the row can exist while the work in an attached file is missing. There is no
-    /// `protecting:`. If files were restored after the commit, the row would still say that the closure has
-    /// run, and its changes to the files would be lost. Foreign keys are off in the closure and checked after
-    /// it, as by an ``SQLMigrator``. If the closure calls a migrator, pass `insideTransaction: true`.
+    /// separately, so the row can exist while the work in an attached file is missing. Foreign keys are off in
+    /// the closure and checked after it, as by an ``SQLMigrator``. If the closure calls a migrator, pass
+    /// `insideTransaction: true`.
     ///
     /// In asynchronous code, this blocks the calling thread while it waits for other processes. For an
     /// ``AsyncSQLConnection``, there is an asynchronous version.
@@ -30,10 +29,10 @@ extension MigrationManager {
     ///
     /// - Parameters:
     ///   - toVersion: The version, as in `whenMigrating(toVersion:run:)`; `1.4` and `1.4.0` are one row.
-    ///   - outOfOrder: True if the version also runs, once, after a newer version has run, as in
-    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
+    ///   - addedIn: The first release of the main line that has this migration, if a hotfix brought it, as in
+    ///     `whenMigrating(toVersion:addedIn:minimumAppVersion:run:)`.
     ///   - minimumAppVersion: The oldest app that can still use the data, as in
-    ///     `whenMigrating(toVersion:outOfOrder:minimumAppVersion:protecting:run:)`.
+    ///     `whenMigrating(toVersion:addedIn:minimumAppVersion:run:)`.
     ///   - db: A connection that is not in a transaction. The expression is evaluated only when the closure
     ///     may have to run. A start that has nothing to do doesn't open the database, and neither does a
     ///     plan.
@@ -52,7 +51,7 @@ extension MigrationManager {
     @discardableResult
     public func whenMigrating<Connection: SQLConnection>(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         in db: @autoclosure () throws -> Connection,
         ledger: String = "app_migrations",
@@ -62,7 +61,7 @@ extension MigrationManager {
         var ran = false
         try whenMigrating(
             toVersion: toVersion,
-            outOfOrder: outOfOrder,
+            addedIn: addedIn,
             minimumAppVersion: minimumAppVersion
         ) { context in
             let db = try db()
@@ -98,7 +97,7 @@ extension MigrationManager {
     @discardableResult
     public nonisolated(nonsending) func whenMigrating<Connection: AsyncSQLConnection>(
         toVersion: String,
-        outOfOrder: Bool = false,
+        addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         in db: nonisolated(nonsending) @autoclosure () async throws -> Connection,
         ledger: String = "app_migrations",
@@ -108,7 +107,7 @@ extension MigrationManager {
         var ran = false
         try await whenMigrating(
             toVersion: toVersion,
-            outOfOrder: outOfOrder,
+            addedIn: addedIn,
             minimumAppVersion: minimumAppVersion
         ) { context in
             let db = try await SQLError.convertingServerErrors(of: Connection.self, db)

@@ -17,9 +17,9 @@ extension SQLiteStore {
     /// of another connection to the copy count as writes. If there is no store yet, the copy is empty.
     ///
     /// - Parameters:
-    ///   - backupExtension: With `bak`, the old store is kept as `<resolvedPath>.bak`, and replaces an
-    ///     earlier backup. An earlier backup is kept if `body` fails or writes nothing, or if the store had
-    ///     no table except this library's own. See ``resolvedPath``.
+    ///   - backupExtension: With `bak`, the old store is kept next to it, as its name and `.bak`, and
+    ///     replaces an earlier backup. An earlier backup is kept if `body` fails or writes nothing, or if the
+    ///     store had no table except this library's own.
     ///   - check: How thoroughly the copy is read after `body` returned. Damage, rows that break a constraint
     ///     and rows that refer to a missing row are an error, unless the store had them before.
     ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
@@ -28,10 +28,9 @@ extension SQLiteStore {
     ///   - reporting: Called after the store was replaced, for each virtual table that has a problem or can't
     ///     be checked. Such a problem has no other effect. Without the closure, or if `check` is `off`,
     ///     virtual tables aren't checked.
-    ///   - body: The migration, on a connection to the copy. Keep neither the connection nor the copy's path,
-    ///     `<resolvedPath>.migrating`. If it writes anything, even with a `VACUUM`, the store and the backup
-    ///     are replaced. So first check in the copy whether there is something to do: another process may
-    ///     already have migrated the store.
+    ///   - body: The migration, on a connection to the copy. Keep neither the connection nor the copy's path.
+    ///     If it writes anything, even with a `VACUUM`, the store and the backup are replaced. So first check
+    ///     in the copy whether there is something to do: another process may already have migrated the store.
     /// - Returns: True if the store was replaced.
     /// - Throws: `SQLError`. The store is then unchanged, or an empty file if there was none.
     ///   `SQLError.Code.busy`; `SQLError.Code.alreadyInTransaction` if `body` left a transaction open;

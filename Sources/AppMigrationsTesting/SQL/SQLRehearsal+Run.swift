@@ -100,13 +100,13 @@ extension SQLRehearsal {
         ///
         /// This also finds migrations whose line was deleted from the lock file.
         private mutating func compareLedger(_ status: SQLMigrationStatus) {
-            for version in status.changed where !alreadyReported.contains(version) {
+            for version in status.editedVersions where !alreadyReported.contains(version) {
                 let text =
                     "\(origin): migration \(version) was edited after its release, and migrations.lock doesn't list it "
                     + "with its released text. Restore the text of the migration, and its line in migrations.lock."
                 findings.append(finding(.changed, version: version, text))
             }
-            for version in status.unknown where !alreadyReported.contains(version) {
+            for version in status.unknownVersions where !alreadyReported.contains(version) {
                 let text =
                     "\(origin): migration \(version) was released and is missing now, and migrations.lock has no line "
                     + "for it. Restore the migration and its line."

@@ -18,7 +18,7 @@ import Testing
         #expect(try await migrator.migrate(db).applied == [1, 2, 3, 10])
         #expect(try await migrator.migrate(db).applied == [])
         #expect(try db.db.query("SELECT x FROM log") == [[2], [20], [3], [10]])
-        #expect(try await migrator.status(db).currentVersion == 10)
+        #expect(try await migrator.status(db).latestAppliedVersion == 10)
     }
 
     @Test func `a closure runs on the actor of the caller`() async throws { try await onMainActor() }

@@ -56,7 +56,7 @@ import Testing
         #expect(try migrator.status(db).pending == [])
         #expect(try migrator.migrate(db).applied == [])
         #expect(try balance(db) == [[100]])
-        #expect(try migrator.markApplied(upTo: 2, in: db, correcting: true) == [])
+        #expect(try migrator.markApplied(upTo: 2, in: db, repairingLedger: true) == [])
         let third = Migration(version: 3, sql: "UPDATE account SET balance = balance + 1")
         #expect(try Migrator(Self.migrations + [third]).migrate(db).applied == [3])
         #expect(try balance(db) == [[101]])
@@ -115,9 +115,9 @@ import Testing
         #expect(
             error.message
                 == "table account already exists. The ledger schema_migrations has no rows, and the database has tables. If they are"
-                + " the work of migrations, record these with markApplied(upTo:in:correcting:)"
+                + " the work of migrations, record these with markApplied(upTo:in:repairingLedger:)"
         )
-        #expect(try migrator.markApplied(upTo: 2, in: db, correcting: true) == [1, 2])
+        #expect(try migrator.markApplied(upTo: 2, in: db, repairingLedger: true) == [1, 2])
         #expect(try migrator.migrate(db).applied == [])
         #expect(try balance(db) == [[100]])
     }

@@ -100,6 +100,6 @@ import Testing
         #expect(try Migrator(scripts, ledger: "module").migrate(db).applied == [1, 2])
         let edited = Migration.numbered(["CREATE TABLE old(x)", "CREATE TABLE b(y)", "CREATE TABLE c(x)"])
         #expect(try Migrator(edited).migrate(db).applied == [3])
-        #expect(try Migrator(edited).status(db).changed == [])
+        #expect(try Migrator(edited).status(db).editedVersions == [])
     }
 }

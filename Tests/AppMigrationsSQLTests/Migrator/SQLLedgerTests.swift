@@ -21,8 +21,8 @@ import Testing
             #expect(try first.migrate(db).applied == expected)
             #expect(try second.migrate(db).applied == expected)
         }
-        #expect(try second.status(db).changed == [])
-        #expect(try second.status(db).unknown == [])
+        #expect(try second.status(db).editedVersions == [])
+        #expect(try second.status(db).unknownVersions == [])
         #expect(try tables(in: db).sorted() == ["note", "tag", "song", "list", ledger].sorted())
     }
 
@@ -30,17 +30,17 @@ import Testing
         let db = try memory()
         try Migrator(SQLMigration.numbered(notes)).migrate(db)
         let inserted = SQLMigration<SQLiteConnection>.numbered([notes[0], "CREATE TABLE new(x)", notes[1]])
-        let error = try sqlError { try Migrator(inserted, changed: .refused).migrate(db) }
-        #expect(error.code == .changedMigration)
+        let error = try sqlError { try Migrator(inserted, editedVersions: .refused).migrate(db) }
+        #expect(error.code == .editedMigration)
         #expect(
             error.description
                 == "Migration 2: Its SQL has changed since it was applied. No migration was run."
                 + " Restore the original SQL, and write the change as a new migration after the last one."
         )
         #expect(try tables(in: db) == ["note", "tag"])
-        #expect(try Migrator(inserted, changed: .refused).status(db).changed == [2])
+        #expect(try Migrator(inserted, editedVersions: .refused).status(db).editedVersions == [2])
         let failure = try sqlError { try Migrator(inserted).migrate(db) }
-        #expect(failure.changed == [2])
+        #expect(failure.editedVersions == [2])
         #expect(failure.description.contains("table tag already exists"))
         #expect(failure.description.hasSuffix("Edited after it was applied: 2."))
     }
@@ -51,7 +51,7 @@ import Testing
         try Migrator([closure, Migration(version: 2, sql: notes[0])]).migrate(db)
         let other = try Migrator([closure, Migration(version: 2, sql: songs[0])])
         #expect(try sqlError { try other.migrate(db) }.code == .foreignLedger)
-        #expect(try Migrator([closure, Migration(version: 2) { _, _ in }]).status(db).changed == [2])
+        #expect(try Migrator([closure, Migration(version: 2) { _, _ in }]).status(db).editedVersions == [2])
     }
 
     @Test func `numbers that begin elsewhere share a ledger`() throws {
@@ -108,7 +108,7 @@ import Testing
                     + " Give this migrator a ledger of its own (ledger:)."
             )
         }
-        #expect(try migrator.status(db).changed == [1, 2])
+        #expect(try migrator.status(db).editedVersions == [1, 2])
         #expect(try tables(in: db) == ["note", "tag"])
         #expect(try ledger(of: db) == [1, 2])
     }
@@ -163,11 +163,11 @@ import Testing
         let changed = texts[1] == notes[1] ? [1] : [1, 2] as [Int64]
         let migrator = try Migrator(SQLMigration.numbered(texts))
         // The newest one is compared when nothing is pending.
-        #expect(try migrator.migrate(db).changed == (changed == [1] ? [] : changed))
-        #expect(try migrator.status(db).changed == changed)
+        #expect(try migrator.migrate(db).editedVersions == (changed == [1] ? [] : changed))
+        #expect(try migrator.status(db).editedVersions == changed)
         let more = try Migrator(SQLMigration.numbered(texts + ["CREATE TABLE more(x)"]))
         let report = try more.migrate(db)
-        #expect(report.changed == changed)
+        #expect(report.editedVersions == changed)
         #expect(report.applied == [3])
     }
 
@@ -177,7 +177,7 @@ import Testing
         let migrator = try Migrator([
             Migration(version: 1) { _, _ in }, Migration(version: 2, sql: "CREATE TABLE a(x)"),
         ])
-        #expect(try migrator.migrate(db).changed == [])
+        #expect(try migrator.migrate(db).editedVersions == [])
     }
 
     @Test(

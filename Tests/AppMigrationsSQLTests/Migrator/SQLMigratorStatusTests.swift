@@ -10,7 +10,7 @@ import Testing
         let status = try Migrator(migrations(1, 2)).status(memory())
         #expect(!status.hasMigrationsTable)
         #expect(status.originVersion == nil)
-        #expect(status.currentVersion == nil)
+        #expect(status.latestAppliedVersion == nil)
         #expect(status.applied == [])
         #expect(status.pending == [1, 2])
     }
@@ -23,17 +23,17 @@ import Testing
         let status = try migrator.status(db)
         #expect(status.hasMigrationsTable)
         #expect(status.originVersion == 2)
-        #expect(status.currentVersion == 8)
+        #expect(status.latestAppliedVersion == 8)
         #expect(status.applied == [2, 4, 6, 8])
         #expect(status.pending == [3, 9])
-        #expect(status.unknown == [6])
+        #expect(status.unknownVersions == [6])
         #expect(status.outOfOrder == [3])
-        #expect(status.changed == [4])
+        #expect(status.editedVersions == [4])
         let report = try migrator.migrate(db)
         #expect(report.applied == [3, 9])
         #expect(report.outOfOrder == [3])
-        #expect(report.unknown == [6])
-        #expect(report.changed == [4])
+        #expect(report.unknownVersions == [6])
+        #expect(report.editedVersions == [4])
     }
 
     @Test(
@@ -50,7 +50,9 @@ import Testing
     {
         let db = try memory()
         try Migrator(SQLMigration.numbered([old])).migrate(db)
-        #expect(try Migrator(SQLMigration.numbered([new])).status(db).changed == (isChanged ? [1] : []))
+        #expect(
+            try Migrator(SQLMigration.numbered([new])).status(db).editedVersions == (isChanged ? [1] : [])
+        )
     }
 
     @Test func `a ledger that FMDBMigrationManager made is adopted as it is`() throws {
@@ -64,7 +66,7 @@ import Testing
         let migrator = try Migrator(migrations(1, 2, 3))
         #expect(try migrator.migrate(db).applied == [3])
         #expect(try db.query("SELECT * FROM schema_migrations") == [[1], [2], [3]])
-        #expect(try migrator.status(db).changed == [])
+        #expect(try migrator.status(db).editedVersions == [])
     }
 
     @Test func `a ledger of integers that are kept as texts is adopted, too`() throws {
@@ -121,7 +123,7 @@ import Testing
         #expect(try migrator.markApplied(upTo: db.userVersion, in: db) == [1, 2])
         #expect(try migrator.migrate(db).applied == [3])
         #expect(try migrator.markApplied(upTo: db.userVersion, in: db) == [])
-        #expect(try migrator.status(db).changed == [])
+        #expect(try migrator.status(db).editedVersions == [])
     }
 
     @Test func `a ledger that was made at too low a number is corrected`() throws {
@@ -130,7 +132,7 @@ import Testing
         let migrator = try Migrator(migrations(1, 2, 3))
         #expect(try migrator.markApplied(upTo: 1, in: db) == [1])
         #expect(try sqlError { try migrator.migrate(db) }.version == 2)
-        #expect(try migrator.markApplied(upTo: 2, in: db, correcting: true) == [2])
+        #expect(try migrator.markApplied(upTo: 2, in: db, repairingLedger: true) == [2])
         #expect(try migrator.migrate(db).applied == [3])
     }
 

@@ -79,11 +79,11 @@ import Testing
             separator: "; "
         )
         var report = try Migrator([schema, Migration(version: 2, sql: "SELECT 1")]).migrate(db)
-        #expect(report.dangling == ["\(rows); and 1 more"])
+        #expect(report.remainingViolations == ["\(rows); and 1 more"])
         #expect("\(report)" == "Applied: 2. Rows that refer to missing rows: \(rows); and 1 more.")
         let mend = "DELETE FROM child WHERE p NOT IN (SELECT id FROM parent)"
         report = try Migrator([schema, Migration(version: 3, sql: mend)]).migrate(db)
-        #expect(report.dangling == [])
+        #expect(report.remainingViolations == [])
     }
 
     @Test func `a row whose other reference to the same table leads nowhere is another one`() throws {

@@ -88,7 +88,7 @@ import Testing
         #expect(error.code == .constraintViolation)
         #expect(
             error.description
-                == "\(try store.resolvedPath): The migrated copy did not replace the store, because some of its rows"
+                == "\(try store.files.store): The migrated copy did not replace the store, because some of its rows"
                 + " break a constraint: \(complaint). Fix these rows in the migration itself."
         )
     }

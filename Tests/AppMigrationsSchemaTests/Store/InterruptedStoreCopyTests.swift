@@ -240,7 +240,7 @@ import Testing
         let reason =
             trace.state == .both
             ? "either may have the right rows" : "the store is damaged or half written"
-        let resolved = try SQLiteStore(path: Self.store).resolvedPath
+        let resolved = try SQLiteStore(path: Self.store).files.store
         #expect(
             error.description
                 == "\(resolved): \(resolved)_bak exists next to the store, and \(reason)."
@@ -267,7 +267,7 @@ import Testing
         let recovery = try copy.recover(choosing: .store)
         #expect(recovery.state == trace.state)
         let kept = try #require(recovery.keptPath)
-        #expect(kept.hasPrefix(try SQLiteStore(path: Self.backup).resolvedPath + "-corrupt-"))
+        #expect(kept.hasPrefix(try SQLiteStore(path: Self.backup).files.store + "-corrupt-"))
         try expectOld(kept)
         #expect(try copy.state() == .none)
         #expect(try Data(contentsOf: URL(filePath: Self.store)) == store)
@@ -307,7 +307,7 @@ import Testing
         for choice in [nil, InterruptedStoreCopy.Choice.store, .backup] {
             let error = try sqlError { try copy.recover(choosing: choice) }
             #expect(error.code == .undecidedLog)
-            let resolved = try SQLiteStore(path: Self.store).resolvedPath
+            let resolved = try SQLiteStore(path: Self.store).files.store
             #expect(
                 error.description
                     == "\(resolved): \(resolved)-wal can belong to the store or to its backup \(resolved)_bak."
@@ -435,7 +435,7 @@ import Testing
         let error = try sqlError { try copy.recover(choosing: .backup) }
         #expect(error.code == .damaged)
         #expect(error.message.hasPrefix("The backup can't become the store: "))
-        #expect(error.path == (try SQLiteStore(path: Self.backup).resolvedPath))
+        #expect(error.path == (try SQLiteStore(path: Self.backup).files.store))
         #expect(try files() == before)
         let recovery = try copy.recover(choosing: .store)
         #expect(FileManager.default.contents(atPath: try #require(recovery.keptPath)) == before["store_bak"])

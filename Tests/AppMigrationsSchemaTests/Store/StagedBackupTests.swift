@@ -126,7 +126,7 @@ import Testing
         #expect(error.code == .fileFailure)
         #expect(
             error.description
-                == "\(try store.resolvedPath).bak: The backup can't be made: its path exists, but is not a file."
+                == "\(try store.files.store).bak: The backup can't be made: its path exists, but is not a file."
         )
     }
 

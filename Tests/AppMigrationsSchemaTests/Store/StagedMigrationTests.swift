@@ -85,7 +85,7 @@ import Testing
         }
         #expect(error.code == .migrationFailed)
         #expect(error.underlyingError is Failure)
-        let path = try store.resolvedPath
+        let path = try store.files.store
         #expect(
             error.description
                 == "\(path): Failure(). The copy was thrown away, and the store \(path) is as it was."
@@ -109,7 +109,7 @@ import Testing
             #expect(error.code == .migrationFailed)
             #expect(
                 error.description
-                    == "\(try store.resolvedPath): The migration changed the page size, which SQLite can't do for a store"
+                    == "\(try store.files.store): The migration changed the page size, which SQLite can't do for a store"
                     + " in WAL mode. Set the journal mode of the store to DELETE first, or keep the page size. The store was"
                     + " not replaced."
             )

@@ -1,11 +1,12 @@
 import AppMigrationsSQLite
-import AppMigrationsSchema
 import Foundation
 import Testing
 
+@testable import AppMigrationsSchema
+
 /// Migrations that work on the copy in other ways than through the connection that they get.
 @Suite(.temporaryDirectory) struct StagedWriterTests {
-    private static func copy(of store: SQLiteStore) throws -> String { try store.resolvedPath + ".migrating" }
+    private static func copy(of store: SQLiteStore) throws -> String { try store.files.store + ".migrating" }
 
     @Test(arguments: StagedMigrationTests.journals)
     func `what another connection writes to the copy counts`(journal: String) throws {
@@ -61,7 +62,7 @@ import Testing
         let store = try Wreck.store()
         let error = try sqlError { try store.migrateStaged { try $0.execute(script: "DROP TABLE nope") } }
         #expect(error.code == .statementFailed)
-        let path = try store.resolvedPath
+        let path = try store.files.store
         #expect(
             error.description.hasPrefix(
                 "\(path).migrating: line 1, column 1: no such table: nope (SQLite error 1)."

@@ -100,7 +100,7 @@ import Testing
         other.close()
         let aside = try store.setAside(onlyIfDamaged: false)
         #expect(aside.error == nil)
-        #expect(try aside.storePath == store.resolvedPath)
+        #expect(try aside.storePath == store.files.store)
         #expect(try StagedMigrationTests.rows(of: aside.path)[0][0] == 500)
         #expect(try contents(of: folder).count == 1)
     }

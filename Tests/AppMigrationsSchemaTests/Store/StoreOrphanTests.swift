@@ -65,7 +65,7 @@ import Testing
         #expect(failure.code == .migrationFailed)
         #expect(
             failure.description
-                == "\(try store.resolvedPath): Failure(). The damaged store was set aside as \(paths[0]), and the next call"
+                == "\(try store.files.store): Failure(). The damaged store was set aside as \(paths[0]), and the next call"
                 + " recovers again."
         )
         // The closure is called until it returns.

@@ -62,9 +62,9 @@ import Testing
     ) throws {
         try Self.at(place, in: parent) { store, file in
             // Before there is one, while it is there, and once it is gone again.
-            #expect(try Array(store.resolvedPath.utf8) == Array(file.utf8))
+            #expect(try Array(store.files.store.utf8) == Array(file.utf8))
             try store.open { _ in Issue.record("set aside") }.execute(script: Wreck.target)
-            #expect(try Array(store.resolvedPath.utf8) == Array(file.utf8))
+            #expect(try Array(store.files.store.utf8) == Array(file.utf8))
             let isReplaced = try store.migrateStaged(backupExtension: "bak") {
                 try $0.query("CREATE TABLE further(a)")
             }
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func `a relative path is one from where the process is`() throws {
-        #expect(try SQLiteStore(path: "no-such-store").resolvedPath.hasPrefix("/"))
+        #expect(try SQLiteStore(path: "no-such-store").files.store.hasPrefix("/"))
         #expect(try Starter("store", "make", "store", "delete", folder: folder).finish().status == 0)
         let lines = try Starter("store", "stage", "store", "bak", folder: folder).finish().lines
         #expect(lines == ["migrating", "replaced"])

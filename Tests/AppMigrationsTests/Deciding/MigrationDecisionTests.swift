@@ -4,12 +4,12 @@ import Testing
 
 struct MigrationDecisionTests {
     enum Outcome {
-        case run(attempt: Int, deaths: Int)
+        case run(attempt: Int, crashCount: Int)
         case alreadyRun, joinsBaseline
         /// The text has this part.
         case refused(MigrationError.Code, String)
 
-        static let first = Outcome.run(attempt: 1, deaths: 0)
+        static let first = Outcome.run(attempt: 1, crashCount: 0)
         static let newer = Outcome.refused(.newerThanCurrentVersion, "newer than the app")
     }
 
@@ -28,7 +28,7 @@ struct MigrationDecisionTests {
         let freshInstall: String?
         let limit: Int?
         let interrupted: Attempt?
-        let attempted: [Attempt]
+        let otherAttempts: [Attempt]
         let isLate: Bool
 
         init(
@@ -44,14 +44,14 @@ struct MigrationDecisionTests {
             freshInstall: String? = nil,
             limit: Int? = nil,
             interrupted: Attempt? = nil,
-            attempted: [Attempt] = [],
+            otherAttempts: [Attempt] = [],
             isLate: Bool = false
         ) {
             (self.situation, self.version, self.outcome) = (situation, version, outcome)
             (self.after, self.current, self.lastRun, self.launched) = (after, current, lastRun, launched)
             self.floor = floor
             (self.known, self.freshInstall, self.limit) = (known, freshInstall, limit)
-            (self.interrupted, self.attempted) = (interrupted, attempted)
+            (self.interrupted, self.otherAttempts) = (interrupted, otherAttempts)
             self.isLate = isLate
         }
 
@@ -60,13 +60,13 @@ struct MigrationDecisionTests {
 
     struct Attempt {
         var version = "1.2"
-        var attempts = 1
-        var deaths = 0
+        var attemptCount = 1
+        var crashCount = 0
         var appVersion = "1.4"
         var failure: String?
 
         var known: AttemptedMigration {
-            AttemptedMigration(version, attempts, deaths: deaths, by: appVersion)
+            AttemptedMigration(version, attemptCount, crashCount: crashCount, by: appVersion)
         }
     }
 
@@ -94,7 +94,12 @@ struct MigrationDecisionTests {
         ),
         Row("declared too late", "1.2", .refused(.declaredOutOfOrder, "after migration 1.3 "), after: "1.3"),
         Row("ran, but too late", "1.0", .refused(.declaredOutOfOrder, "after migration 1.1 "), after: "1.1"),
-        Row("version zero", "0.0", .refused(.declaredOutOfOrder, "Migration 0 "), lastRun: "0"),
+        Row(
+            "version zero",
+            "0.0",
+            .refused(.declaredOutOfOrder, "Version 0 can't be declared"),
+            lastRun: "0"
+        ),
         Row("a fresh install", "1.4", .alreadyRun, lastRun: "1.4", freshInstall: "1.4"),
         Row("a fresh install's sub-migration", "1.4-1", .joinsBaseline, lastRun: "1.4", freshInstall: "1.4"),
         Row(
@@ -166,12 +171,12 @@ struct MigrationDecisionTests {
             "1.2",
             .refused(.usedByNewerApp, "version 1.5 "),
             interrupted: Attempt(version: "1.3", appVersion: "1.5", failure: "x"),
-            attempted: [Attempt(version: "1.5", appVersion: "1.5")]
+            otherAttempts: [Attempt(version: "1.5", appVersion: "1.5")]
         ),
         Row(
             "a newer app failed in the very migration",
             "1.2",
-            .run(attempt: 2, deaths: 0),
+            .run(attempt: 2, crashCount: 0),
             launched: "1.5",
             interrupted: Attempt(version: "1.2", appVersion: "1.5", failure: "x")
         ),
@@ -213,7 +218,7 @@ struct MigrationDecisionTests {
         ),
     ]
 
-    /// Each is declared out of order, lies below the last-run version, and has no row in the history.
+    /// Each has an `addedIn`, lies below the last-run version, and has not run on the data.
     static let late: [Row] = [
         Row("late", "1.0.9", .first, isLate: true),
         Row("the last-run version, which was passed over", "1.1", .first, isLate: true),
@@ -229,7 +234,7 @@ struct MigrationDecisionTests {
         Row(
             "late, and tried before",
             "1.0.9",
-            .run(attempt: 2, deaths: 1),
+            .run(attempt: 2, crashCount: 1),
             interrupted: Attempt(version: "1.0.9"),
             isLate: true
         ),
@@ -289,15 +294,15 @@ struct MigrationDecisionTests {
 
     @Test(arguments: versions + newerApps + attempts + late)
     func `each situation has its decision`(row: Row) throws {
-        let interrupted = row.interrupted.map { Interruption($0.known, at: 0, failure: $0.failure) }
+        let interrupted = row.interrupted.map { LatestAttempt($0.known, at: 0, failure: $0.failure) }
         let versions = StateVersions(
             lastRun: version(row.lastRun),
             baseline: version(row.lastRun),
             launched: version(row.launched),
             freshInstall: row.freshInstall.map(version),
             minimumAppVersion: version(row.floor),
-            interruption: interrupted,
-            attempted: row.attempted.map(\.known)
+            latestAttempt: interrupted,
+            otherAttempts: row.otherAttempts.map(\.known)
         )
         let known = row.known.map {
             StateVersions(
@@ -309,7 +314,7 @@ struct MigrationDecisionTests {
         let location = StateLocation(name: "Library", directory: "/d")
         let rules = try UpgradeRules(appVersion: version(row.current), upgradesFrom: nil, in: location)
         do throws(MigrationError) {
-            let pending = Declarations.Declaration(version: version(row.version), minimumAppVersion: .zero)
+            let pending = DeclaredMigration(version: version(row.version))
             let decision = try Declarations(known ?? versions, under: rules)
                 .decide(
                     pending,
@@ -319,7 +324,7 @@ struct MigrationDecisionTests {
                     attemptLimit: row.limit
                 )
             if case .run(let next) = decision {
-                let outcome = Outcome.run(attempt: next.attempts, deaths: next.deaths)
+                let outcome = Outcome.run(attempt: next.attemptCount, crashCount: next.crashCount)
                 #expect("\(outcome)" == "\(row.outcome)")
                 #expect(next.version == version(row.version) && next.appVersion == version(row.current))
             } else {

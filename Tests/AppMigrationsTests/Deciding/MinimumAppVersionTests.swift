@@ -24,19 +24,6 @@ import Testing
         #expect(manager.requiredAppVersion == nil)
     }
 
-    @Test func `the floor stays when protected files are put back`() throws {
-        try folder.write("old\n", to: "data")
-        let manager = try folder.manager(upgradingTo: "1.4")
-        #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(
-                toVersion: "1.4",
-                minimumAppVersion: "1.3",
-                protecting: [folder.file("data")]
-            ) { throw Failure() }
-        }
-        #expect(try folder.manager(upgradingTo: "1.2").requiredAppVersion == version("1.3"))
-    }
-
     @Test func `an app below the floor is told which one may use the data, whatever else could not be saved`()
         throws
     {

@@ -103,10 +103,9 @@ import Testing
                 stopped.signal()
                 goesOn.wait()
             }
-            let starts = Guarded<MigrationGate.Start?>(nil)
+            let starts = Guarded<MigrationGate.Attempt?>(nil)
             let end = AsyncStream<Never>.makeStream()
             let gate = MigrationGate { start in
-                start.expect(steps: 1)
                 starts.withLock { $0 = start }
                 for await _ in end.stream {}
             }
@@ -116,20 +115,21 @@ import Testing
             }
             while starts.withLock({ $0 }) == nil { await Task.yield() }
             let start = try #require(starts.withLock { $0 })
-            while gate.contents.read({ $0.waiting.count }) < 2 { await Task.yield() }
+            // Both screens have read the state, and wait for the next one.
+            while logs.contains(where: { $0.lines.isEmpty }) || executor.isBusy { await Task.yield() }
 
             isArmed.withLock { $0 = true }
-            let slow = Thread { start.reportProgress(0.25) }
+            let slow = Thread { start.reportProgress(0.25, note: "first") }
             slow.start()
             wait(for: stopped)
-            start.reportProgress(0.5)
+            start.reportProgress(0.5, note: "second")
             goesOn.signal()
-            while gate.contents.read({ $0.waiting.count }) < 2 { await Task.yield() }
+            while logs.contains(where: { $0.lines.last?.hasSuffix("second") != true }) { await Task.yield() }
             end.continuation.finish()
             for screen in screens { await screen.value }
             for log in logs {
                 let states = log.lines.filter { !$0.hasPrefix("planning") }
-                #expect(states == ["migrating 0.5 ", "ready"])
+                #expect(states == ["migrating 0.0 second", "ready"])
             }
         }
     }
@@ -160,13 +160,21 @@ import Testing
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 private final class CallingExecutor: TaskExecutor {
     private let onEnqueue: @Sendable () -> Void
+    private let jobs = Guarded(0)
 
     init(_ onEnqueue: @escaping @Sendable () -> Void) { self.onEnqueue = onEnqueue }
 
+    /// True while a job runs, or waits to run.
+    var isBusy: Bool { jobs.withLock { $0 } > 0 }
+
     func enqueue(_ job: consuming ExecutorJob) {
+        jobs.withLock { $0 += 1 }
         onEnqueue()
         let job = UnownedJob(job)
-        DispatchQueue.global().async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        DispatchQueue.global().async {
+            job.runSynchronously(on: self.asUnownedTaskExecutor())
+            self.jobs.withLock { $0 -= 1 }
+        }
     }
 }
 

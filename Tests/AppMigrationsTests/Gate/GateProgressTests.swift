@@ -20,11 +20,10 @@ import Testing
                 try $0.whenMigrating(toVersion: "1.2", protecting: [notes]) { $0.reportProgress(0.5) }
             }
             try start.migrate(search) { try $0.whenMigrating(toVersion: "1.3") {} }
-            start.expect(steps: 2)
-            start.reportProgress(0.5, note: "files")
-            seen.add(start.gate.state.text)
-            start.finishStep()
-            start.finishStep()
+            start.step("Files") {
+                start.reportProgress(0.5)
+                seen.add(start.gate.state.text)
+            }
             seen.add(start.gate.state.text)
         }
         try await gate.ready()
@@ -35,17 +34,83 @@ import Testing
         #expect(!seen.lines.contains { $0.contains(folder) }, "\(seen.lines)")
     }
 
-    @Test func `each step of the app has an equal part of the bar`() async throws {
+    @Test func `a step that a plan has named has its part of the bar from the beginning`() async throws {
         let seen = Log()
         let gate = MigrationGate { start in
-            start.expect(steps: 4)
-            for _ in 1...4 {
-                start.finishStep()
+            let library = try manager("1.3", in: folder, start.options(), named: "Library")
+            try start.migrate(library, weights: ["1.3": 2, "Search index": 4, "Thumbnails": 2]) {
+                try $0.whenMigrating(toVersion: "1.3") { _ in }
+            }
+            seen.add(start.gate.state.text)
+            let count = try start.step("Search index") {
+                seen.add(start.gate.state.text)
+                start.reportProgress(0.5)
+                seen.add(start.gate.state.text)
+                return 7
+            }
+            seen.add(start.gate.state.text + "\(count)")
+            try await start.step("Thumbnails") {
+                await Task.yield()
+                start.reportProgress(0.5, note: "a.png")
                 seen.add(start.gate.state.text)
             }
+            seen.add(start.gate.state.text)
         }
         try await gate.ready()
-        #expect(seen.lines == ["migrating 0.25 ", "migrating 0.5 ", "migrating 0.75 ", "migrating 1.0 "])
+        #expect(
+            seen.lines == [
+                "migrating 0.25 ", "migrating 0.25 Search index", "migrating 0.5 Search index",
+                "migrating 0.75 7", "migrating 0.875 a.png", "migrating 1.0 ",
+            ]
+        )
+    }
+
+    @Test func `a step that no plan has named shares what is left of the bar with the pending migrations`()
+        async throws
+    {
+        let seen = Log()
+        let gate = MigrationGate { start in
+            let library = try manager("1.3", in: folder, start.options(), named: "Library")
+            func declare(_ migrations: MigrationManager) throws {
+                try migrations.whenMigrating(toVersion: "1.2") { _ in }
+                try migrations.whenMigrating(toVersion: "1.3") { _ in }
+            }
+            try start.plan(library, declare)
+            start.step("First") {}
+            seen.add(start.gate.state.text)
+            try declare(library)
+            seen.add(start.gate.state.text)
+            start.step("Last") { start.reportProgress(0.1) }
+            seen.add(start.gate.state.text)
+        }
+        try await gate.ready()
+        #expect(seen.lines == ["migrating \(1.0 / 3) ", "migrating 1.0 ", "migrating 1.0 "])
+    }
+
+    @Test func `a step that throws leaves the bar where it was, and the next one goes on from there`()
+        async throws
+    {
+        let seen = Log()
+        let gate = MigrationGate { start in
+            try? start.step("Search index") {
+                start.reportProgress(0.5)
+                throw Refused()
+            }
+            seen.add(start.gate.state.text)
+            start.step("Thumbnails") { start.reportProgress(0.1) }
+            seen.add(start.gate.state.text)
+            await #expect(throws: Refused.self) {
+                try await start.step("Late") {
+                    await Task.yield()
+                    throw Refused()
+                }
+            }
+            seen.add(start.gate.state.text)
+        }
+        try await gate.ready()
+        #expect(
+            seen.lines == ["migrating 0.5 Search index", "migrating 0.75 ", "migrating 0.75 Late"]
+        )
     }
 
     @Test func `a long migration has the part of the bar that its weight gives it`() async throws {
@@ -116,7 +181,7 @@ import Testing
     }
 
     @Test func `what is told after the end of a try, or by another one, changes nothing`() async throws {
-        let told = Guarded([MigrationGate.Start]())
+        let told = Guarded([MigrationGate.Attempt]())
         let contexts = Guarded([MigrationContext]())
         let events = Guarded(0)
         let gate = MigrationGate { start in
@@ -128,11 +193,11 @@ import Testing
             try manager.whenMigrating(toVersion: "1.0") { context in contexts.withLock { $0 = [context] } }
         }
         await #expect(throws: Refused.self) { try await gate.ready() }
-        told.withLock { $0[0] }.finishStep()
+        told.withLock { $0[0] }.step("Late") {}
         guard case .failed = gate.state else { throw Refused() }
         gate.retry()
         try await gate.ready()
-        for start in told.withLock({ $0 }) { start.expect(steps: 1) }
+        for start in told.withLock({ $0 }) { start.step("Late") {} }
         let count = events.withLock { $0 }
         contexts.withLock { $0[0] }.reportProgress(1)
         #expect(events.withLock { $0 } == count && count > 0)

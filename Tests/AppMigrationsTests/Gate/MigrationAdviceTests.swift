@@ -53,7 +53,6 @@ struct MigrationAdviceTests {
     func `nobody is asked to make room for another reason`(cause: any Error) {
         #expect(MigrationAdvice(after: cause) == .sendDetails)
         #expect(MigrationAdvice(after: Self.error(.stateNotSaved, because: cause)) == .tryAgain)
-        #expect(MigrationAdvice(after: Self.error(.protectionFailed, because: cause)) == .keepData)
     }
 
     @Test(
@@ -74,18 +73,17 @@ struct MigrationAdviceTests {
             #expect(MigrationAdvice(after: error) == .makeWritable)
             #expect(MigrationAdvice(after: Self.error(.managerClosed, because: error)) == .makeWritable)
         }
-        #expect(MigrationAdvice(after: Self.error(.protectionFailed, because: cause)) == .keepData)
     }
 
     @Test(
         arguments: [
-            (.lockTimeout, .waitForOtherProcess), (.leaseLost, .waitForOtherProcess),
+            (.lockTimeout, .waitForOtherProcess),
             (.cancelled, .continueLater),
             (.usedByNewerApp, .updateApp), (.stateFromNewerFormat, .updateApp),
             (.tooOld, .installEarlierVersion),
             (.attemptLimitReached, .tryAgain), (.migrationFailed, .tryAgain), (.firstRunFailed, .tryAgain),
             (.managerClosed, .tryAgain), (.stateNotSaved, .tryAgain), (.checkpointNotSaved, .tryAgain),
-            (.stateUnreadable, .tryAgain), (.protectionFailed, .keepData), (.stateCorrupted, .sendDetails),
+            (.stateUnreadable, .tryAgain), (.stateCorrupted, .sendDetails),
             (.invalidVersion, .sendDetails), (.readOnly, .sendDetails),
         ] as [(MigrationError.Code, MigrationAdvice)]
     )

@@ -130,8 +130,9 @@ private final class CallLog: Sendable {
             }
         }
         await #expect(throws: MigrationError.self) { try await gate.ready() }
-        #expect(gate.contents.read { $0.steps["Library"]?.count } == 2)
-        #expect(gate.contents.read { $0.steps["Library"]?[try! AppVersion(parsing: "2.0")]?.weight } == 3)
+        #expect(gate.contents.read { $0.progress.migrations["Library"]?.count } == 2)
+        let version = try AppVersion(parsing: "2.0")
+        #expect(gate.contents.read { $0.progress.migrations["Library"]?[version]?.weight } == 3)
     }
 
     @Test func `a screen sees the note of a migration`() async throws {

@@ -6,71 +6,90 @@ import Testing
 struct OverallFractionTests {
     private static func adding(_ weights: Double...) -> OverallFraction {
         var fraction = OverallFraction()
-        fraction.addSteps(weights: weights)
+        for weight in weights { fraction.addStep(weight: weight) }
         return fraction
     }
 
-    @Test func `a step that copied nothing has the whole of its part for its closure`() {
+    @Test func `each step has an equal part of the bar`() {
         var fraction = Self.adding(1, 1)
         fraction.beginStep(weight: 1)
         fraction.reportProgress(0.5)
         #expect(fraction.value == 0.25)
-        fraction.finishStep()
+        fraction.finishStep(weight: 1)
         #expect(fraction.value == 0.5)
-    }
-
-    @Test func `copying is the first half of its step alone`() {
-        var fraction = Self.adding(1, 1)
-        fraction.reportFileProgress(1, weight: 1)
-        #expect(fraction.value == 0.25)
-        fraction.beginStep(weight: 1)
-        fraction.reportProgress(0.5)
-        #expect(fraction.value == 0.375)
-        fraction.finishStep()
-        fraction.beginStep(weight: 1)
-        fraction.reportProgress(0.5)
-        #expect(fraction.value == 0.75)
     }
 
     @Test func `steps have their weights`() {
         var fraction = Self.adding(1, 3)
         fraction.beginStep(weight: 1)
-        fraction.finishStep()
+        fraction.finishStep(weight: 1)
         #expect(fraction.value == 0.25)
         fraction.beginStep(weight: 3)
         fraction.reportProgress(0.5)
         #expect(fraction.value == 0.625)
     }
 
-    @Test func `each finished step is one less that is pending, and none is missing`() {
-        var fraction = Self.adding(1, 1, 1)
-        for pending in [2, 1, 0, 0] {
-            fraction.beginStep(weight: 1)
-            fraction.finishStep()
-            #expect(fraction.pending == pending)
+    @Test(arguments: 1...100)
+    func `each finished step is one less that is pending, and the last one fills the bar`(count: Int) {
+        var fraction = OverallFraction()
+        for step in 1...count { fraction.addStep(weight: Double(step)) }
+        for step in 1...count {
+            #expect(fraction.value < 1)
+            fraction.beginStep(weight: Double(step))
+            fraction.finishStep(weight: Double(step))
+            #expect(fraction.pending == count - step)
         }
+        #expect(fraction.value == 1)
+        fraction.finishStep(weight: 1)
+        #expect(fraction.pending == 0 && fraction.value == 1)
+    }
+
+    @Test func `a step that nobody added has no part, and a number out of range is the nearest in it`() {
+        var fraction = OverallFraction()
+        fraction.beginStep(weight: 1)
+        fraction.reportProgress(0.5)
+        #expect(fraction.value == 0)
+        fraction = Self.adding(1)
+        fraction.beginStep(weight: 1)
+        for number in [-1, Double.nan, -Double.infinity] {
+            fraction.reportProgress(number)
+            #expect(fraction.value == 0)
+        }
+        fraction.reportProgress(.infinity)
         #expect(fraction.value == 1)
     }
 
-    @Test func `files that are put back before the plan are no half of its first step`() {
-        var fraction = OverallFraction()
-        fraction.reportFileProgress(0.9, weight: 1)
-        fraction.addSteps(weights: [1])
-        // A late report of a closure that has ended.
-        fraction.reportProgress(0.9)
+    @Test func `a step that failed leaves the bar where it was, and the next one goes on from there`() {
+        var fraction = Self.adding(1, 1)
         fraction.beginStep(weight: 1)
-        fraction.reportProgress(0.1)
-        #expect(fraction.value == 0.1)
+        fraction.reportProgress(0.5)
+        fraction.leaveStep()
+        fraction.reportProgress(0.9)
+        #expect(fraction.value == 0.25)
+        fraction.beginStep(weight: 1)
+        fraction.reportProgress(0)
+        #expect(fraction.value == 0.25)
+    }
+
+    @Test func `steps that are added during a step share what is left after it`() {
+        var fraction = Self.adding(1, 1)
+        fraction.beginStep(weight: 1)
+        fraction.reportProgress(0.5)
+        fraction.addStep(weight: 1)
+        #expect(fraction.value == 0.25)
+        fraction.finishStep(weight: 1)
+        #expect(fraction.value == 0.5)
+        fraction.finishStep(weight: 1)
+        #expect(fraction.value == 0.75)
     }
 
     @Test func `a start that is begun once more goes on where it was`() {
-        var fraction = OverallFraction()
-        fraction.addSteps(weights: [1, 1])
+        var fraction = Self.adding(1, 1)
         fraction.beginStep(weight: 1)
-        fraction.finishStep()
-        fraction.beginAgain()
-        #expect(fraction.value == 0.5)
-        fraction.addSteps(weights: [1])
+        fraction.finishStep(weight: 1)
+        fraction.forgetSteps()
+        #expect(fraction.value == 0.5 && fraction.pending == 0)
+        fraction.addStep(weight: 1)
         fraction.beginStep(weight: 1)
         fraction.reportProgress(0.5)
         #expect(fraction.value == 0.75)

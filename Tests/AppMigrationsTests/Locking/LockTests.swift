@@ -158,49 +158,6 @@ import Testing
         #expect(try folder.names().contains("Library.migrations.lock"))
     }
 
-    @Test func `each save and restore is refused without the lock`() throws {
-        try folder.write("old", to: "data")
-        let manager = try folder.manager(upgradingTo: "1.1")
-        let file = StateFile(location: StateLocation(name: "Library", directory: folder.state.path))
-        let log = Log()
-        let reporter = Reporter(file.location, onEvent: { event in log.add("\(event.kind)") })
-        let locked = try #require(
-            try LockedState.takeIfFree(reporter, timeout: nil) { () throws(MigrationError) in false }
-        )
-        let state = try locked.existing()
-        // With the lock this restore would remove the file.
-        for part in ["absent", "entries-0"] {
-            try folder.makeFolder("state/Library.migrations.snapshot/0/" + part)
-        }
-        try folder.setMode(0o700, of: folder.state.snapshot)
-        let data = SnapshotList.Path(relative: "../data", identity: nil, mountDistance: 0, folders: [nil])
-        let list = SnapshotList(
-            manager: "Library",
-            stateFolder: try folder.resolved("state"),
-            snapshot: try FileStatus(ofEntry: folder.state.snapshot).identity,
-            paths: [data]
-        )
-        try Data(list.text).write(to: URL(filePath: folder.state.snapshot + "/list"))
-        try folder.remove("state/Library.migrations.lock")
-        _ = try folder.manager(upgradingTo: "1.1")
-        let before = try folder.read("state/Library.migrations.json")
-        #expect(throws: MigrationError.self) { try locked.save(state) }
-        #expect(locked.isLost)
-        let error = #expect(throws: MigrationError.self) { try locked.restore(version("1.1")) }
-        #expect(error?.code == .protectionFailed)
-        #expect(error?.path == folder.state.lockFile)
-        #expect(throws: MigrationError.self) { try locked.moveStateAside() }
-        try folder.write("aside", to: "state/Library.migrations.snapshot/0/replaced")
-        #expect(throws: MigrationError.self) { try locked.finishRestore(state) }
-        #expect(try folder.read("state/Library.migrations.snapshot/0/replaced") == "aside")
-        locked.discardSnapshot(of: nil)
-        #expect(log.lines == ["leftoverNotRemoved"])
-        #expect(try folder.read("data") == "old")
-        #expect(try folder.read("state/Library.migrations.json") == before)
-        #expect(try folder.state.names().contains("Library.migrations.snapshot"))
-        #expect(manager.lastRunVersion == version("1.0"))
-    }
-
     @Test func `the line of the lock's file names the holder, and is written into nobody else's file`() throws
     {
         try folder.writeState(lastRun: "1.1", launched: "1.4")

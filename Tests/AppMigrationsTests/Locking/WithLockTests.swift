@@ -12,7 +12,9 @@ import Testing
         try scratch.manager(firstRun: .everything, options: .init(lockTimeout: .inVain))
     }
 
-    private static func called() async { Issue.record("called") }
+    private static func recordCall() { Issue.record("The closure was called.") }
+
+    private static func called() async { recordCall() }
 
     /// Runs `body` on another thread, and waits for it.
     private static func onAnotherThread(_ body: @escaping @Sendable () throws -> Void) {
@@ -28,7 +30,7 @@ import Testing
         try scratch.manager().withLock {
             Self.onAnotherThread {
                 let error = #expect(throws: MigrationError.self) {
-                    try others[0].withLock { Issue.record("called") }
+                    try others[0].withLock { Self.recordCall() }
                 }
                 #expect(error?.code == .lockTimeout)
                 #expect(error?.description.contains(" The closure of withLock was not called. ") == true)
@@ -85,6 +87,44 @@ import Testing
         #expect(try manager.whenMigrating(toVersion: "1.4") {})
     }
 
+    @Test func `the closure's value is returned`() async throws {
+        let manager = try scratch.manager()
+        #expect(try manager.withLock { 7 } == 7)
+        let text = try await manager.withLock {
+            await Task.yield()
+            return "seven"
+        }
+        #expect(text == "seven")
+    }
+
+    @Test func `a plan runs nothing, so it has no value to return`() async throws {
+        let manager = try scratch.manager(firstRun: .everything)
+        var errors: [MigrationError?] = []
+        _ = try manager.plan { manager in
+            errors.append(
+                #expect(throws: MigrationError.self) {
+                    try manager.withLock {
+                        Self.recordCall()
+                        return 7
+                    }
+                }
+            )
+        }
+        _ = try await manager.plan { manager in
+            errors.append(
+                await #expect(throws: MigrationError.self) {
+                    try await manager.withLock {
+                        await Self.called()
+                        return 7
+                    }
+                }
+            )
+        }
+        #expect(errors.map { $0?.code } == [.nested, .nested])
+        // The plan closes nothing.
+        #expect(try manager.declare("1.4") == ["1.4"])
+    }
+
     @Test func `a declaration in the closure is refused`() async throws {
         for isAsynchronous in [false, true] {
             let manager = try scratch.manager(firstRun: .everything)
@@ -107,7 +147,7 @@ import Testing
         let manager = try scratch.manager(firstRun: .everything)
         let other = try scratch.manager(firstRun: .everything)
         try manager.whenMigrating(toVersion: "1.4") {
-            let error = #expect(throws: MigrationError.self) { try other.withLock { Issue.record("called") } }
+            let error = #expect(throws: MigrationError.self) { try other.withLock { Self.recordCall() } }
             #expect(error?.code == .nested)
         }
     }
@@ -115,18 +155,18 @@ import Testing
     @Test func `in a plan, and with a read-only or closed manager, the closure isn't called`() async throws {
         let manager = try scratch.manager(firstRun: .everything)
         let plan = try manager.plan { manager in
-            try manager.withLock { Issue.record("called") }
+            try manager.withLock { Self.recordCall() }
             try manager.whenMigrating(toVersion: "1.4") {}
         }
         #expect(plan.map(\.kind) == [.willRun])
         // A declaration that the plan refuses doesn't hide its reason.
         let refused = try manager.plan { manager in
             try manager.whenMigrating(toVersion: "1.5") {}
-            try manager.withLock { Issue.record("called") }
+            try manager.withLock { Self.recordCall() }
         }
         #expect(refused.map(\.kind) == [.refused])
         let reader = try scratch.manager(options: .init(isReadOnly: true))
-        #expect(throws: MigrationError.self) { try reader.withLock { Issue.record("called") } }
+        #expect(throws: MigrationError.self) { try reader.withLock { Self.recordCall() } }
         await #expect(throws: MigrationError.self) {
             try await reader.withLock { await Self.called() }
         }
@@ -134,7 +174,7 @@ import Testing
             try manager.whenMigrating(toVersion: "1.4") { throw Refusal() }
         }
         let error = try #require(throws: MigrationError.self) {
-            try manager.withLock { Issue.record("called") }
+            try manager.withLock { Self.recordCall() }
         }
         #expect(error.code == .managerClosed)
         #expect(error.description.hasPrefix("The closure of withLock was not called: manager \"Library\" ("))
@@ -144,7 +184,7 @@ import Testing
         let manager = try scratch.manager()
         let cancelled = Task.detached {
             withUnsafeCurrentTask { $0?.cancel() }
-            try manager.withLock { Issue.record("called") }
+            try manager.withLock { Self.recordCall() }
         }
         let error = await #expect(throws: MigrationError.self) { try await cancelled.value }
         #expect(error?.code == .cancelled)
@@ -156,7 +196,7 @@ import Testing
         let older = try scratch.manager("1.3", firstRun: .everything)
         try scratch.manager("1.4").whenMigrating(toVersion: "1.4", minimumAppVersion: "1.4") {}
         let error = try #require(throws: MigrationError.self) {
-            try older.withLock { Issue.record("called") }
+            try older.withLock { Self.recordCall() }
         }
         #expect(error.code == .usedByNewerApp)
         #expect(
@@ -172,7 +212,7 @@ import Testing
         let manager = try scratch.manager()
         try scratch.remove("Library.migrations.json")
         let error = try #require(throws: MigrationError.self) {
-            try manager.withLock { Issue.record("called") }
+            try manager.withLock { Self.recordCall() }
         }
         #expect(error.code == .stateUnreadable)
     }
@@ -185,25 +225,5 @@ import Testing
             let error = await #expect(throws: MigrationError.self) { try await waiting.value }
             #expect(error?.code == .cancelled)
         }
-    }
-
-    /// A process crashes after this manager was made.
-    @Test func `protected files are restored before the closure is called`() async throws {
-        try scratch.write("old", to: "data")
-        let manager = try library("1.1", in: scratch.file("state"))
-        await #expect(processExitsWith: .signal(SIGKILL)) { [folder = scratch.path as String] in
-            let scratch = TemporaryDirectory(path: folder)
-            try library("1.1", in: scratch.file("state")).whenMigrating(
-                toVersion: "1.1",
-                protecting: [scratch.file("data")]
-            ) {
-                try scratch.write("half", to: "data")
-                die()
-            }
-        }
-        #expect(try scratch.read("data") == "half")
-        var content = ""
-        try manager.withLock { content = try scratch.read("data") }
-        #expect(content == "old")
     }
 }

@@ -219,18 +219,6 @@ import Testing
         let rows = try folder.look("1.4").plan { try $0.declare("1.2") }
         #expect(rows.map(\.description) == ["1.2 willRun"])
     }
-
-    @Test func `files of a dead process are not put back`() async throws {
-        try folder.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: folder)
-        let before = try folder.state.names()
-        let look = try folder.state.look("1.2", .existingData(at: "1.0"))
-        #expect(try look.plan { try $0.declare("1.1") }.map(\.description) == ["1.1 willRun"])
-        #expect(try folder.read("data") == "old\nchanged\n")
-        #expect(try folder.state.names() == before)
-        _ = try folder.manager(upgradingTo: "1.1")
-        #expect(try folder.read("data") == "old\n")
-    }
 }
 
 extension TemporaryDirectory {

@@ -13,15 +13,15 @@ import Testing
             try folder.look("1.1").status.json
                 == #"{ "name" : "Library", "appVersion" : "1.1", "stateFile" : "\#(folder.stateFile)", "#
                 + #""lastRunVersion" : "1.1-1", "baseline" : "1.0", "launchedVersion" : "1.4", "#
-                + #""minimumAppVersion" : "1.2", "requiredAppVersion" : "1.2", "interruption" : { "version" : "1.2", "#
-                + #""attempts" : 3, "deaths" : 1, "appVersion" : "1.4", "checkpoint" : "/Users/me/row 7", "#
+                + #""minimumAppVersion" : "1.2", "latestAttempt" : { "version" : "1.2", "#
+                + #""attemptCount" : 3, "crashCount" : 1, "appVersion" : "1.4", "checkpoint" : "/Users/me/row 7", "#
                 + #""checkpointAppVersion" : "1.3", "progress" : 0.45, "startedAt" : "2026-11-21T03:54:28Z", "#
-                + #""failure" : "The disk is full.", "isUnderWay" : false, "awaitsRestore" : false }, "attempted" : [ { "#
-                + #""version" : "1.3", "attempts" : 2, "deaths" : 2, "appVersion" : "1.4", "isUnderWay" : false, "#
-                + #""awaitsRestore" : false } ], "history" : [ { "version" : "1.1", "previousVersion" : "1.0", "#
-                + #""appVersion" : "1.3", "finishedAt" : "2026-11-20T03:54:28Z", "duration" : 0.0123, "attempts" : 1 }, "#
+                + #""failure" : "The disk is full.", "isUnderWay" : false }, "otherAttempts" : [ { "#
+                + #""version" : "1.3", "attemptCount" : 2, "crashCount" : 2, "appVersion" : "1.4", "isUnderWay" : false } ], "#
+                + #""history" : [ { "version" : "1.1", "previousVersion" : "1.0", "#
+                + #""appVersion" : "1.3", "finishedAt" : "2026-11-20T03:54:28Z", "duration" : 0.0123, "attemptCount" : 1 }, "#
                 + #"{ "version" : "1.1-1", "previousVersion" : "1.1", "appVersion" : "1.3", "#
-                + #""finishedAt" : "2026-11-20T03:54:29Z", "duration" : 2.0, "attempts" : 4 } ] }"#
+                + #""finishedAt" : "2026-11-20T03:54:29Z", "duration" : 2.0, "attemptCount" : 4 } ] }"#
         )
     }
 
@@ -29,7 +29,7 @@ import Testing
         #expect(
             try folder.look("1.4").status.json
                 == #"{ "name" : "Library", "appVersion" : "1.4", "stateFile" : "\#(folder.stateFile)", "#
-                + #""attempted" : [], "history" : [] }"#
+                + #""otherAttempts" : [], "history" : [] }"#
         )
     }
 
@@ -40,10 +40,10 @@ import Testing
             var progress: Double?
             var isUnderWay: Bool?
         }
-        struct Row: Decodable { var attempts: Int }
+        struct Row: Decodable { var attemptCount: Int }
         var name: String
-        var interruption: Attempt?
-        var attempted: [Attempt]
+        var latestAttempt: Attempt?
+        var otherAttempts: [Attempt]
         var history: [Row]
     }
 
@@ -56,10 +56,10 @@ import Testing
             let status = MigrationStatus(state, of: location, appVersion: version("1"), isUnderWay: nil)
             let read = try JSONDecoder().decode(Read.self, from: Data(status.json.utf8))
             #expect(read.name == name)
-            #expect(read.interruption?.failure == status.interruption?.failure)
-            #expect(read.interruption?.checkpoint == status.interruption?.checkpoint)
-            #expect(read.interruption?.isUnderWay == nil)
-            #expect(read.attempted.map(\.progress) == status.attempted.map(\.progress))
+            #expect(read.latestAttempt?.failure == status.latestAttempt?.failure)
+            #expect(read.latestAttempt?.checkpoint == status.latestAttempt?.checkpoint)
+            #expect(read.latestAttempt?.isUnderWay == nil)
+            #expect(read.otherAttempts.map(\.progress) == status.otherAttempts.map(\.progress))
             #expect(read.history.count == status.history.count)
         }
     }
@@ -72,7 +72,7 @@ import Testing
     /// 7 where an attempt is under way, 8 where its process died.
     private static func look(_ path: String, isReadOnly: Bool) throws -> Int32 {
         let options = MigrationManager.Options(isReadOnly: isReadOnly)
-        return try library("1.1", in: path, options: options).status.interruption?.isUnderWay == true ? 7 : 8
+        return try library("1.1", in: path, options: options).status.latestAttempt?.isUnderWay == true ? 7 : 8
     }
 
     @Test(arguments: [false, true])

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AppMigrations
 
-/// Attempts and deaths of each pending version, whatever is begun in between.
+/// Attempts at and crashes in each pending version, whatever is begun in between.
 @Suite(.temporaryDirectory) struct AttemptCountTests {
     let folder = TemporaryDirectory.current
 
@@ -25,7 +25,7 @@ import Testing
         return attempt
     }
 
-    @Test func `a death is remembered while an earlier migration fails`() async throws {
+    @Test func `a crash is remembered while an earlier migration fails`() async throws {
         try folder.writeState(lastRun: "1.3", launched: "1.5")
         await die(in: folder, ["1.4"], "1.5", app: "1.5")
         let failing = try folder.manager("1.5.1")
@@ -34,11 +34,11 @@ import Testing
         let manager = try folder.manager("1.5.1")
         #expect(try attempt(manager, "1.4-1") == 2)
         #expect(try attempt(manager, "1.5") == 2)
-        #expect(try manager.status.history.map(\.attempts) == [1, 2, 2])
-        #expect(try !folder.stateText().contains("attempted"))
+        #expect(try manager.status.history.map(\.attemptCount) == [1, 2, 2])
+        #expect(try !folder.stateText().contains("otherAttempts"))
     }
 
-    @Test func `deaths up to the limit count while an earlier migration fails`() async throws {
+    @Test func `crashes up to the limit count while an earlier migration fails`() async throws {
         try folder.writeState(lastRun: "1.4", launched: "1.5")
         for _ in 1...2 { await die(in: folder, [], "1.5", app: "1.5") }
         _ = try folder.manager("1.5").failure(of: "1.4-1")
@@ -50,52 +50,53 @@ import Testing
     }
 
     @Test func `each pending version has counts of its own`() {
-        func attempt(_ text: String, _ attempts: Int, failure: String? = nil) -> Interruption {
-            let known = AttemptedMigration(text, attempts, deaths: attempts - 1, by: "1.4")
-            return Interruption(known, at: 0, failure: failure)
+        func attempt(_ text: String, _ count: Int, failure: String? = nil) -> LatestAttempt {
+            let known = AttemptedMigration(text, count, crashCount: count - 1, by: "1.4")
+            return LatestAttempt(known, at: 0, failure: failure)
         }
         var versions = StateVersions()
-            .addingAttempt(attempt("1.3", 3))
-            .addingAttempt(attempt("1.2", 1))
-            .addingAttempt(attempt("1.1", 5, failure: "full"))
-            .addingAttempt(attempt("1.2", 2))
-        #expect(versions.attempted.map(\.version) == [version("1.3"), version("1.1")])
-        #expect(versions.attempts(at: version("1.1"))?.deaths == 4)
-        #expect(versions.attempts(at: version("1.2"))?.deaths == 2)
-        #expect(versions.attempts(at: version("1.3"))?.attempts == 3)
+        versions.begin(attempt("1.3", 3))
+        versions.begin(attempt("1.2", 1))
+        versions.begin(attempt("1.1", 5, failure: "full"))
+        versions.begin(attempt("1.2", 2))
+        #expect(versions.otherAttempts.map(\.version) == [version("1.3"), version("1.1")])
+        #expect(versions.attempts(at: version("1.1"))?.crashCount == 4)
+        #expect(versions.attempts(at: version("1.2"))?.crashCount == 2)
+        #expect(versions.attempts(at: version("1.3"))?.attemptCount == 3)
         #expect(versions.attempts(at: version("1.4")) == nil)
-        versions = versions.raisingLastRun(to: version("1.1"))
-        #expect(versions.interruption != nil)
-        versions = versions.raisingLastRun(to: version("1.2"))
-        #expect(versions.interruption == nil)
-        #expect(versions.attempted.map(\.version) == [version("1.3")])
-        versions = versions.raisingLastRun(to: version("1.3"))
-        #expect(versions.attempted.isEmpty)
+        versions.record(version("1.1"))
+        #expect(versions.latestAttempt != nil)
+        versions.record(version("1.2"))
+        #expect(versions.latestAttempt == nil)
+        #expect(versions.otherAttempts.map(\.version) == [version("1.3")])
+        versions.record(version("1.3"))
+        #expect(versions.otherAttempts.isEmpty)
     }
 
     @Test func `a reset forgets the counts of every version`() throws {
         try folder.writeState(lastRun: "1.1", launched: "1.4")
         _ = try folder.manager().failure(of: "1.3")
         _ = try folder.manager().failure(of: "1.2")
-        #expect(try folder.stateText().contains("attempted"))
+        #expect(try folder.stateText().contains("otherAttempts"))
         try folder.manager().reset(to: "1.1")
-        #expect(try !folder.stateText().contains("attempted"))
+        #expect(try !folder.stateText().contains("otherAttempts"))
         #expect(try attempt(folder.manager(), "1.3") == 1)
     }
 
     @Test(arguments: [
         (
-            #"[ { "version" : "1.3", "attempts" : 1, "deaths" : 0 } ]"#,
+            #"[ { "version" : "1.3", "attemptCount" : 1, "crashCount" : 0 } ]"#,
             #"an object with the member "appVersion""#
         ),
-        (#"{ }"#, "an array"), (#"[ { "version" : "x", "attempts" : 1 } ]"#, "a version"),
+        (#"{ }"#, "an array"), (#"[ { "version" : "x", "attemptCount" : 1 } ]"#, "a version"),
         (
-            #"[ { "version" : "1.3", "attempts" : 1, "deaths" : -1 } ]"#,
+            #"[ { "version" : "1.3", "attemptCount" : 1, "crashCount" : -1 } ]"#,
             "a whole number from 0 to 999999999"
         ),
     ])
-    func `counts that can't be read are damage, and not none`(attempted: String, expected: String) throws {
-        try folder.writeState(lastRun: "1.1", more: "\"attempted\": \(attempted),")
+    func `counts that can't be read are damage, and not none`(otherAttempts: String, expected: String) throws
+    {
+        try folder.writeState(lastRun: "1.1", more: "\"otherAttempts\": \(otherAttempts),")
         let error = try #require(throws: MigrationError.self) { try folder.manager() }
         #expect(error.code == .stateCorrupted)
         #expect(error.description.contains("expected \(expected) at byte"))

@@ -7,19 +7,19 @@ import Testing
 @Suite(.temporaryDirectory) struct CheckpointDeathTests {
     let folder = TemporaryDirectory.current
 
-    /// The state of an app 1.4 that died in migration 1.2, `deaths` times before.
-    private static func write(_ folder: TemporaryDirectory, deaths: Int, checkpoint: String?) throws {
+    /// The state of an app 1.4 that died in migration 1.2, and `crashCount` times before.
+    private static func write(_ folder: TemporaryDirectory, crashCount: Int, checkpoint: String?) throws {
         let saved = checkpoint.map { ", \"checkpoint\": \"\($0)\", \"checkpointAppVersion\": \"1.4\"" } ?? ""
         try folder.writeState(
             lastRun: "1.1",
             launched: "1.4",
-            more: died(in: "1.2", before: deaths, more: saved)
+            more: died(in: "1.2", before: crashCount, more: saved)
         )
     }
 
-    private static func deaths(_ folder: TemporaryDirectory) throws -> Int? {
+    private static func crashCount(_ folder: TemporaryDirectory) throws -> Int? {
         let location = StateLocation(name: "Library", directory: folder.path)
-        return try StateFile(location: location).readState()?.versions.interruption?.attempt.deaths
+        return try StateFile(location: location).readState()?.versions.latestAttempt?.migration.crashCount
     }
 
     @Test(
@@ -28,25 +28,25 @@ import Testing
             ("a", [], 2),
         ] as [(String?, [String], Int)]
     )
-    func `deaths are counted since the last checkpoint that changed`(
+    func `crashes are counted since the last checkpoint that changed`(
         found: String?,
         saved: [String],
-        deaths: Int
+        crashCount: Int
     ) throws {
-        try Self.write(folder, deaths: 1, checkpoint: found)
+        try Self.write(folder, crashCount: 1, checkpoint: found)
         try folder.manager("1.4").whenMigrating(toVersion: "1.2") { context throws in
             #expect(context.attempt == 3)
             for text in saved { try context.saveCheckpoint(text) }
-            #expect(try Self.deaths(folder) == deaths)
+            #expect(try Self.crashCount(folder) == crashCount)
         }
     }
 
     @Test func `a migration that came further each time is not refused, one that did not is`() throws {
         let options = MigrationManager.Options(attemptLimit: 2)
-        try Self.write(folder, deaths: 1, checkpoint: "a")
+        try Self.write(folder, crashCount: 1, checkpoint: "a")
         let error = try folder.manager("1.4", options: options).refusal(of: "1.2")
         #expect(error.code == .attemptLimitReached)
-        try Self.write(folder, deaths: 0, checkpoint: "a")
+        try Self.write(folder, crashCount: 0, checkpoint: "a")
         try folder.manager("1.4", options: options).whenMigrating(toVersion: "1.2") { _ in }
         #expect(try folder.manager("1.4").lastRunVersion == version("1.2"))
     }

@@ -10,7 +10,7 @@ import Testing
     }
 
     private static func checkpoint(_ folder: TemporaryDirectory) throws -> Checkpoint? {
-        try state(folder)?.versions.interruption?.attempt.checkpoint
+        try state(folder)?.versions.latestAttempt?.migration.checkpoint
     }
 
     let folder = TemporaryDirectory.current
@@ -55,7 +55,7 @@ import Testing
             #expect(context.checkpoint == "8")
             #expect(try Self.checkpoint(folder)?.appVersion == version("1.5"))
         }
-        #expect(try #require(try Self.state(folder)).versions.interruption == nil)
+        #expect(try #require(try Self.state(folder)).versions.latestAttempt == nil)
         #expect(try !folder.stateText().contains("checkpoint"))
     }
 
@@ -139,28 +139,6 @@ import Testing
                 """
         )
         #expect(try Self.checkpoint(folder)?.text == most)
-    }
-
-    @Test func `a migration with protected files has no checkpoints`() throws {
-        try withTemporaryDirectory { scratch throws in
-            try scratch.write("old\n", to: "data")
-            let error = try #require(throws: MigrationError.self) {
-                try scratch.manager(upgradingTo: "1.4").whenMigrating(
-                    toVersion: "1.2",
-                    protecting: [scratch.file("data")]
-                ) { try $0.saveCheckpoint(1) }
-            }
-            let underlying = try #require(error.underlyingError as? MigrationError)
-            #expect(underlying.code == .checkpointNotSaved)
-            #expect(
-                underlying.description == """
-                    A checkpoint of migration 1.2 of manager "Library" (\(scratch.state.stateFile)) was not saved: the \
-                    migration uses protecting:, and a restore would undo work that the checkpoint \
-                    reports as done. The previous checkpoint is unchanged. Use either protecting: or \
-                    checkpoints, not both.
-                    """
-            )
-        }
     }
 
     @Test func `a context that outlived its closure saves nothing`() throws {

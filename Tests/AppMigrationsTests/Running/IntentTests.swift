@@ -15,28 +15,20 @@ import Testing
         #expect(status.minimumAppVersion == version("1.2"))
         #expect(status.lastRunVersion == version("1.0"))
         #expect(status.history == [])
-        #expect(status.interruption?.version == version("1.2"))
-        #expect(status.interruption?.attempts == 1)
+        #expect(status.latestAttempt?.version == version("1.2"))
+        #expect(status.latestAttempt?.attemptCount == 1)
     }
 
-    @Test(arguments: [[], ["data"]])
-    func `an older app is told before the data changes that it may not use them`(protected: [String]) throws {
-        try scratch.write("old\n", to: "data")
+    @Test func `an older app is told before the data changes that it may not use them`() throws {
         let manager = try scratch.manager(upgradingTo: "1.2")
-        let paths = protected.map(scratch.file)
-        try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2", protecting: paths) {
+        try manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {
             try Self.expectIntent(scratch)
         }
     }
 
-    @Test(arguments: [[], ["data"]])
-    func `an older app is told before an asynchronous closure changes the data`(protected: [String])
-        async throws
-    {
-        try scratch.write("old\n", to: "data")
+    @Test func `an older app is told before an asynchronous closure changes the data`() async throws {
         let manager = try scratch.manager(upgradingTo: "1.2")
-        let paths = protected.map(scratch.file)
-        try await manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2", protecting: paths) {
+        try await manager.whenMigrating(toVersion: "1.2", minimumAppVersion: "1.2") {
             await Task.yield()
             try Self.expectIntent(scratch)
         }

@@ -29,11 +29,6 @@ import Testing
     private static let grammar =
         "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
     private static let forgetState = "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
-    private static let copies = """
-        Copies of protected files may be in S. A first run moves them to another folder and keeps them. If you repair the \
-        file by hand, keep its "interruption" member: without it, the next start deletes the copies.
-        """
-
     private static func state(_ members: String) -> String {
         #"{ "format": 1, "name": "Library", "lastRunVersion": "1.2", \#(members) "history": [] }"#
     }
@@ -128,8 +123,7 @@ import Testing
             .stateCorrupted,
             "The state of M is damaged, or is not a state of this manager: expected an object with the member \"format\" at "
                 + "byte 0. The state was left unchanged. Migration 1.3 was not run. Repair the file, or restore it from a "
-                + "backup. If you can't, call \(forgetState), which moves the file aside. The next manager then begins with a first run. "
-                + copies,
+                + "backup. If you can't, call \(forgetState), which moves the file aside. The next manager then begins with a first run.",
             replacing("{}")
         ),
         Row(
@@ -137,7 +131,7 @@ import Testing
             "The state of M is not a regular file, or is larger than 1 MiB. The state was left unchanged. Migration 1.3 was not "
                 + "run. Put the state file itself at this path. A symbolic link isn't followed, because the next save would "
                 + "replace it. If the state is lost, call \(forgetState), which moves aside whatever "
-                + "is at this path. The next manager then begins with a first run. \(copies)"
+                + "is at this path. The next manager then begins with a first run."
         ) { manager, folder in
             try folder.remove("Library.migrations.json")
             try FileManager.default.createDirectory(
@@ -297,14 +291,6 @@ import Testing
             _ = try MigrationManager.forgetState(named: ".b", stateDirectory: folder.path)
         },
         Row(
-            .invalidName,
-            "The manager's name \"a/b\" can't be used. A name may contain A-Z, a-z, 0-9, dots, hyphens and underscores. It "
-                + "must not be empty, begin with a dot or be longer than 200 characters. No restore was abandoned. Pass "
-                + "another name."
-        ) { _, folder in
-            _ = try MigrationManager.abandonRestore(named: "a/b", stateDirectory: folder.path)
-        },
-        Row(
             .stateFromNewerFormat,
             "The state of M has format 2, but this release of the library reads only formats up to 1. Use a newer release of "
                 + "the app."
@@ -328,7 +314,6 @@ import Testing
         #expect(error.code == row.code)
         let text = error.description
             .replacing("manager \"Library\" (\(folder.stateFile))", with: "M")
-            .replacing(folder.snapshot, with: "S")
             .replacing(folder.lockFile, with: "L")
             .replacing("process \(getpid())", with: "process P")
             .replacing(/(\/\S+: )?[A-Z][a-z ]+ \(\w+, errno \d+\)/, with: "E")

@@ -33,7 +33,7 @@ import Testing
         throws
     {
         try folder.manager("1.4", after: "1.2").declarations.withLock { declarations in
-            let waiting = try #require(try declarations.declare("1.3", minimumAppVersion: nil))
+            let waiting = try #require(try declarations.declare(Declaration("1.3")))
             let versions = StateVersions(lastRun: version("1.0"))
             declarations.reopen(at: versions)
             let error = #expect(throws: MigrationError.self) {

@@ -56,7 +56,7 @@ import Testing
 
     @Test func `a version that was begun earlier and isn't declared any more is too old`() throws {
         let attempted =
-            #""attempted": [ { "version": "1.1", "attempts": 1, "deaths": 0, "appVersion": "2.5" } ],"#
+            #""otherAttempts": [ { "version": "1.1", "attemptCount": 1, "crashCount": 0, "appVersion": "2.5" } ],"#
         try folder.writeState(lastRun: "0", launched: "3.0", more: attempted)
         let error = try #require(throws: MigrationError.self) {
             try folder.manager("3.0", options: Self.options)

@@ -137,10 +137,10 @@ import Testing
                 try MigrationManager(named: "Library", currentVersion: "1")
             },
             try #require(throws: MigrationError.self) {
-                try MigrationManager.abandonRestore(named: "Library")
+                try MigrationManager.forgetState(named: "Library")
             },
         ]
-        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was abandoned."]) {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "The state was not moved."]) {
             #expect(error.code == .unusableDirectory)
             #expect(error.path == nil)
             #expect(

@@ -31,32 +31,9 @@ import Testing
         return try #require(throws: MigrationError.self) { try folder.manager("3.0", options: options) }
     }
 
-    /// The error forbids nothing: a restore by a later start of an older release would undo what the app writes meanwhile.
-    @Test func `files of a dead process are put back before data is refused`() async throws {
-        try folder.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: folder)
-        let error = try #require(throws: MigrationError.self) {
-            try folder.manager(upgradingTo: "3.0", options: Self.options())
-        }
-        #expect(error.code == .tooOld)
-        let text = "from version 2.0 on. Nothing was run. First start an older release"
-        #expect(error.description.contains(text))
-        #expect(try folder.read("data") == "old\n")
-        #expect(try folder.manager(upgradingTo: "1.1").declare("1.1") == ["1.1"])
-    }
-
     @Test func `a state that another process makes during the first run is refused`() throws {
         #expect(try Self.meeting(folder).code == .tooOld)
         #expect(try folder.stateText().contains("\"launchedVersion\": \"2.5\""))
-    }
-
-    @Test func `a state that another process saves while it puts files back is refused`() throws {
-        try folder.writeState(
-            lastRun: "0",
-            launched: "2.5",
-            more: died(in: "2.1", isProtecting: true, app: "2.5")
-        )
-        #expect(try Self.meeting(folder).code == .tooOld)
     }
 
     @Test(arguments: [false, true])

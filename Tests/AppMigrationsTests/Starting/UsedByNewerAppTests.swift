@@ -38,14 +38,14 @@ import Testing
         let manager = try folder.manager("1.4")
         #expect(manager.launch == .downgrade(from: version("1.5")))
         #expect(try manager.declare("1.2", "1.3", "1.4") == ["1.2", "1.3", "1.4"])
-        #expect(try manager.status.history.map(\.attempts) == [1, 2, 1])
+        #expect(try manager.status.history.map(\.attemptCount) == [1, 2, 1])
     }
 
     /// What a newer app may have begun above this one.
     static let begun = [
         #""minimumAppVersion" : "1.5","#, died(in: "1.5", app: "1.5"),
         died(in: "1.3", app: "1.5")
-            + #""attempted" : [ { "version" : "1.5", "attempts" : 1, "deaths" : 0, "appVersion" : "1.5" } ],"#,
+            + #""otherAttempts" : [ { "version" : "1.5", "attemptCount" : 1, "crashCount" : 0, "appVersion" : "1.5" } ],"#,
     ]
 
     @Test(arguments: begun)
@@ -122,8 +122,7 @@ import Testing
     }
 
     @Test func `a start that finds a newer app under the lock only is a downgrade`() throws {
-        // Files to be put back make the start wait for the lock, under which a newer app saves its state.
-        try folder.writeState(lastRun: "1.3", more: died(in: "1.4", isProtecting: true))
+        // A first run waits for the lock, and meanwhile a newer app saves its state.
         let lock = try #require(
             try FileLock.takeIfFree(at: StateLocation(name: "Library", directory: folder.path))
         )

@@ -91,17 +91,6 @@ struct OwnedStateTests {
         }
     }
 
-    /// Its owner could lead root to other files of the same names.
-    @Test func `root removes no copies of another user`() throws {
-        try scratch.write("theirs", to: "state/Library.migrations.snapshot/0/item")
-        try #require(chown(scratch.state.snapshot, Self.user, Self.user) == 0)
-        let told = Log()
-        let options = MigrationManager.Options { told.add("\($0.kind)") }
-        try scratch.manager(upgradingTo: "1.1", options: options).whenMigrating(toVersion: "1.1") {}
-        #expect(told.lines == ["leftoverNotRemoved", "leftoverNotRemoved", "started", "finished"])
-        #expect(try scratch.read("state/Library.migrations.snapshot/0/item") == "theirs")
-    }
-
     @Test func `in a folder that others may write to root gives nothing away`() throws {
         try withTemporaryDirectory { scratch throws in
             try #require(chown(scratch.path, Self.user, Self.user) == 0 && chmod(scratch.path, 0o777) == 0)

@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-/// Files of other kinds in place of the state, the lock or the snapshot.
+/// Files of other kinds in place of the state or its lock.
 @Suite(.temporaryDirectory) struct SpecialFileTests {
     let scratch = TemporaryDirectory.current
 
@@ -53,42 +53,6 @@ import Testing
         #expect(error?.description.contains(scratch.file(name)) == true)
         try Self.expectUntouched(thing, at: name, in: scratch)
         #expect(try scratch.state.names() == ["Library.migrations." + part])
-    }
-
-    @Test(arguments: things.filter { $0 != .folder })
-    func `in place of the snapshot it is refused before anything runs`(thing: Thing) throws {
-        let name = "state/Library.migrations.snapshot"
-        try scratch.write("data", to: "data")
-        let manager = try scratch.manager(upgradingTo: "1.1")
-        try Self.put(thing, at: name, in: scratch)
-        let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "1.1", protecting: [scratch.file("data")]) {
-                Issue.record("The closure ran.")
-            }
-        }
-        #expect(error?.code == .protectionFailed)
-        #expect(error?.path == scratch.state.snapshot)
-        try Self.expectUntouched(thing, at: name, in: scratch)
-    }
-
-    @Test(arguments: things)
-    func `in place of the snapshot that an intent lists it isn't put back`(thing: Thing) throws {
-        try scratch.write("data", to: "data")
-        let name = "state/Library.migrations.snapshot"
-        try Self.put(thing, at: name, in: scratch)
-        let intent = """
-            { "version" : "1.1", "attempts" : 1, "deaths" : 0, "isProtecting" : true, "appVersion" : "1.1", \
-            "startedAt" : "2026-11-21T03:54:28Z", "failure" : null }
-            """
-        let text = Self.document(["\"interruption\" : \(intent)"])
-        try scratch.write(text, to: "state/Library.migrations.json")
-        let error = #expect(throws: MigrationError.self) { try scratch.manager(upgradingTo: "1.1") }
-        #expect(error?.code == .protectionFailed)
-        let reason = thing == .folder ? "/list is missing" : ": Operation not permitted (open, errno 1)"
-        #expect(error?.description.contains(reason) == true)
-        #expect(try scratch.read("data") == "data")
-        #expect(try scratch.read("state/Library.migrations.json") == text)
-        try Self.expectUntouched(thing, at: name, in: scratch)
     }
 
     @Test(arguments: [Thing.linkToFile, .linkToNothing, .fifo])

@@ -27,7 +27,7 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
             "{\(start),\"baseline\":\"1\",\"baseline\":\"1\"}",
             "expected a key that doesn't occur earlier in the object at byte 65"
         ),
-        ("{\(start),\"interruption\":{}}", "expected an object with the member \"version\" at byte 65"),
+        ("{\(start),\"latestAttempt\":{}}", "expected an object with the member \"version\" at byte 66"),
         ("{\(start),\"history\":{}}", "expected an array at byte 60"),
         (#"{"x":1,}"#, "expected a key at byte 7"), (#"{"x" 1}"#, "expected a colon at byte 5"),
         (#"{"x":1 "y":2}"#, "expected a comma or a closing bracket at byte 7"),
@@ -52,9 +52,7 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
                 == "The state of manager \"Library\" (\(folder.stateFile)) is damaged, or is not a state of this manager: "
                 + "\(reason). The state was left unchanged. Nothing was run. Repair the file, or restore it from a "
                 + "backup. If you can't, call MigrationManager.forgetState(named:stateDirectory:lockTimeout:), which "
-                + "moves the file aside. The next manager then begins with a first run. Copies of protected files may be in "
-                + "\(folder.snapshot). A first run moves them to another folder and keeps them. If you repair the file by "
-                + "hand, keep its \"interruption\" member: without it, the next start deletes the copies."
+                + "moves the file aside. The next manager then begins with a first run."
         )
         #expect(try folder.stateText() == text)
         #expect(try folder.names() == ["Library.migrations.json"])
@@ -79,6 +77,109 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         #expect(try #require(throws: MigrationError.self) { try folder.manager() }.code == .stateCorrupted)
         try folder.write(start + padding + "\"}")
         #expect(try folder.manager().lastRunVersion == version("1"))
+    }
+}
+
+/// Rows of the history that can't be read.
+///
+/// A start keeps their bytes and doesn't read them.
+@Suite(.temporaryDirectory) struct DamagedHistoryTests {
+    let folder = TemporaryDirectory.current
+
+    private static let row = """
+        { "version" : "1.1", "previousVersion" : "1.0", "appVersion" : "1.1", "finishedAt" : "2026-11-20T23:59:59Z", \
+        "duration" : 0.0123, "attemptCount" : 1 }
+        """
+
+    static let damages = [
+        row.replacing("1.1", with: "1."), row.replacing("-11-", with: "-13-"),
+        row.replacing("0.0123", with: "true"),
+        row.replacing("\"duration\" : 0.0123, ", with: ""),
+        row.replacing("\"appVersion\"", with: "appVersion"), "{", "x",
+        row + " " + row, row + ",",
+    ]
+
+    /// Writes a state of an app 1.4 in the form that the library writes.
+    private func write(rows: String) throws {
+        try folder.write(
+            """
+            {
+              "format" : 1,
+              "name" : "Library",
+              "lastRunVersion" : "1.1",
+              "baseline" : "1.0",
+              "launchedVersion" : "1.4",
+              "history" : [
+                \(rows)
+              ]
+            }
+
+            """
+        )
+    }
+
+    @Test(arguments: damages)
+    func `a start runs what is pending, and every byte of the rows stays`(rows: String) throws {
+        try write(rows: rows)
+        #expect(try folder.manager("1.4").declare("1.1", "1.2") == ["1.2"])
+        let text = try folder.stateText()
+        #expect(text.contains("\"history\" : [\n    \(rows),\n    { \"version\" : \"1.2\""))
+        #expect(try folder.manager("1.5").declare("1.1", "1.2", "1.5") == ["1.5"])
+        #expect(try folder.stateText().contains("[\n    \(rows),\n    {"))
+        // A checkpoint and a failure are saves too.
+        #expect(throws: MigrationError.self) {
+            try folder.manager("1.6").whenMigrating(toVersion: "1.6") { context in
+                try context.saveCheckpoint("half")
+                throw Failure()
+            }
+        }
+        #expect(try folder.stateText().contains("[\n    \(rows),\n    {"))
+    }
+
+    @Test(arguments: damages)
+    func `who reads the rows finds the damage, and every byte of the state stays`(rows: String) throws {
+        try write(rows: rows)
+        let before = try folder.everything()
+        let look = try folder.look("1.4")
+        let manager = try folder.manager("1.4")
+        let errors = [
+            #expect(throws: MigrationError.self) { try look.status },
+            #expect(throws: MigrationError.self) { try manager.status },
+            #expect(throws: MigrationError.self) { try manager.plan { try $0.declare("1.2") } },
+            #expect(throws: MigrationError.self) { try manager.reset(to: "1.0") },
+            #expect(throws: MigrationError.self) { try manager.declare("1.0.5", addedIn: "1.4") },
+        ]
+        for error in errors {
+            #expect(error?.code == .stateCorrupted)
+            #expect(error?.path == folder.stateFile)
+        }
+        #expect(try folder.everything().first == before.first)
+        // The way out is the same as for other damage.
+        #expect(try folder.forget() != nil)
+    }
+
+    @Test func `damage is found before the closure runs where a row has to go`() throws {
+        let rows = Array(repeating: Self.row, count: MigrationState.historyLimit - 1) + [Self.damages[0]]
+        try write(rows: rows.joined(separator: ",\n    "))
+        let before = try folder.stateText()
+        let error = try folder.manager("1.4").refusal(of: "1.2")
+        #expect(error.code == .stateCorrupted)
+        #expect(try folder.stateText() == before)
+    }
+
+    /// As an editor, another program or a person may have written it.
+    @Test(arguments: [
+        "[ROW]", "[ ROW ]", "[\nROW]", "[\n    ROW\n]", "[\n    ROW\n  ],\n  \"later\" : [ 1 ]",
+    ])
+    func `a history that a person wrote in another form is read whole`(history: String) throws {
+        let history = history.replacing("ROW", with: Self.row)
+        try write(rows: "")
+        let text = try folder.stateText()
+        let start = try #require(text.range(of: "[\n"))
+        try folder.write(text[..<start.lowerBound] + history + "\n}\n")
+        #expect(try folder.manager("1.4").declare("1.2") == ["1.2"])
+        #expect(try folder.manager("1.4").status.history.map(\.version) == [version("1.1"), version("1.2")])
+        #expect(try folder.stateText().contains("\"later\" : [ 1 ]") == history.contains("later"))
     }
 }
 

@@ -23,16 +23,28 @@ import Testing
         #expect(state.versions.lastRun == version("1.4"))
         #expect(state.versions.baseline == version("1.1"))
         #expect(state.versions.launched == version("1.5"))
-        let interruption = Interruption(
-            AttemptedMigration("1.5", 2, deaths: 1, by: "1.5"),
-            at: 1_795_233_268,
-            failure: "The disk \"Daten\" is full: 100 %, nö 😅"
+        let attempt = AttemptedMigration(
+            version("1.5"),
+            attemptCount: 2,
+            crashCount: 1,
+            by: version("1.5"),
+            checkpoint: Checkpoint(text: "row 12", appVersion: version("1.5"), progress: 0.25)
         )
-        #expect(state.versions == state.versions.with(interruption: interruption, attempted: []))
-        #expect(state.history.map(\.version.description) == ["1.2.5", "1.4"])
-        #expect(state.history.map(\.duration) == [.microseconds(12_300), .seconds(12)])
-        #expect(state.history.map(\.finishedAt) == [1_795_219_199, 1_795_219_200])
-        #expect(state.history.map(\.attempts) == [1, 3])
+        #expect(
+            state.versions.latestAttempt
+                == LatestAttempt(
+                    attempt,
+                    at: 1_795_233_268,
+                    failure: "The disk \"Daten\" is full: 100 %, nö 😅"
+                )
+        )
+        #expect(state.versions.otherAttempts == [AttemptedMigration("1.4.1", 3, crashCount: 2, by: "1.4")])
+        #expect(state.versions.minimumAppVersion == version("1.3"))
+        let rows = try state.history.rows()
+        #expect(rows.map(\.version.description) == ["1.2.5", "1.4"])
+        #expect(rows.map(\.duration) == [.microseconds(12_300), .seconds(12)])
+        #expect(rows.map(\.finishedAt) == [1_795_219_199, 1_795_219_200])
+        #expect(rows.map(\.attemptCount) == [1, 3])
         #expect(try file.readVersions() == state.versions)
     }
 
@@ -48,7 +60,7 @@ import Testing
                   "lastRunVersion" : "1.1",
                   "baseline" : "1.1",
                   "launchedVersion" : "1.4",
-                  "interruption" : { "version" : "1.2", "attempts" : 1, "deaths" : 0, "isProtecting" : false, \
+                  "latestAttempt" : { "version" : "1.2", "attemptCount" : 1, "crashCount" : 0, \
                 "appVersion" : "1.4", "startedAt" : "DATE", "failure" : "The disk is full." },
                   "history" : []
                 }
@@ -79,7 +91,7 @@ import Testing
     }
 
     @Test func `a save leaves the state alone behind, for this user only`() throws {
-        try file(folder).replace(with: #require(Self.state.documentToSave))
+        try file(folder).replace(with: Self.state.document)
         #expect(try folder.names() == ["Library.migrations.json"])
         #expect(try folder.mode(folder.stateFile) == 0o600)
         #expect(try file(folder).readState() == Self.state)
@@ -87,38 +99,37 @@ import Testing
 
     @Test func `the next save removes what a killed one left`() throws {
         try Data("half a sta".utf8).write(to: URL(fileURLWithPath: folder.obstacle))
-        try file(folder).replace(with: #require(Self.state.documentToSave))
+        try file(folder).replace(with: Self.state.document)
         #expect(try folder.names() == ["Library.migrations.json"])
         #expect(try file(folder).readState() == Self.state)
     }
 
     @Test func `a save that fails leaves the old state`() throws {
-        try file(folder).replace(with: #require(Self.state.documentToSave))
+        try file(folder).replace(with: Self.state.document)
         try folder.makeFolder(folder.obstacle)
-        let next = Self.state.with { $0.with(lastRun: version("1.4")) }
-        #expect(throws: SystemCallError.self) {
-            try file(folder).replace(with: #require(next.documentToSave))
-        }
+        let next = Self.state.changed { $0.versions.lastRun = version("1.4") }
+        #expect(throws: SystemCallError.self) { try file(folder).replace(with: next.document) }
         #expect(try file(folder).readState() == Self.state)
     }
 
-    @Test func `a record only raises the versions, and ends the interruption`() {
+    @Test func `a record only raises the versions, and ends the attempt`() {
         let known = AttemptedMigration("0.1", by: "0.2")
-        let state = Self.state.recording(AppliedMigration(known, after: .zero, at: 0, in: .zero))
-        #expect(state.versions.lastRun == Self.state.versions.lastRun)
-        #expect(state.versions.launched == Self.state.versions.launched)
-        #expect(state.versions.interruption == nil)
+        var state = Self.state
+        state.versions.latestAttempt = LatestAttempt(known, at: 0)
+        state.record(AppliedMigration(known, after: .zero, at: 0, in: .zero))
+        #expect(state.versions == Self.state.versions)
     }
 
     @Test func `the history keeps its newest thousand rows`() throws {
         var state = Self.state
         for number in 1...1_003 {
             let (known, last) = (AttemptedMigration("2.\(number)", by: "3"), state.versions.lastRun)
-            state = state.recording(AppliedMigration(known, after: last, at: 0, in: .zero))
+            try state.begin(LatestAttempt(known, at: 0), minimumAppVersion: .zero)
+            state.record(AppliedMigration(known, after: last, at: 0, in: .zero))
         }
         #expect(state.history.count == 1_000)
-        #expect(state.history.first?.version == version("2.4"))
-        try file(folder).replace(with: #require(state.documentToSave))
+        #expect(try state.history.rows().first?.version == version("2.4"))
+        try file(folder).replace(with: state.document)
         let manager = try folder.manager("3")
         #expect(manager.lastRunVersion == version("2.1003"))
         try manager.declare("3")

@@ -18,7 +18,8 @@ import Testing
     }
 
     private static func isPlain(_ state: MigrationState) -> Bool {
-        state.versions.interruption == nil && state.versions.attempted.isEmpty && state.unknownMembers.isEmpty
+        state.versions.latestAttempt == nil && state.versions.otherAttempts.isEmpty
+            && state.otherMembers.isEmpty
     }
 
     @Test func `of a state as it is written it says what the whole says, and of one with more nothing`() {
@@ -35,15 +36,14 @@ import Testing
     }
 
     @Test func `whatever byte of it is changed, it gives up or says what the whole would`() {
-        let state = StateBitFlipTests.state.with(history: []) {
-            StateVersions(
-                lastRun: $0.lastRun,
-                baseline: $0.baseline,
-                launched: $0.launched,
-                freshInstall: version("1.4"),
-                minimumAppVersion: version("1.2-3")
-            )
-        }
+        let versions = StateVersions(
+            lastRun: version("1.4"),
+            baseline: version("1.1"),
+            launched: version("1.5"),
+            freshInstall: version("1.4"),
+            minimumAppVersion: version("1.2-3")
+        )
+        let state = MigrationState(name: "Library", versions: versions)
         let original = state.document
         var read = 0
         for offset in 0..<original.count - "]\n}\n".utf8.count {
@@ -64,9 +64,9 @@ import Testing
         var read = 0
         let rounds = Thoroughness.ordinarily(800, everything: 4_000)
         for _ in 0..<rounds {
-            let state = random.state(named: "Library").with(fence: 0) {
-                $0.with(interruption: nil, attempted: [])
-            }
+            var state = random.state(named: "Library")
+            state.versions.latestAttempt = nil
+            state.versions.otherAttempts = []
             let bytes = random.mutated(state.document)
             if let complaint = Self.complaint(bytes) {
                 Issue.record("\(complaint): \(String(decoding: bytes, as: UTF8.self))")
@@ -77,8 +77,9 @@ import Testing
     }
 
     @Test func `a text that is cut off within it is read in full`() {
-        let state = StateBitFlipTests.state.with(history: []) { $0.with(interruption: nil, attempted: []) }
-        let document = state.document
+        var versions = StateBitFlipTests.state.versions
+        versions.latestAttempt = nil
+        let document = MigrationState(name: "Library", versions: versions).document
         let length = document.count - "]\n}\n".utf8.count
         for count in 0...document.count {
             let versions = StateHead.read(Array(document[..<count]), name: "Library")
@@ -97,7 +98,7 @@ import Testing
         #expect(try library(release, in: "\(folder.path)/\(long)").lastRunVersion == version(release))
     }
 
-    @Test(arguments: ["", "{", "{ \"version\" : 1 } ]\n}\n", "]", "], \"launchedVersion\" : \"2\" }"])
+    @Test(arguments: ["", "{", "]", "], \"launchedVersion\" : \"2\" }"])
     func `damage behind it is found by the first start that has work, and every byte stays`(end: String)
         throws
     {

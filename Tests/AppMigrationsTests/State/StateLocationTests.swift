@@ -10,7 +10,6 @@ import Testing
         let location = StateLocation(name: "a-b_c.D9", directory: "/d")
         #expect(location.state == "/d/a-b_c.D9.migrations.json")
         #expect(location.lock == "/d/a-b_c.D9.migrations.lock")
-        #expect(location.snapshot == "/d/a-b_c.D9.migrations.snapshot")
     }
 
     @Test(arguments: ["/", "/d", "/d/", "/Users/Zoë/Application Support", "/d//"])
@@ -32,10 +31,10 @@ import Testing
                 try MigrationManager(named: name, currentVersion: "1", stateDirectory: folder.path)
             },
             try #require(throws: MigrationError.self) {
-                try MigrationManager.abandonRestore(named: name, stateDirectory: folder.path)
+                try MigrationManager.forgetState(named: name, stateDirectory: folder.path)
             },
         ]
-        for (error, unchanged) in zip(errors, ["Nothing was run.", "No restore was abandoned."]) {
+        for (error, unchanged) in zip(errors, ["Nothing was run.", "The state was not moved."]) {
             #expect(error.code == .invalidName)
             #expect(error.managerName == name)
             #expect(
@@ -104,12 +103,6 @@ import Testing
                     )
                 },
                 "Nothing was run."
-            ),
-            (
-                try #require(throws: MigrationError.self) {
-                    try MigrationManager.abandonRestore(named: "Library", stateDirectory: directory)
-                },
-                "No restore was abandoned."
             ),
             (
                 try #require(throws: MigrationError.self) {

@@ -42,31 +42,14 @@ import Testing
         #expect(try !folder.stateText().contains("hosts"), "the state was forgotten")
     }
 
-    @Test(arguments: [true, false])
-    func `putting files back, and giving that up, keep what a newer release wrote`(isAbandoned: Bool)
-        async throws
-    {
-        try folder.write("old\n", to: "data")
-        await ProtectedPathTests.die(in: folder)
-        let state = "state/Library.migrations.json"
-        try folder.write("{ \(Self.first),\(Self.second)," + folder.read(state).dropFirst(), to: state)
-        if isAbandoned {
-            _ = try MigrationManager.abandonRestore(named: "Library", stateDirectory: folder.state.path)
-        } else {
-            _ = try folder.manager(upgradingTo: "1.1")
-            #expect(try folder.read("data") == "old\n")
-        }
-        #expect(try folder.read(state).contains(Self.kept))
-        #expect(try folder.read(state).contains("\"isProtecting\" : false"))
-    }
-
     @Test func `a floor and a checkpoint stand where they were written, and before the history`() throws {
-        let cursor = Checkpoint(text: "row 12", appVersion: version("1.5"), progress: 0.25)
-        let known = StateBitFlipTests.interruption.attempt.with(deaths: 1, checkpoint: cursor)
-        let attempt = StateBitFlipTests.interruption.with(attempt: known, failure: nil)
-        let state = StateBitFlipTests.state.with {
-            $0.with(minimumAppVersion: version("1.3")).with(interruption: attempt, attempted: [])
-        }
+        var state = StateBitFlipTests.state
+        state.versions.raiseMinimumAppVersion(to: version("1.3"))
+        state.versions.latestAttempt?.migration.checkpoint = Checkpoint(
+            text: "row 12",
+            appVersion: version("1.5"),
+            progress: 0.25
+        )
         let text = String(decoding: state.document, as: UTF8.self)
         #expect(
             text.contains(
@@ -87,20 +70,20 @@ import Testing
         ),
         (#""minimumAppVersion":null"#, "a string at byte 70"),
         (
-            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","progress":1.5}]"#,
-            "a number from 0 to 1 at byte 130"
+            #""otherAttempts":[{"version":"1","attemptCount":1,"crashCount":0,"appVersion":"1","progress":1.5}]"#,
+            "a number from 0 to 1 at byte 142"
         ),
         (
-            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","progress":-0.1}]"#,
-            "a number from 0 to 1 at byte 130"
+            #""otherAttempts":[{"version":"1","attemptCount":1,"crashCount":0,"appVersion":"1","progress":-0.1}]"#,
+            "a number from 0 to 1 at byte 142"
         ),
         (
-            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","checkpoint":7}]"#,
-            "a string at byte 132"
+            #""otherAttempts":[{"version":"1","attemptCount":1,"crashCount":0,"appVersion":"1","checkpoint":7}]"#,
+            "a string at byte 144"
         ),
         (
-            #""attempted":[{"version":"1","attempts":1,"deaths":0,"appVersion":"1","checkpoint":"x"}]"#,
-            "an object with the member \"checkpointAppVersion\" at byte 63"
+            #""otherAttempts":[{"version":"1","attemptCount":1,"crashCount":0,"appVersion":"1","checkpoint":"x"}]"#,
+            "an object with the member \"checkpointAppVersion\" at byte 67"
         ),
     ])
     func `a floor or a checkpoint that can't be read is damage, and not none`(
@@ -113,28 +96,36 @@ import Testing
         #expect(error.description.contains("expected \(expected)."), "\(error)")
     }
 
-    @Test func `what a newer release wrote counts into the limit of 1 MiB`() {
-        let alone = StateBitFlipTests.state.with(history: []) { $0 }
-        let room = (1 << 20) - alone.document.count
-        let members = Array<UInt8>(repeating: 0x20, count: room)
-        let state = alone.replacing(unknownMembers: members)
-        #expect(state.documentToSave == state.document)
-        #expect(state.replacing(unknownMembers: members + [0x20]).documentToSave == nil)
+    @Test func `what a newer release wrote counts into the limit of 1 MiB`() throws {
+        let location = StateLocation(name: "Library", directory: folder.path)
+        var state = MigrationState(name: "Library", versions: StateVersions(lastRun: version("1.4")))
+        let room = (1 << 20) - state.document.count - ",\n  ".utf8.count
+        let padding = Array(repeating: UInt8(ascii: " "), count: room - "\"x\":1".utf8.count)
+        state.otherMembers = [.init(key: "x", text: Array("\"x\":".utf8) + padding + Array("1".utf8))]
+        #expect(try state.documentToSave(at: location)?.count == 1 << 20)
+        state.otherMembers = [.init(key: "x", text: Array("\"x\": ".utf8) + padding + Array("1".utf8))]
+        #expect(try state.documentToSave(at: location) == nil)
     }
 
     @Test func `a checkpoint goes with its version, also where another version is begun first`() throws {
-        func attempt(_ text: String, _ checkpoint: Checkpoint?) -> Interruption {
-            Interruption(AttemptedMigration(version(text), by: version("1.4"), checkpoint: checkpoint), at: 0)
+        func attempt(_ text: String, _ checkpoint: Checkpoint?) -> LatestAttempt {
+            LatestAttempt(
+                AttemptedMigration(version(text), by: version("1.4"), checkpoint: checkpoint),
+                at: 0
+            )
         }
         let cursor = Checkpoint(text: "row 12", appVersion: version("1.3"), progress: 0.5)
         let first = attempt("1.3", cursor)
-        let versions = StateVersions().addingAttempt(first).addingAttempt(attempt("1.2.5", nil))
-        let waiting = versions.with(interruption: nil, attempted: [first.outcome])
-        #expect(versions.with(interruption: nil, attempted: versions.attempted) == waiting)
-        #expect(versions.attempts(at: version("1.3"))?.checkpoint?.text == "row 12")
+        var versions = StateVersions()
+        versions.begin(first)
+        versions.begin(attempt("1.2.5", nil))
+        #expect(versions.otherAttempts == [first.outcome])
+        #expect(versions.attempts(at: version("1.3"))?.checkpoint == cursor)
         #expect(versions.attempts(at: version("1.2.5"))?.checkpoint == nil)
-        #expect(versions.raisingLastRun(to: version("1.2.5")) == waiting.with(lastRun: version("1.2.5")))
-        let passedOver = versions.with(interruption: versions.interruption, attempted: [])
-        #expect(versions.raisingLastRun(to: version("1.3")) == passedOver.with(lastRun: version("1.3")))
+        let second = versions.latestAttempt
+        let recordedFirst = versions.changed { $0.record(version("1.3")) }
+        #expect(recordedFirst == StateVersions(lastRun: version("1.3"), latestAttempt: second))
+        versions.record(version("1.2.5"))
+        #expect(versions == StateVersions(lastRun: version("1.2.5"), otherAttempts: [first.outcome]))
     }
 }

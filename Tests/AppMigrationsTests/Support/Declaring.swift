@@ -8,21 +8,12 @@ struct Failure: Error, CustomStringConvertible {
     var description: String = "The disk is full."
 }
 
-extension MigrationState {
-    /// This state with other versions, which no function of its own gives.
-    func with(
-        history: [AppliedMigration]? = nil,
-        fence: Int? = nil,
-        _ change: (StateVersions) -> StateVersions
-    ) -> MigrationState {
-        MigrationState(
-            name: name,
-            versions: change(versions),
-            history: history ?? self.history,
-            droppedVersion: droppedVersion,
-            unknownMembers: unknownMembers,
-            fence: fence ?? self.fence
-        )
+extension StateVersions {
+    /// Returns a copy with other values.
+    func changed(_ change: (inout StateVersions) -> Void) -> StateVersions {
+        var versions = self
+        change(&versions)
+        return versions
     }
 }
 
@@ -38,10 +29,10 @@ extension MigrationManager {
         return ran
     }
 
-    /// Declares a version out of order with a closure that does nothing; true if it ran.
+    /// Declares a version that `release` added, with a closure that does nothing; true if it ran.
     @discardableResult
-    func declareLate(_ version: String) throws(MigrationError) -> Bool {
-        try whenMigrating(toVersion: version, outOfOrder: true) {}
+    func declare(_ version: String, addedIn release: String) throws(MigrationError) -> Bool {
+        try whenMigrating(toVersion: version, addedIn: release) {}
     }
 
     /// The error of declaring a version whose closure must not run.
@@ -51,15 +42,6 @@ extension MigrationManager {
                 Issue.record("The closure of \(version) ran.", sourceLocation: location)
             }
         }
-    }
-
-    /// The error of a migration whose files can't be protected, so that its closure must not run.
-    func refusal(protecting paths: String...) throws -> MigrationError {
-        let error = try #require(throws: MigrationError.self) {
-            try whenMigrating(toVersion: "1.1", protecting: paths) { Issue.record("The closure ran.") }
-        }
-        #expect(error.code == .protectionFailed)
-        return error
     }
 
     /// The error of a migration whose closure throws.
@@ -89,9 +71,13 @@ extension Log {
 func version(_ text: String) -> AppVersion { AppVersion(text) ?? .zero }
 
 extension AttemptedMigration {
-    convenience init(_ text: String, _ attempts: Int = 1, deaths: Int = 0, by app: String) {
-        let (version, app) = (AppMigrationsTests.version(text), AppMigrationsTests.version(app))
-        self.init(version, attempts: attempts, deaths: deaths, by: app)
+    init(_ text: String, _ attemptCount: Int = 1, crashCount: Int = 0, by app: String) {
+        self.init(
+            AppMigrationsTests.version(text),
+            attemptCount: attemptCount,
+            crashCount: crashCount,
+            by: AppMigrationsTests.version(app)
+        )
     }
 }
 

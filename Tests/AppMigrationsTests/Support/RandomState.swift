@@ -30,43 +30,29 @@ struct RandomState {
             launched: version(),
             freshInstall: generator.hits(oneIn: 3) ? version() : nil,
             minimumAppVersion: generator.hits(oneIn: 2) ? version() : .zero,
-            interruption: generator.hits(oneIn: 2) ? interruption() : nil,
-            attempted: waiting()
+            latestAttempt: generator.hits(oneIn: 2) ? latestAttempt() : nil,
+            otherAttempts: otherAttempts()
         )
         let rows = (0..<Int.random(in: 0...3, using: &generator)).map { _ in row() }
-        let fence = generator.hits(oneIn: 3) ? Int.random(in: 1...999, using: &generator) : 0
         let dropped = generator.hits(oneIn: 3) ? version() : .zero
         return MigrationState(
             name: name,
             versions: versions,
-            history: rows,
-            droppedVersion: dropped,
-            fence: fence
+            history: History(rows: rows),
+            droppedVersion: dropped
         )
     }
 
-    private mutating func waiting() -> [AttemptedMigration] {
+    private mutating func otherAttempts() -> [AttemptedMigration] {
         guard generator.hits(oneIn: 2) else { return [] }
-        return (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempted() }
+        return (0..<Int.random(in: 1...3, using: &generator)).map { _ in attempt() }
     }
 
-    private mutating func interruption() -> Interruption {
-        Interruption(
-            attempted(),
-            isProtecting: generator.hits(oneIn: 2),
+    private mutating func latestAttempt() -> LatestAttempt {
+        LatestAttempt(
+            attempt(),
             at: Int64.random(in: 0...4_000_000_000, using: &generator),
-            failure: generator.hits(oneIn: 2) ? text() : nil,
-            lease: lease()
-        )
-    }
-
-    private mutating func lease() -> Lease? {
-        guard generator.hits(oneIn: 2) else { return nil }
-        return Lease(
-            owner: text(),
-            beat: Int.random(in: 0...99, using: &generator),
-            fence: Int.random(in: 0...99, using: &generator),
-            length: .milliseconds(Int.random(in: 0...99_999, using: &generator))
+            failure: generator.hits(oneIn: 2) ? text() : nil
         )
     }
 
@@ -76,15 +62,13 @@ struct RandomState {
         return Checkpoint(text: text(), appVersion: version(), progress: progress)
     }
 
-    private mutating func attempted() -> AttemptedMigration {
+    private mutating func attempt() -> AttemptedMigration {
         AttemptedMigration(
             version(),
-            attempts: Int.random(in: 0...99, using: &generator),
-            deaths: Int.random(in: 0...99, using: &generator),
+            attemptCount: Int.random(in: 0...99, using: &generator),
+            crashCount: Int.random(in: 0...99, using: &generator),
             by: version(),
-            checkpoint: checkpoint(),
-            isCopying: generator.hits(oneIn: 4),
-            isRestored: generator.hits(oneIn: 4)
+            checkpoint: checkpoint()
         )
     }
 
@@ -95,7 +79,7 @@ struct RandomState {
             appVersion: version(),
             finishedAt: Int64.random(in: 0...4_000_000_000, using: &generator),
             duration: .nanoseconds(Int64.random(in: 0...4_000_000_000_000, using: &generator) >> 4),
-            attempts: Int.random(in: 0...999_999, using: &generator)
+            attemptCount: Int.random(in: 0...999_999, using: &generator)
         )
     }
 
@@ -105,29 +89,19 @@ struct RandomState {
         let numbers = [Int.min, -1, 0, 1, 999_999_999, 1_000_000_000, .max]
         let times: [Int64] = [.min, -62_167_219_201, -1, 0, 253_402_300_800, .max]
         func extreme(_ known: AttemptedMigration) -> AttemptedMigration {
-            let (attempts, deaths) = (generator.element(of: numbers), generator.element(of: numbers))
-            let (version, app) = (known.version, known.appVersion)
-            return AttemptedMigration(
-                version,
-                attempts: attempts,
-                deaths: deaths,
-                by: app,
+            AttemptedMigration(
+                known.version,
+                attemptCount: generator.element(of: numbers),
+                crashCount: generator.element(of: numbers),
+                by: known.appVersion,
                 checkpoint: known.checkpoint
             )
         }
-        let interruption = state.versions.interruption.map {
-            Interruption(
-                extreme($0.attempt),
-                isProtecting: $0.isProtecting,
-                at: generator.element(of: times),
-                failure: $0.failure,
-                lease: $0.lease
-            )
+        var versions = state.versions
+        versions.latestAttempt = versions.latestAttempt.map {
+            LatestAttempt(extreme($0.migration), at: generator.element(of: times), failure: $0.failure)
         }
-        let versions = state.versions.with(
-            interruption: interruption,
-            attempted: state.versions.attempted.map(extreme)
-        )
+        versions.otherAttempts = versions.otherAttempts.map(extreme)
         let rows = (0..<Int.random(in: 0...12, using: &generator)).map { _ in
             AppliedMigration(
                 version: version(),
@@ -136,10 +110,10 @@ struct RandomState {
                 finishedAt: generator.element(of: times),
                 duration: .seconds(generator.element(of: times))
                     + .nanoseconds(generator.element(of: [0, 1, -1])),
-                attempts: generator.element(of: numbers)
+                attemptCount: generator.element(of: numbers)
             )
         }
-        return MigrationState(name: name, versions: versions, history: rows, fence: state.fence)
+        return MigrationState(name: name, versions: versions, history: History(rows: rows))
     }
 
     /// Any JSON value.

@@ -6,33 +6,15 @@ import Foundation
 struct StateOracle: Codable {
     struct Attempt: Codable {
         var version: String
-        var attempts: Int
-        var deaths: Int
-        var isProtecting: Bool
-        var isCopying: Bool?
-        var isRestored: Bool?
+        var attemptCount: Int
+        var crashCount: Int
         var appVersion: String
-        var startedAt: String
+        var checkpoint: String?
+        var checkpointAppVersion: String?
+        var progress: Double?
+        /// These two are there for the latest attempt alone.
+        var startedAt: String?
         var failure: String?
-        var checkpoint: String?
-        var checkpointAppVersion: String?
-        var progress: Double?
-        var owner: String?
-        var beat: Int?
-        var fence: Int?
-        var lease: Double?
-    }
-
-    struct Attempted: Codable {
-        var version: String
-        var attempts: Int
-        var deaths: Int
-        var isCopying: Bool?
-        var isRestored: Bool?
-        var appVersion: String
-        var checkpoint: String?
-        var checkpointAppVersion: String?
-        var progress: Double?
     }
 
     struct Row: Codable {
@@ -41,7 +23,7 @@ struct StateOracle: Codable {
         var appVersion: String
         var finishedAt: String
         var duration: Double
-        var attempts: Int
+        var attemptCount: Int
     }
 
     var format: Int
@@ -51,13 +33,12 @@ struct StateOracle: Codable {
     var launchedVersion: String?
     var freshInstall: String?
     var minimumAppVersion: String?
-    var interruption: Attempt?
-    var attempted: [Attempted]?
-    var fence: Int?
+    var latestAttempt: Attempt?
+    var otherAttempts: [Attempt]?
     var droppedVersion: String?
     var history: [Row]?
 
-    init(_ state: MigrationState) {
+    init(_ state: MigrationState) throws {
         format = MigrationState.format
         name = state.name
         lastRunVersion = state.versions.lastRun.description
@@ -65,56 +46,43 @@ struct StateOracle: Codable {
         launchedVersion = state.versions.launched.description
         freshInstall = state.versions.freshInstall?.description
         minimumAppVersion = state.versions.minimumAppVersion.description
-        interruption = state.versions.interruption.map {
-            Attempt(
-                version: $0.version.description,
-                attempts: $0.attempt.attempts,
-                deaths: $0.attempt.deaths,
-                isProtecting: $0.isProtecting,
-                isCopying: $0.attempt.isCopying,
-                isRestored: $0.attempt.isRestored,
-                appVersion: $0.attempt.appVersion.description,
-                startedAt: Self.text($0.startedAt),
-                failure: $0.failure,
-                checkpoint: $0.attempt.checkpoint?.text,
-                checkpointAppVersion: $0.attempt.checkpoint?.appVersion.description,
-                progress: $0.attempt.checkpoint?.progress,
-                owner: $0.lease?.owner,
-                beat: $0.lease?.beat,
-                fence: $0.lease?.fence,
-                lease: $0.lease.map { Self.seconds($0.length) }
-            )
+        latestAttempt = state.versions.latestAttempt.map { latest in
+            var attempt = Self.attempt(latest.migration)
+            attempt.startedAt = Self.text(latest.startedAt)
+            attempt.failure = latest.failure
+            return attempt
         }
-        fence = state.fence
+        otherAttempts = state.versions.otherAttempts.map(Self.attempt)
         droppedVersion = state.droppedVersion.description
-        attempted = state.versions.attempted.map {
-            Attempted(
-                version: $0.version.description,
-                attempts: $0.attempts,
-                deaths: $0.deaths,
-                isCopying: $0.isCopying,
-                isRestored: $0.isRestored,
-                appVersion: $0.appVersion.description,
-                checkpoint: $0.checkpoint?.text,
-                checkpointAppVersion: $0.checkpoint?.appVersion.description,
-                progress: $0.checkpoint?.progress
-            )
-        }
-        history = state.history.map {
+        history = try state.history.rows().map {
             Row(
                 version: $0.version.description,
                 previousVersion: $0.previousVersion.description,
                 appVersion: $0.appVersion.description,
                 finishedAt: Self.text($0.finishedAt),
                 duration: Self.seconds($0.duration),
-                attempts: $0.attempts
+                attemptCount: $0.attemptCount
             )
         }
     }
 
-    /// The first difference from `state`; `nil` when the two say the same.
-    func difference(from state: MigrationState) -> String? {
-        let ours = StateOracle(state)
+    private static func attempt(_ attempt: AttemptedMigration) -> Attempt {
+        Attempt(
+            version: attempt.version.description,
+            attemptCount: attempt.attemptCount,
+            crashCount: attempt.crashCount,
+            appVersion: attempt.appVersion.description,
+            checkpoint: attempt.checkpoint?.text,
+            checkpointAppVersion: attempt.checkpoint?.appVersion.description,
+            progress: attempt.checkpoint?.progress
+        )
+    }
+
+    /// The first difference from `state`; `nil` if both say the same.
+    ///
+    /// Throws if the rows of the state's history can't be read.
+    func difference(from state: MigrationState) throws -> String? {
+        let ours = try StateOracle(state)
         if format != 1 { return "format" }
         if Array(name.utf8) != Array(state.name.utf8) { return "name" }
         if !same(lastRunVersion, ours.lastRunVersion) { return "lastRunVersion" }
@@ -124,42 +92,16 @@ struct StateOracle: Codable {
             return "freshInstall"
         }
         if !same(minimumAppVersion ?? "0", ours.minimumAppVersion) { return "minimumAppVersion" }
-        if (interruption == nil) != (ours.interruption == nil) { return "interruption" }
-        if let theirs = interruption, let ours = ours.interruption {
+        if (latestAttempt == nil) != (ours.latestAttempt == nil) { return "latestAttempt" }
+        if let theirs = latestAttempt, let ours = ours.latestAttempt {
             let isSame =
-                same(theirs.version, ours.version) && theirs.attempts == ours.attempts
-                && theirs.deaths == ours.deaths
-                && theirs.isProtecting == ours.isProtecting
-                && (theirs.isCopying ?? false) == ours.isCopying
-                && (theirs.isRestored ?? false) == ours.isRestored
-                && same(theirs.appVersion, ours.appVersion) && theirs.startedAt == ours.startedAt
+                same(theirs, ours) && theirs.startedAt == ours.startedAt
                 && theirs.failure.map { Array($0.utf8) } == ours.failure.map { Array($0.utf8) }
-                && sameCheckpoint(
-                    (theirs.checkpoint, theirs.checkpointAppVersion, theirs.progress),
-                    (ours.checkpoint, ours.checkpointAppVersion, ours.progress)
-                )
-            if !isSame { return "interruption" }
-            // Without an owner the rest says nothing.
-            if theirs.owner.map({ Array($0.utf8) }) != ours.owner.map({ Array($0.utf8) }) { return "owner" }
-            if theirs.owner != nil {
-                let length = abs((theirs.lease ?? -1) - (ours.lease ?? -2))
-                if theirs.beat != ours.beat || theirs.fence != ours.fence || length > 1e-6 { return "lease" }
-            }
+            if !isSame { return "latestAttempt" }
         }
-        if (fence ?? 0) != ours.fence { return "fence" }
+        let others = otherAttempts ?? []
+        if !others.elementsEqual(ours.otherAttempts ?? [], by: same) { return "otherAttempts" }
         if !same(droppedVersion ?? "0", ours.droppedVersion) { return "droppedVersion" }
-        let (known, pending) = (attempted ?? [], ours.attempted ?? [])
-        let isKnown = known.elementsEqual(pending) {
-            same($0.version, $1.version) && $0.attempts == $1.attempts && $0.deaths == $1.deaths
-                && ($0.isCopying ?? false) == $1.isCopying
-                && ($0.isRestored ?? false) == $1.isRestored
-                && same($0.appVersion, $1.appVersion)
-                && sameCheckpoint(
-                    ($0.checkpoint, $0.checkpointAppVersion, $0.progress),
-                    ($1.checkpoint, $1.checkpointAppVersion, $1.progress)
-                )
-        }
-        if !isKnown { return "attempted" }
         let (theirs, rows) = (history ?? [], ours.history ?? [])
         if theirs.count != rows.count { return "history" }
         for (index, (theirs, ours)) in zip(theirs, rows).enumerated() {
@@ -167,26 +109,31 @@ struct StateOracle: Codable {
                 same(theirs.version, ours.version) && same(theirs.previousVersion, ours.previousVersion)
                 && same(theirs.appVersion, ours.appVersion) && theirs.finishedAt == ours.finishedAt
                 && abs(theirs.duration - ours.duration) <= 1e-9 + theirs.duration.ulp
-                && theirs.attempts == ours.attempts
+                && theirs.attemptCount == ours.attemptCount
             if !isSame { return "row \(index)" }
         }
         return nil
     }
 
-    private typealias Saved = (text: String?, appVersion: String?, progress: Double?)
-
-    /// Without a text there is no checkpoint, whatever stands beside it.
-    private func sameCheckpoint(_ theirs: Saved, _ ours: Saved) -> Bool {
-        guard let text = theirs.text else { return ours.text == nil }
-        guard let version = theirs.appVersion else { return false }
-        return ours.text.map { Array($0.utf8) } == Array(text.utf8) && same(version, ours.appVersion)
-            && theirs.progress == ours.progress
+    /// Compares what the latest attempt and all others have in common.
+    private func same(_ theirs: Attempt, _ ours: Attempt) -> Bool {
+        same(theirs.version, ours.version) && same(theirs.appVersion, ours.appVersion)
+            && theirs.attemptCount == ours.attemptCount && theirs.crashCount == ours.crashCount
+            && sameCheckpoint(theirs, ours)
     }
 
-    /// Versions are the same when they read the same: leading zeros don't count.
+    /// Compares two checkpoints: without a text there is no checkpoint, whatever else the attempt has.
+    private func sameCheckpoint(_ theirs: Attempt, _ ours: Attempt) -> Bool {
+        guard let text = theirs.checkpoint else { return ours.checkpoint == nil }
+        guard let version = theirs.checkpointAppVersion else { return false }
+        return ours.checkpoint.map { Array($0.utf8) } == Array(text.utf8)
+            && same(version, ours.checkpointAppVersion) && theirs.progress == ours.progress
+    }
+
+    /// Versions are the same if they read the same: leading zeros don't count.
     private func same(_ theirs: String, _ ours: String?) -> Bool { AppVersion(theirs)?.description == ours }
 
-    /// Foundation's calendar is the Julian one before 15 October 1582, ISO 8601's is not.
+    /// Foundation uses the Julian calendar before 15 October 1582, and ISO 8601 doesn't.
     private static func text(_ seconds: Int64) -> String {
         if seconds < -12_219_292_800 { return Timestamp.text(seconds) }
         return Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601)
@@ -198,8 +145,8 @@ struct StateOracle: Codable {
 }
 
 extension MigrationState {
-    /// The state in a text, or `nil` where it is refused.
-    convenience init?(reading bytes: [UInt8], name: String) {
+    /// Reads the state in a text, or returns `nil` if it is refused.
+    init?(reading bytes: [UInt8], name: String) {
         do throws(MigrationError) {
             try self.init(document: bytes, at: StateLocation(name: name, directory: "/"))
         } catch {

@@ -23,7 +23,6 @@ func library(
 extension TemporaryDirectory {
     var stateFile: String { path + "/Library.migrations.json" }
     var lockFile: String { path + "/Library.migrations.lock" }
-    var snapshot: String { path + "/Library.migrations.snapshot" }
 
     /// Something in the way of every save: a folder that has the temporary file's name.
     var obstacle: String { stateFile + ".tmp" }
@@ -90,19 +89,33 @@ extension TemporaryDirectory {
 
     func write(_ text: String) throws { try write(text, to: stateFile) }
 
+    func setMode(_ mode: mode_t, of name: String) throws { try #require(chmod(file(name), mode) == 0) }
+
+    /// Makes this process, and all files in the folder except `names`, those of the user nobody, if the tests run as root.
+    func becomeNobody(but names: String...) throws {
+        if geteuid() != 0 { return }
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) + [""]
+        where !names.contains(name) {
+            try #require(lchown(file(name), 65_534, 65_534) == 0)
+        }
+        #if os(Linux)
+        try #require(setgroups(0, nil) == 0)
+        #endif
+        try #require(setgid(65_534) == 0 && setuid(65_534) == 0)
+    }
+
     func stateText() throws -> String { try String(contentsOfFile: stateFile, encoding: .utf8) }
 }
 
 /// The member of a state whose process died in a migration, for ``TemporaryDirectory/writeState``.
 func died(
     in version: String,
-    before deaths: Int = 0,
-    isProtecting: Bool = false,
+    before crashCount: Int = 0,
     app: String = "1.4",
     more: String = ""
 ) -> String {
     """
-    "interruption": { "version": "\(version)", "attempts": \(deaths + 1), "deaths": \(deaths), "isProtecting": \(isProtecting),
+    "latestAttempt": { "version": "\(version)", "attemptCount": \(crashCount + 1), "crashCount": \(crashCount),
       "appVersion": "\(app)", "startedAt": "2026-11-21T03:54:28Z", "failure": null \(more) },
     """
 }

@@ -5,7 +5,6 @@ struct Arguments {
     var current = "1.4"
     var first = "fresh"
     var declared: [String] = []
-    var protecting: Set<String> = []
     /// The versions whose closures synchronize what they wrote.
     var synchronizing: Set<String> = []
     /// The versions that older apps can't use the data after.
@@ -18,27 +17,26 @@ struct Arguments {
     var timeout: Int?
     var attemptLimit: Int?
     var upgradesFrom: String?
-    /// Where the app kills itself: `begin:1.2`, `middle:1.2`, `end:1.2`, or an event such as `restored:1.2`.
+    /// Where the app kills itself: `begin:1.2`, `middle:1.2`, `end:1.2`, or an event such as `finished:1.2`.
     var death: String?
     /// The version whose closure throws in its middle, and in the first attempt only when `throwsOnce` is set.
     var throwing: String?
     var throwsOnce = false
     /// The version whose closure waits in its middle until the standard input ends.
     var holding: String?
-    /// A line that the app writes to a file of its data once its manager is made, as a user's work would be.
-    var work: String?
     /// True if the manager only looks: the app tells its launch, plan and status, and declares nothing.
     var isLooking = false
-    /// True if the start gives up the restore of this manager instead of making it.
-    var isAbandoning = false
-    var isKeepingReplaced = false
+    /// The version to which the start resets the state before it declares anything.
+    var reset: String?
+    /// True if the start forgets the state, and makes no manager.
+    var isForgetting = false
 
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
-            [--protect 1.1,1.2] [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N]
+            [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N]
             [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N] [--upgrades-from 1.1]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
-            [--work LINE] [--look plan] [--abandon restore] [--keep-replaced yes]
+            [--look plan] [--reset VERSION] [--forget state]
         StandInApp --serve
         Ends with 0, 3 (MigrationError: code, path and description are printed), 4 (another error), 64 (usage).
         """
@@ -53,7 +51,6 @@ struct Arguments {
             case "--current": current = value
             case "--first": first = value
             case "--declare": declared = Self.list(value)
-            case "--protect": protecting = Set(Self.list(value))
             case "--synchronize": synchronizing = Set(Self.list(value))
             case "--floors": floors = Set(Self.list(value))
             case "--steps": steps = Int(value) ?? 0
@@ -66,10 +63,9 @@ struct Arguments {
             case "--throw": throwing = value
             case "--throw-once": (throwing, throwsOnce) = (value, true)
             case "--hold": holding = value
-            case "--work": work = value
             case "--look": isLooking = value == "plan"
-            case "--keep-replaced": isKeepingReplaced = value == "yes"
-            case "--abandon": isAbandoning = value == "restore"
+            case "--reset": reset = value
+            case "--forget": isForgetting = value == "state"
             default: return nil
             }
         }

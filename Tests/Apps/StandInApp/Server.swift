@@ -6,9 +6,9 @@ import AppMigrations
 /// what came of it:
 /// - `folder PATH`: the state directory of the managers that are made from here on
 /// - `new SLOT VERSION FIRST LIMIT`: a manager; FIRST is `fresh`, `everything`, `throw` or a version, LIMIT a number or `-`
-/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: `VERSION!` is declared out of order, also in a plan; FLOOR
-///   and CURSOR can be `-`; ACTION is `ok`, `throw`,
-///   `cancel`, `die`, or `hold`, which reads the next line inside the closure: `go ACTION`
+/// - `declare SLOT sync|async VERSION ACTION FLOOR CURSOR`: `VERSION!RELEASE` is declared with `addedIn:`, also in a plan;
+///   FLOOR and CURSOR can be `-`; ACTION is `ok`, `throw`, `cancel`, `die`, or `hold`, which reads the next line inside the
+///   closure: `go ACTION`
 /// - `plan SLOT sync|async VERSION,…` · `reset SLOT VERSION` · `forget SLOT` · `last SLOT` · `history SLOT`
 final class Server {
     private var folder = ""
@@ -63,7 +63,7 @@ final class Server {
             System.say("last \(manager.lastRunVersion) \(required)")
         case ("history", 2):
             for row in try manager(words[1]).status.history {
-                System.say("row \(row.version) \(row.previousVersion) \(row.appVersion) \(row.attempts)")
+                System.say("row \(row.version) \(row.previousVersion) \(row.appVersion) \(row.attemptCount)")
             }
         default: throw System.Failure(description: "unknown: \(words)")
         }
@@ -111,15 +111,18 @@ extension Server {
     private func declare(_ manager: MigrationManager, _ words: [String]) throws -> Bool {
         try manager.whenMigrating(
             toVersion: Self.version(words[3]),
-            outOfOrder: words[3].hasSuffix("!"),
+            addedIn: Self.release(words[3]),
             minimumAppVersion: Self.given(words[5])
         ) { context in
             try act(context, words)
         }
     }
 
-    private static func version(_ word: String) -> String {
-        word.hasSuffix("!") ? String(word.dropLast()) : word
+    /// The version in `VERSION` or `VERSION!RELEASE`.
+    private static func version(_ word: String) -> String { String(word.prefix { $0 != "!" }) }
+
+    private static func release(_ word: String) -> String? {
+        word.contains("!") ? String(word.drop { $0 != "!" }.dropFirst()) : nil
     }
 
     private static func given(_ word: String) -> String? { word == "-" ? nil : word }
@@ -127,7 +130,7 @@ extension Server {
     private func declareAsynchronously(_ manager: MigrationManager, _ words: [String]) async throws -> Bool {
         try await manager.whenMigrating(
             toVersion: Self.version(words[3]),
-            outOfOrder: words[3].hasSuffix("!"),
+            addedIn: Self.release(words[3]),
             minimumAppVersion: Self.given(words[5])
         ) { context in
             await Task.yield()
@@ -140,7 +143,7 @@ extension Server {
             for version in versions {
                 try manager.whenMigrating(
                     toVersion: Self.version(version),
-                    outOfOrder: version.hasSuffix("!")
+                    addedIn: Self.release(version)
                 ) { System.say("ran in a plan") }
             }
         }
@@ -154,7 +157,7 @@ extension Server {
             for version in versions {
                 try await manager.whenMigrating(
                     toVersion: Self.version(version),
-                    outOfOrder: version.hasSuffix("!")
+                    addedIn: Self.release(version)
                 ) {
                     await Task.yield()
                     System.say("ran in a plan")

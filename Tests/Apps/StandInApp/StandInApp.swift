@@ -1,7 +1,8 @@
 import AppMigrations
 
-/// An app as the tests need it: its migrations leave a trace and change files so that a second run would show, and
-/// it dies or throws where it is told to.
+/// An app as the tests need it: its migrations change files in place, and leave a trace that shows each run of a closure.
+///
+/// It dies or throws where it is told to. A closure that runs again finds out what an earlier attempt has done.
 @main
 struct StandInApp {
     let arguments: Arguments
@@ -34,19 +35,18 @@ struct StandInApp {
 
     private func start() throws -> String {
         let arguments = arguments
-        if arguments.isAbandoning {
-            let folder = try MigrationManager.abandonRestore(
+        if arguments.isForgetting {
+            let path = try MigrationManager.forgetState(
                 named: arguments.name,
                 stateDirectory: arguments.state
             )
-            return folder ?? "nothing to give up"
+            return path ?? "nothing to forget"
         }
         let options = MigrationManager.Options(
             lockTimeout: arguments.timeout.map { .milliseconds($0) },
             attemptLimit: arguments.attemptLimit,
             upgradesFrom: arguments.upgradesFrom,
             isReadOnly: arguments.isLooking,
-            keepsReplacedFiles: arguments.isKeepingReplaced,
             onEvent: { event in
                 if let duration = event.duration, duration < .zero {
                     System.say("\(event.kind) took \(duration)")
@@ -65,16 +65,12 @@ struct StandInApp {
             options: options
         )
         if arguments.isLooking { return try look(migrations) }
-        if let work = arguments.work, let data = arguments.data {
-            try System.append("\(work)\n", to: "\(data)/file")
-        }
+        if let version = arguments.reset { try migrations.reset(to: version) }
         var ran: [String] = []
         for version in arguments.declared {
-            let paths = arguments.protecting.contains(version) ? protectedPaths(version) : []
             let didRun = try migrations.whenMigrating(
                 toVersion: version,
-                minimumAppVersion: arguments.floors.contains(version) ? version : nil,
-                protecting: paths
+                minimumAppVersion: arguments.floors.contains(version) ? version : nil
             ) { context in try migrate(version, context) }
             if didRun { ran.append(version) }
         }
@@ -113,7 +109,7 @@ struct StandInApp {
         }
         if let data = arguments.data {
             try changeSecondHalf(data, version)
-            if arguments.synchronizing.contains(version) { try context.synchronize(data) }
+            if arguments.synchronizing.contains(version) { try context.synchronize([data]) }
         }
         dieIfTold("end", version)
     }
@@ -129,7 +125,7 @@ extension StandInApp {
             // A death can leave a file without its line.
             if System.exists(file) { try System.remove(file) }
             try System.append("\(step)\n", to: file, exclusively: true)
-            try context.synchronize(file)
+            try context.synchronize([file])
             if let trace = arguments.trace { try System.append("\(version) \(step)\n", to: trace + "-steps") }
             try context.saveCheckpoint(step, progress: Double(step) / Double(arguments.steps))
             dieIfTold("step-\(step)", version)
@@ -137,26 +133,18 @@ extension StandInApp {
     }
 }
 
-/// The files: `file`, `folder`, `database` with what SQLite keeps beside it, and `created`, which isn't there before.
+/// The files: `file`, `folder`, and `created` and `fresh-1.1`, which aren't there before.
 extension StandInApp {
-    func protectedPaths(_ version: String) -> [String] {
-        guard let data = arguments.data else { return [] }
-        return ["file", "folder", "created", "fresh-\(version)", "database"].map { "\(data)/\($0)" }
-    }
-
     private func changeFirstHalf(_ data: String, _ version: String) throws {
-        try System.append("\(version)\n", to: "\(data)/file")
-        try System.remove("\(data)/folder/old-\(version)")
-        try System.append("\(version)\n", to: "\(data)/created")
-        try System.append("\(version)\n", to: "\(data)/database-wal")
+        try System.addLine(version, to: "\(data)/file")
+        let old = "\(data)/folder/old-\(version)"
+        if System.exists(old) { try System.remove(old) }
+        try System.addLine(version, to: "\(data)/created")
     }
 
     private func changeSecondHalf(_ data: String, _ version: String) throws {
-        try System.append("\(version)\n", to: "\(data)/folder/inner/log")
-        try System.append("\(version)\n", to: "\(data)/folder/new-\(version)", exclusively: true)
-        try System.append("\(version)\n", to: "\(data)/fresh-\(version)", exclusively: true)
-        try System.append("\(version)\n", to: "\(data)/database")
-        try System.append("\(version)\n", to: "\(data)/database-journal", exclusively: true)
-        try System.remove("\(data)/database-journal")
+        try System.addLine(version, to: "\(data)/folder/inner/log")
+        try System.addLine(version, to: "\(data)/folder/new-\(version)")
+        try System.addLine(version, to: "\(data)/fresh-\(version)")
     }
 }

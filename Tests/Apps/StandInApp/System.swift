@@ -26,6 +26,25 @@ enum System {
         if count != bytes.count { throw failure(path) }
     }
 
+    /// Appends a line to a file, unless the file has that line already.
+    static func addLine(_ line: String, to path: String) throws(Failure) {
+        if exists(path), try content(of: path).split(separator: "\n").contains(line[...]) { return }
+        try append("\(line)\n", to: path)
+    }
+
+    private static func content(of path: String) throws(Failure) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { throw failure(path) }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+            if count > 0 { bytes += buffer[..<count] } else if errno != EINTR { throw failure(path) }
+        }
+    }
+
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     static func remove(_ path: String) throws(Failure) {

@@ -28,10 +28,20 @@ enum Fuzz {
         let written = state.document
         expect(read(written) == state, "the state changed by being written", bytes)
         let isPlain =
-            state.versions.interruption == nil && state.versions.attempted.isEmpty
-            && state.unknownMembers.isEmpty && state.fence == 0
+            state.versions.latestAttempt == nil && state.versions.otherAttempts.isEmpty
+            && state.otherMembers.isEmpty
         let quick = written.withUnsafeBufferPointer { StateHead.read($0, name: name) }
         expect(quick == (isPlain ? state.versions : nil), "the head misreads what was written", bytes)
+        checkHistory(state.history, bytes)
+    }
+
+    /// Rows that can be read survive being written and read.
+    private static func checkHistory(_ history: History, _ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let rows = try? history.rows() else { return }
+        // A duration may be rounded the first time.
+        let again = try? History(rows: rows).rows()
+        expect(again?.count == rows.count, "a row was lost by being written", bytes)
+        expect(again.map { try? History(rows: $0).rows() } == again, "a row changed by being written", bytes)
     }
 
     /// Only what stands behind it may be wrong with a text whose head is read.

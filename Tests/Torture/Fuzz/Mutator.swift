@@ -10,13 +10,13 @@ struct Mutator {
     private static let seeds: [String] = [
         """
         { "format" : 1, "name" : "Library", "lastRunVersion" : "1.4", "baseline" : "1.1", "launchedVersion" : "1.4",
-          "interruption" : { "version" : "1.5", "attempts" : 1, "deaths" : 0, "isProtecting" : true,
+          "latestAttempt" : { "version" : "1.5", "attemptCount" : 1, "crashCount" : 0,
             "appVersion" : "1.5", "startedAt" : "2026-11-21T03:54:28Z", "failure" : null,
             "checkpoint" : "row 12 \\u00e9", "checkpointAppVersion" : "1.5", "progress" : 0.25 },
-          "attempted" : [ { "version" : "1.6", "attempts" : 1, "deaths" : 0, "appVersion" : "1.5", "checkpoint" : "",
-            "checkpointAppVersion" : "1.4", "progress" : 1 } ], "minimumAppVersion" : "1.3", "newer" : { "a" : [ "]}" ] },
+          "otherAttempts" : [ { "version" : "1.6", "attemptCount" : 1, "crashCount" : 0, "appVersion" : "1.5",
+            "checkpoint" : "", "checkpointAppVersion" : "1.4", "progress" : 1 } ], "minimumAppVersion" : "1.3", "newer" : { "a" : [ "]}" ] },
           "history" : [ { "version" : "1.2.5", "previousVersion" : "1.1", "appVersion" : "1.4",
-            "finishedAt" : "2026-11-21T03:54:28Z", "duration" : 0.0123, "attempts" : 1 } ] }
+            "finishedAt" : "2026-11-21T03:54:28Z", "duration" : 0.0123, "attemptCount" : 1 } ] }
         """,
         """
         {
@@ -27,6 +27,21 @@ struct Mutator {
           "launchedVersion" : "1.4",
           "minimumAppVersion" : "1.2",
           "history" : []
+        }
+
+        """,
+        """
+        {
+          "format" : 1,
+          "name" : "Library",
+          "lastRunVersion" : "1.4",
+          "baseline" : "1.1",
+          "launchedVersion" : "1.4",
+          "droppedVersion" : "1.2",
+          "history" : [
+            { "version" : "1.4", "previousVersion" : "1.2", "appVersion" : "1.4", "finishedAt" : "2026-11-21T03:54:28Z", \
+        "duration" : 0.5, "attemptCount" : 2 }
+          ]
         }
 
         """,

@@ -26,7 +26,7 @@ import Testing
     // Sample 1 of FleetMigrationManager.md
 
     func probe(_ store: any FleetStore) async throws -> Bool {
-        // Sample 1 of FleetMigrationManager+Readiness.swift
+        // Sample 1 of FleetProbe.swift
         return isReady
     }
 

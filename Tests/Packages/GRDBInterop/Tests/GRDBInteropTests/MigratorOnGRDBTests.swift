@@ -40,7 +40,7 @@ import Testing
         try queue.writeWithoutTransaction { db throws in
             #expect(try migrator.migrate(db).applied == [1, 2, 3])
             #expect(try migrator.migrate(db).applied == [])
-            #expect(try migrator.status(db).currentVersion == 3)
+            #expect(try migrator.status(db).latestAppliedVersion == 3)
             #expect(try Int.fetchOne(db, sql: "PRAGMA foreign_keys") == 1)
             #expect(!db.isInsideTransaction)
         }

@@ -61,7 +61,7 @@ struct Host {
 
     /// Answers the probe of one that serves, until the last gate is open; begins anew where the data isn't migrated any more.
     private func serve() async throws {
-        let readiness = FleetMigrationManager.readiness(
+        let probe = FleetProbe(
             named: "Data",
             currentVersion: release,
             store: store,
@@ -70,7 +70,7 @@ struct Host {
         let gate = try await Gate("end", settings)
         repeat {
             let asked = now()
-            guard try await readiness.isMigrated(declare) else { throw NotReady() }
+            guard try await probe.isMigrated(declare) else { throw NotReady() }
             say("ready \(asked) \(now())")
         } while try await gate.isClosed
     }

@@ -33,7 +33,7 @@ import Testing
             #expect(report.applied == [1, 2, 3])
             #expect(told == ["1/3 1", "2/3 2", "3/3 3"])
             #expect(try await Migrator([first, index, last]).migrate(db).applied == [])
-            #expect(try await Migrator([first, index, last]).status(db).changed == [])
+            #expect(try await Migrator([first, index, last]).status(db).editedVersions == [])
             #expect(try await db.query("SELECT to_regclass('people_name')::text") == [["people_name"]])
         }
     }

@@ -28,7 +28,7 @@ import Testing
             #expect(try await Migrator([first, second]).migrate(db).applied == [])
             let status = try await Migrator([first, second]).status(db)
             #expect(status.applied == [1, 2])
-            #expect(status.changed == [])
+            #expect(status.editedVersions == [])
             #expect(
                 try await db.query("SELECT id, name FROM people ORDER BY name") == [[2, "Ada"], [2, "a;b"]]
             )

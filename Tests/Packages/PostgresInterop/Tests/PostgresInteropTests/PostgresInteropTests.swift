@@ -30,7 +30,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
             #expect(try db.query("SELECT id, name FROM people ORDER BY id") == [[1, "Ada"], [2, "Zoë"]])
             let status = try migrator.status(db)
             #expect(status.applied == [1, 2])
-            #expect(status.changed == [])
+            #expect(status.editedVersions == [])
             let rows = try db.query(
                 "SELECT version, name, applied_at ~ '^....-..-..T..:..:..Z$' FROM schema_migrations ORDER BY version"
             )
@@ -177,7 +177,7 @@ typealias Migrator = SQLMigrator<PostgresConnection>
                     == "The table schema_migrations belongs to another migrator: its version 1 has another text, and"
                     + " the database has no Song, List"
             )
-            #expect(try Migrator([first]).migrate(db).changed == [1])
+            #expect(try Migrator([first]).migrate(db).editedVersions == [1])
         }
     }
 

@@ -1,0 +1,235 @@
+/// Runs one declaration while it holds the lock.
+///
+/// These invariants hold for every declaration:
+///
+/// 1. The state is read again after the lock was taken, and the decision is made again. (Another process may
+///    have run the migration since the manager read its state.)
+/// 2. An attempt is saved before its closure is called, and with it the minimum app version. (The next start
+///    must see a crash in the closure; an older app must learn that the data changes before it changes; and
+///    the save proves that the disk takes writes before anything runs.)
+/// 3. A version is recorded only after its closure returned, in the one save that also ends the attempt. (The
+///    closure has synced its work. So no power failure keeps the record and loses the work.)
+/// 4. Nothing is written after the lock's file has left its path. (Another process may hold a lock on the file
+///    that took its place. ``LockedState/save(_:)`` checks it.)
+/// 5. What can't be said for certain counts as not done: a migration whose record may not be on the disk runs
+///    again, and never is one skipped.
+/// 6. An error closes the manager, whatever its cause. (No later migration may run without this one.)
+/// 7. While the lock is held, only the app's closures, its reasons not to run and its event handler are
+///    called, marked with a ``RunToken``, so that a call that would wait for itself is refused. The events
+///    `waiting` and `failed` are sent without the lock.
+///
+/// The states of a declaration, what is true in each, and the function that leads to the next:
+///
+///     state       what is true                                          left by
+///     ---------   ----------------------------------------------------  ------------------------------------
+///     waiting     nothing is saved, the lock isn't held                 step()
+///     decided     the lock is held, the state is the newest;            begin(_:under:), or the end:
+///                 a crash leaves nothing                                there is nothing to run
+///     begun       the attempt is saved; from here on, a crash counts    Attempt.call(_:)
+///     returned    the closure returned or threw; its work is there,     Attempt.record(), or Attempt.fail(_:)
+///                 its version is pending; a crash lets it run again
+///     recorded    the version counts as run; the lock is free           the end
+///     failed      the failure is saved; the version is pending;         fail(_:)
+///                 the lock is free
+struct Runner: ~Copyable {
+    private let declared: DeclaredMigration
+    private let reasonNotToRun: Declaration.ReasonNotToRun?
+    private let manager: MigrationManager
+    private var wait: FileLock.Wait
+
+    /// The attempt whose closure has to be called; `nil` before the lock is taken, and if nothing has to run.
+    private var attempt: Attempt?
+
+    private var location: StateLocation { manager.location }
+
+    init(
+        _ declared: DeclaredMigration,
+        unless reasonNotToRun: Declaration.ReasonNotToRun?,
+        of manager: MigrationManager,
+        blocksThread: Bool
+    ) {
+        self.declared = declared
+        self.reasonNotToRun = reasonNotToRun
+        self.manager = manager
+        wait = FileLock.Wait(
+            at: manager.location,
+            options: manager.options,
+            version: declared.version,
+            blocksThread: blocksThread
+        )
+    }
+
+    deinit { manager.declarations.withLock { $0.endDeclaration() } }
+
+    /// Runs the declaration on this thread.
+    ///
+    /// - Returns: False if the closure no longer has to run.
+    mutating func run(_ body: (MigrationContext) throws -> Void) throws(MigrationError) -> Bool {
+        do throws(MigrationError) {
+            while let pause = try step() { Platform.pause(pause) }
+            guard let attempt else { return false }
+            try finish(attempt, closureError: attempt.call(body))
+            return true
+        } catch {
+            throw fail(error)
+        }
+    }
+
+    /// Runs the declaration on the caller's actor; suspends the task while it waits.
+    nonisolated(nonsending) mutating func run(
+        _ body: nonisolated(nonsending) (MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        do throws(MigrationError) {
+            while let pause = try step() { await Platform.suspend(pause) }
+            guard let attempt else { return false }
+            try finish(attempt, closureError: await attempt.call(body))
+            return true
+        } catch {
+            throw fail(error)
+        }
+    }
+}
+
+// From waiting to begun.
+extension Runner {
+    /// Tries to take the lock, and if it has the lock, decides whether to begin an ``attempt``.
+    ///
+    /// - Returns: How long to wait before the next step; `nil` if the lock was taken, so that no step is
+    ///   left.
+    private mutating func step() throws(MigrationError) -> Duration? {
+        guard let lock = try wait.step() else { return wait.pause }
+        var locked = try LockedState(lock, at: location)
+        let state = try locked.existing()
+        let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
+        let update = { [manager] (locked: borrowing LockedState) in
+            guard let state = locked.state else { return }
+            manager.declarations.withLock { $0.update(from: state.versions) }
+        }
+        if try isRecordedWithoutRunning(in: state, applied: applied, under: &locked) {
+            update(locked)
+            return nil
+        }
+        let decision = try decide(in: state, applied: applied, attemptLimit: manager.options.attemptLimit)
+        if case .run(let attempted) = decision {
+            try begin(attempted, under: consume locked)
+            return nil
+        }
+        let next = manager.declarations.withLock {
+            $0.stateToSaveIfNotRun(declared, by: decision, from: state)
+        }
+        if let next {
+            try locked.save(
+                next,
+                version: declared.version,
+                orEndIn: decision.outcomeOfNotSaving(declared.version)
+            )
+        }
+        update(locked)
+        return nil
+    }
+
+    private func decide(
+        in state: MigrationState,
+        applied: AppliedVersions?,
+        attemptLimit: Int?
+    ) throws(MigrationError) -> Decision {
+        try manager.declarations.withLock { declarations throws(MigrationError) in
+            try declarations.decide(
+                declared,
+                in: state.versions,
+                hasRun: declared.hasRun(in: state.versions, applied: applied),
+                attemptLimit: attemptLimit
+            )
+        }
+    }
+
+    private mutating func begin(
+        _ attempted: AttemptedMigration,
+        under locked: consuming LockedState
+    ) throws(MigrationError) {
+        if Task.isCancelled {
+            throw location.cancelled(
+                declared.version,
+                while: "was about to run migration \(declared.version)"
+            )
+        }
+        let attempt = try Attempt(
+            attempted,
+            minimumAppVersion: declared.minimumAppVersion,
+            of: manager,
+            under: locked
+        )
+        self.attempt = attempt
+        do throws(MigrationError) {
+            try attempt.begin()
+        } catch {
+            self.attempt = nil
+            throw error
+        }
+    }
+
+    /// Records the migration without an attempt and returns true, if there is a reason not to run it.
+    ///
+    /// This comes before the limit of attempts: a migration that doesn't have to run is recorded even if the
+    /// limit is reached.
+    private func isRecordedWithoutRunning(
+        in state: MigrationState,
+        applied: AppliedVersions?,
+        under locked: inout LockedState
+    ) throws(MigrationError) -> Bool {
+        guard let reasonNotToRun,
+            case .run(let attempted) = try decide(in: state, applied: applied, attemptLimit: nil)
+        else { return false }
+        let version = declared.version
+        let previousVersion = state.versions.lastRun
+        let pending = Declaration.PendingMigration(version: version, previousVersion: previousVersion)
+        let note: String?
+        do {
+            note = try RunToken.withToken(of: location) { try reasonNotToRun(pending) }
+        } catch {
+            throw .failed(version, in: location, attempt: attempted.attemptCount, because: error)
+        }
+        guard let note else { return false }
+        let row = AppliedMigration(attempted, after: previousVersion, at: Platform.now, in: .zero)
+        let recorded = state.changed {
+            $0.versions.raiseMinimumAppVersion(to: declared.minimumAppVersion)
+            $0.record(row)
+        }
+        let outcome: Message = """
+            Migration \(version) doesn't have to run, and was not recorded. The next start records it.
+            """
+        try locked.save(recorded, version: version, orEndIn: outcome)
+        var event = MigrationEvent(.finished, managerName: location.name, version: version)
+        event.previousVersion = previousVersion
+        event.note = note
+        location.send(event, to: manager.options.onEvent)
+        return true
+    }
+}
+
+// From returned to recorded or failed.
+extension Runner {
+    private func finish(_ attempt: Attempt, closureError: (any Error)?) throws(MigrationError) {
+        defer {
+            if let state = attempt.state {
+                manager.declarations.withLock { $0.update(from: state.versions) }
+            }
+        }
+        if let cause = closureError ?? attempt.rehearsedFailure() { throw attempt.fail(cause) }
+        try attempt.record()
+        attempt.send(attempt.event(.finished))
+        attempt.releaseLock()
+    }
+
+    /// Closes the manager, releases the lock, and then sends the event `failed`, if an attempt had begun.
+    ///
+    /// - Returns: The error to throw.
+    private func fail(_ failure: MigrationError) -> MigrationError {
+        let error = failure.leaving(.migration(declared.version))
+        manager.declarations.withLock { _ = $0.close(error) }
+        guard let attempt else { return error }
+        attempt.releaseLock()
+        attempt.send(attempt.event(.failed, error: error))
+        return error
+    }
+}

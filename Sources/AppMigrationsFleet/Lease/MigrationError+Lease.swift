@@ -1,0 +1,10 @@
+public import AppMigrations
+
+extension MigrationError.Code {
+    /// The host that ran the closure could not renew its lease (its right to migrate the shared data), or
+    /// another host took over.
+    ///
+    /// The migration was not recorded, and runs again here or on another host. The closure's task was
+    /// cancelled. What the closure changed before that isn't undone.
+    public static var leaseLost: MigrationError.Code { MigrationError.Code("leaseLost") }
+}

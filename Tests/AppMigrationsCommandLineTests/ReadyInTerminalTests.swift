@@ -25,8 +25,8 @@ struct ReadyInTerminalTests {
             }
         }
         let status = try manager(in: scratch.path).status
-        let latestAttempt = try #require(status.interruption)
-        #expect(latestAttempt.deaths == 0)
+        let latestAttempt = try #require(status.latestAttempt)
+        #expect(latestAttempt.crashCount == 0)
         #expect(try #require(latestAttempt.checkpoint.flatMap { Int($0) }) >= 3)
     }
 

@@ -45,7 +45,7 @@ import Testing
         Row(
             .lockTimeout,
             location.timedOut(after: .seconds(20), waitingFor: "b, process 8, f01", version: version)
-                .completed(declaring: version),
+                .leaving(.migration(version)),
             """
             The manager "Data" (document "Data" in the fleet's store) waited 20.0 seconds for b, process 8, f01. Migration 1.2 was \
             not run. Let it finish, and start again.

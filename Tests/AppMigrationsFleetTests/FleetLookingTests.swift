@@ -35,7 +35,7 @@ import Testing
         try await fleet.host("job", at: "2.0").whenMigrating(toVersion: "2.0", minimumAppVersion: "1.5") {}
         #expect(try await pod.isMigrated(declare))
         #expect(pod.requiredAppVersion == nil)
-        #expect(try await pod.status.requiredAppVersion == AppVersion("1.5"))
+        #expect(try await pod.status.minimumAppVersion == AppVersion("1.5"))
     }
 
     @Test func `a declaration that no data satisfies is an error, and not a wait without end`() async throws {
@@ -89,8 +89,8 @@ import Testing
             }
             #expect(plan.map(\.kind) == [.willRun])
             let status = try await fleet.host("b").status
-            #expect(status.interruption?.isUnderWay == nil)
-            #expect(status.interruption?.attempts == 1)
+            #expect(status.latestAttempt?.isUnderWay == nil)
+            #expect(status.latestAttempt?.attemptCount == 1)
             #expect(status.stateFile == #"document "Data" in the fleet's store"#)
         }
         #expect(try await migrations.status.history.map(\.version) == [try AppVersion(parsing: "1.1")])

@@ -30,43 +30,42 @@ import Testing
         #expect(fleet.store.writes == writes)
     }
 
-    @Test func `a version that is declared out of order runs once for the fleet, below the last-run version`()
+    @Test func `a version that a hotfix brought runs once for the fleet, below the last-run version`()
         async throws
     {
         try await fleet.host().whenMigrating(toVersion: "1.4") {}
         for host in ["b", "c"] {
             let migrations = try await fleet.host(host)
             let plan = try await migrations.plan {
-                try await $0.whenMigrating(toVersion: "1.2", outOfOrder: true) {}
+                try await $0.whenMigrating(toVersion: "1.2", addedIn: "1.4") {}
             }
             #expect(plan.map(\.description) == ["1.2 \(host == "b" ? "willRun" : "alreadyRun")"])
             let isMigrated = try await migrations.isMigrated {
-                try await $0.whenMigrating(toVersion: "1.2", outOfOrder: true) {}
+                try await $0.whenMigrating(toVersion: "1.2", addedIn: "1.4") {}
             }
             #expect(isMigrated == (host == "c"))
-            let ran = try await migrations.whenMigrating(toVersion: "1.2", outOfOrder: true) { context in
+            let ran = try await migrations.whenMigrating(toVersion: "1.2", addedIn: "1.4") { context in
                 #expect(context.previousVersion == AppVersion("1.4"))
             }
             #expect(ran == (host == "b"))
             #expect(migrations.lastRunVersion == AppVersion("1.4"))
         }
         let look = try await fleet.host("d") { $0.isReadOnly = true }
-        let refused = await code { try await look.whenMigrating(toVersion: "1.3", outOfOrder: true) {} }
+        let refused = await code { try await look.whenMigrating(toVersion: "1.3", addedIn: "1.4") {} }
         #expect(refused == .readOnly)
         let versions = try await fleet.host("e").status.history.map(\.version)
         #expect(versions == [AppVersion("1.4"), AppVersion("1.2")])
     }
 
-    @Test func `a start with a version out of order reads the store once more, and writes nothing`()
+    @Test func `a start with a version of a hotfix reads the store once more, and writes nothing`()
         async throws
     {
         try await fleet.host().whenMigrating(toVersion: "1.4") {}
-        try await fleet.host().whenMigrating(toVersion: "1.2", outOfOrder: true) {}
+        try await fleet.host().whenMigrating(toVersion: "1.2", addedIn: "1.4") {}
         let (reads, writes) = (fleet.store.reads, fleet.store.writes)
         let migrations = try await fleet.host("b")
-        for version in ["1.2", "1.4"] {
-            #expect(try await !migrations.whenMigrating(toVersion: version, outOfOrder: true) {})
-        }
+        #expect(try await !migrations.whenMigrating(toVersion: "1.2", addedIn: "1.4") {})
+        #expect(try await !migrations.whenMigrating(toVersion: "1.4") {})
         #expect(fleet.store.reads == reads + 2)
         #expect(fleet.store.writes == writes)
     }
@@ -76,14 +75,13 @@ import Testing
         try await migrations.whenMigrating(toVersion: "1.1", minimumAppVersion: "1.0") { context in
             let text = try #require(try await fleet.store.text())
             #expect(text.contains(#""minimumAppVersion" : "1.0""#))
-            #expect(text.contains(#""fence" : 1"#))
-            #expect(text.contains(#""owner" : "a, process "#))
-            #expect(text.contains(#""beat" : 0, "fence" : 1, "lease" : 30.0 }"#))
+            #expect(text.contains(#""lease" : { "fence" : 1, "owner" : "a, process "#))
+            #expect(text.contains(#""beat" : 0, "length" : 30.0 }"#))
             #expect(context.fence == 1)
         }
         let text = try #require(try await fleet.store.text())
         #expect(text.contains(#""lastRunVersion" : "1.1""#))
-        #expect(!text.contains("owner") && !text.contains("interruption"))
+        #expect(!text.contains("owner") && !text.contains("latestAttempt"))
     }
 
     @Test func `the numbers of the fence rise over versions and failures`() async throws {

@@ -69,7 +69,7 @@ import Testing
         #expect(await migrate(manager) == .migrationFailed)
         #expect(try !db.isInTransaction)
         let seen = try await FleetMigrationManager(on: postgresStore(path)).status
-        #expect(seen.interruption?.failure == "server closed the connection unexpectedly")
+        #expect(seen.latestAttempt?.failure == "server closed the connection unexpectedly")
     }
 
     @Test func `no time-out ends a long closure, and a host that vanishes is looked for`() async throws {
@@ -242,7 +242,7 @@ import Testing
         let text = try await task.value?.description ?? ""
         #expect(text.contains("the server says 55P03"), "\(text)")
         #expect(text.hasSuffix("is locked by the open transaction of the server's process 4711."), "\(text)")
-        #expect(try await manager.status.interruption?.failure?.contains("55P03") == true)
+        #expect(try await manager.status.latestAttempt?.failure?.contains("55P03") == true)
         // Below the deadline of 15 seconds.
         #expect(db.statements.contains("SET LOCAL lock_timeout = 11250"))
     }

@@ -212,8 +212,8 @@ import Testing
         for pause in [0, 20, 9] {
             fleet.clock.advance(by: .seconds(pause))
             let status = try await pod.status
-            #expect(status.interruption?.isUnderWay == nil)
-            #expect(status.interruption?.deaths == 0)
+            #expect(status.latestAttempt?.isUnderWay == nil)
+            #expect(status.latestAttempt?.crashCount == 0)
             #expect(
                 status.description.contains(
                     "\nUnder way: 1.1, attempts: 1, crashes: 0, last attempt by app version 1.4, begun 2026-11-18T11:06:40Z\n  Host: a, process "
@@ -224,8 +224,8 @@ import Testing
         }
         fleet.clock.advance(by: .seconds(1))
         let status = try await pod.status
-        #expect(status.interruption?.isUnderWay == false)
-        #expect(status.interruption?.deaths == 1)
+        #expect(status.latestAttempt?.isUnderWay == false)
+        #expect(status.latestAttempt?.crashCount == 1)
         #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, crashes: 1, "))
         #expect(
             status.description.contains(

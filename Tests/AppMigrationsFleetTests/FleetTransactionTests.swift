@@ -33,8 +33,8 @@ import Testing
         #expect(failed?.code == .migrationFailed && failed?.underlyingError is TestStore.Failure)
         #expect(db.isClosed)
         #expect(try other.query("SELECT count(*) FROM notes") == [[0]])
-        #expect(try await manager.status.interruption?.failure == "the network is gone")
-        #expect(try await manager.status.interruption?.isUnderWay == false)
+        #expect(try await manager.status.latestAttempt?.failure == "the network is gone")
+        #expect(try await manager.status.latestAttempt?.isUnderWay == false)
     }
 
     /// Not every server tells of its processes.

@@ -24,8 +24,8 @@ import Testing
         let call = Call { try await probe.observedStatus() }
         try await fleet.pass(timers: 1) { call.hasEnded }
         let status = try await call.value
-        #expect(status.interruption?.isUnderWay == true)
-        #expect(status.interruption?.deaths == 0)
+        #expect(status.latestAttempt?.isUnderWay == true)
+        #expect(status.latestAttempt?.crashCount == 0)
         #expect(status.description.contains("\nUnder way: 1.1, attempts: 1, crashes: 0, "))
         #expect(status.description.contains(". It is alive: it has just renewed its lease.\n"))
         #expect(fleet.clock.now - began <= .seconds(6))
@@ -43,8 +43,8 @@ import Testing
         #expect(!call.hasEnded)
         try await fleet.pass { call.hasEnded }
         let status = try await call.value
-        #expect(status.interruption?.isUnderWay == false)
-        #expect(status.interruption?.deaths == 1)
+        #expect(status.latestAttempt?.isUnderWay == false)
+        #expect(status.latestAttempt?.crashCount == 1)
         #expect(status.description.contains("\nInterrupted: 1.1, attempts: 1, crashes: 1, "))
         let text = "It hasn't renewed its lease for 12.0 s. Its process has probably ended."
         #expect(status.description.contains(". \(text) The next host takes over.\n"))
@@ -61,8 +61,8 @@ import Testing
         let reads = fleet.store.reads
         let status = try await host.observedStatus()
         #expect(fleet.store.reads == reads + 1)
-        #expect(status.interruption?.isUnderWay == false)
-        #expect(status.interruption?.failure != nil)
+        #expect(status.latestAttempt?.isUnderWay == false)
+        #expect(status.latestAttempt?.failure != nil)
         #expect(!status.description.contains("Host: "))
     }
 

@@ -19,7 +19,7 @@ import Testing
         #expect(error.isTransient)
         // The manager stays closed, so the same call of it never succeeds.
         #expect(!MigrationError.managerClosed(nil, by: error, in: location).isTransient)
-        #expect(error.adding("More.").isTransient)
+        #expect(error.ending(in: .text("More.")).isTransient)
     }
 
     #if canImport(Darwin)

@@ -45,15 +45,15 @@ import Testing
     @Test func `a failure is noted, and counts as no death`() async throws {
         let (code, status) = try await cancelled { _ in try Task.checkCancellation() }
         #expect(code == .cancelled)
-        #expect(status.interruption?.failure == nil)
+        #expect(status.latestAttempt?.failure == nil)
         #expect(status.description.contains("\nInterrupted: 1.1"))
-        #expect(status.interruption?.deaths == 0)
+        #expect(status.latestAttempt?.crashCount == 0)
     }
 
     @Test func `a checkpoint is saved`() async throws {
         let (code, status) = try await cancelled { try await $0.saveCheckpoint("here") }
         #expect(code == .cancelled)
-        #expect(status.interruption?.checkpoint == "here")
+        #expect(status.latestAttempt?.checkpoint == "here")
     }
 
     @Test func `a status that is asked for in a cancelled task says so, and not that the store is gone`()

@@ -56,7 +56,7 @@ import Testing
             } == .stateNotSaved
         )
         #expect(try await fleet.store.arrive() == 0)
-        #expect(try #require(try await fleet.store.text()).contains("interruption") == false)
+        #expect(try #require(try await fleet.store.text()).contains("latestAttempt") == false)
         try await fleet.host("b").whenMigrating(toVersion: "1.1") { context in
             #expect(context.attempt == 1)
             #expect(context.fence == 2)

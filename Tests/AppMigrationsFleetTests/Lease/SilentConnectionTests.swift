@@ -194,8 +194,8 @@ import Testing
         db.open()
         answer { _ in .gives([[1]]) }
         let next = try await manager("b")
-        #expect(try await next.status.interruption?.deaths == 0)
-        #expect(try await next.status.interruption?.isUnderWay == false)
+        #expect(try await next.status.latestAttempt?.crashCount == 0)
+        #expect(try await next.status.latestAttempt?.isUnderWay == false)
         let retry = Call { try await migrate(form, next) }
         try await clock.pass(.seconds(1)) { retry.hasEnded }
         #expect(try await retry.value)
@@ -265,7 +265,7 @@ import Testing
         #expect(try await revision != cancelled)
         end.open()
         #expect(try await call.value == .cancelled)
-        #expect(try await self.manager("b").status.interruption?.deaths == 0)
+        #expect(try await self.manager("b").status.latestAttempt?.crashCount == 0)
     }
 
     @Test func `a statement outside of a transaction ends after half a lease`() async throws {

@@ -29,16 +29,16 @@ import Testing
         #expect(try await add("1.1"))
     }
 
-    @Test func `versions out of order run once, below the last-run version`() async throws {
+    @Test func `versions that a hotfix brought run once, below the last-run version`() async throws {
         #expect(try library.manager(current: "1.5").manager.whenMigrating(toVersion: "1.5") {})
         for isFirst in [true, false] {
             let manager = try library.manager(current: "1.5").manager
             let db = { AwaitedConnection(library.db) }
-            let first = try await manager.whenMigrating(toVersion: "1.3", outOfOrder: true, in: db()) {
+            let first = try await manager.whenMigrating(toVersion: "1.3", addedIn: "1.5", in: db()) {
                 _,
                 _ in
             }
-            let second = try await manager.whenMigrating(toVersion: "1.4", outOfOrder: true, in: db()) {
+            let second = try await manager.whenMigrating(toVersion: "1.4", addedIn: "1.5", in: db()) {
                 _,
                 _,
                 _ in

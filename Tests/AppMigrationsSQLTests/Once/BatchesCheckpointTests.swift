@@ -23,7 +23,7 @@ import Testing
         }
         try library.count(to: 4, in: library.db, manager: library.manager(attemptLimit: 2))
         #expect(try library.log == [["1"], ["2"], ["3"], ["4"]])
-        #expect(try library.manager().manager.status.history.map(\.attempts) == [4])
+        #expect(try library.manager().manager.status.history.map(\.attemptCount) == [4])
     }
 
     @Test func `a process that dies between a commit and its checkpoint came further, however often`()

@@ -31,7 +31,7 @@ import Testing
         #expect(try library.count(to: 4) == (before.count < 4))
         #expect(try library.log == [["1"], ["2"], ["3"], ["4"]])
         #expect(try library.cursors == [[nil]])
-        #expect(try library.manager().manager.status.history.map(\.attempts) == [2])
+        #expect(try library.manager().manager.status.history.map(\.attemptCount) == [2])
     }
 
     @Test func `two states on one database share the batches, each of which runs once`() throws {

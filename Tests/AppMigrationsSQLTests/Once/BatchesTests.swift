@@ -28,11 +28,11 @@ import Testing
         #expect(try !library.manager().batches { _, _, _ in throw Failure() })
     }
 
-    @Test func `batches of a version out of order run once, below the last-run version`() throws {
+    @Test func `batches of a version that a hotfix brought run once, below the last-run version`() throws {
         #expect(try library.manager(current: "1.5").manager.whenMigrating(toVersion: "1.5") {})
         for isFirst in [true, false] {
             let manager = try library.manager(current: "1.5").manager
-            let ran = try manager.whenMigrating(toVersion: "1.4", outOfOrder: true, in: library.db) {
+            let ran = try manager.whenMigrating(toVersion: "1.4", addedIn: "1.5", in: library.db) {
                 _,
                 _,
                 _ in

@@ -33,7 +33,7 @@ import Testing
         #expect(try manager.add("1.4") == expected[1])
         #expect(try library.log == [["1.4"]])
         #expect(manager.manager.lastRunVersion == AppVersion("1.4"))
-        #expect(try manager.manager.status.history.map(\.attempts) == [2])
+        #expect(try manager.manager.status.history.map(\.attemptCount) == [2])
     }
 
     @Test func `a state that was reset or lost does not run it again in a database that has it`() throws {

@@ -22,11 +22,11 @@ import Testing
         #expect(try library.log == [["1.4"]])
     }
 
-    @Test func `a version out of order runs once, below the last-run version`() throws {
+    @Test func `a version that a hotfix brought runs once, below the last-run version`() throws {
         #expect(try library.manager(current: "1.5").manager.whenMigrating(toVersion: "1.5") {})
         for isFirst in [true, false] {
             let manager = try library.manager(current: "1.5").manager
-            let ran = try manager.whenMigrating(toVersion: "1.4", outOfOrder: true, in: library.db) { _, _ in
+            let ran = try manager.whenMigrating(toVersion: "1.4", addedIn: "1.5", in: library.db) { _, _ in
             }
             #expect(ran == isFirst)
             #expect(manager.lastRunVersion == AppVersion("1.5"))

@@ -37,7 +37,7 @@ struct MigrationAdviceTests {
     func `a full disk is recognized, whoever meets it`(cause: any Error) {
         #expect(MigrationAdvice(after: cause) == .makeRoom)
         for code: MigrationError.Code in [
-            .stateNotSaved, .checkpointNotSaved, .protectionFailed, .migrationFailed, .firstRunFailed,
+            .stateNotSaved, .checkpointNotSaved, .replacementFailed, .migrationFailed, .firstRunFailed,
             .stateUnreadable,
         ] {
             let error = Self.error(code, because: cause)

@@ -59,9 +59,7 @@ struct StartProgressTests {
         var progress = try Self.planning(weights: 1)
         expect(progress.apply(Self.event(.started)))
         expect(progress.apply(Self.event(.progressed, 0.5, note: "Notes")))
-        for kind: MigrationEvent.Kind in [.waiting, .leftoverNotRemoved] {
-            expect(!progress.apply(Self.event(kind)))
-        }
+        expect(!progress.apply(Self.event(.waiting)))
         #expect(progress.note == "Notes")
     }
 }

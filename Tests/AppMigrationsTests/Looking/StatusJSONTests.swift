@@ -53,7 +53,7 @@ import Testing
         let location = StateLocation(name: name, directory: "/")
         for _ in 0..<500 {
             let state = random.state(named: name)
-            let status = MigrationStatus(state, of: location, appVersion: version("1"), isUnderWay: nil)
+            let status = try MigrationStatus(state, of: location, appVersion: version("1"), isUnderWay: nil)
             let read = try JSONDecoder().decode(Read.self, from: Data(status.json.utf8))
             #expect(read.name == name)
             #expect(read.latestAttempt?.failure == status.latestAttempt?.failure)

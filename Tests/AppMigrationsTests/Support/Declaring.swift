@@ -81,18 +81,11 @@ extension AttemptedMigration {
     }
 }
 
-/// Follows a manager whose every declaration is decided about.
-final class Rehearsal: RehearsalHook {
-    private let steps: (reached: @Sendable (RehearsalMoment) -> Void, returned: @Sendable () -> (any Error)?)
+/// Watches a manager, as a rehearsal does.
+final class Observer: ManagerObserver {
+    private let answer: @Sendable (ObservedMoment) -> ObserverAnswer
 
-    init(
-        reached: @escaping @Sendable (RehearsalMoment) -> Void = { _ in },
-        returned: @escaping @Sendable () -> (any Error)? = { nil }
-    ) {
-        steps = (reached, returned)
-    }
+    init(_ answer: @escaping @Sendable (ObservedMoment) -> ObserverAnswer) { self.answer = answer }
 
-    func declared(_ version: AppVersion, outOfOrder: Bool) -> RehearsalAnswer { .continue }
-    func reached(_ moment: RehearsalMoment) { steps.reached(moment) }
-    func returned(_ version: AppVersion) -> (any Error)? { steps.returned() }
+    func observe(_ moment: ObservedMoment) -> ObserverAnswer { answer(moment) }
 }

@@ -21,13 +21,6 @@ final class Ghost {
         /// How many processes died, and how many of them in a closure.
         var deaths = 0
         var deathsInClosures = 0
-        /// The attempts, by version, whose processes died while they copied files.
-        var copyingDeaths: [String: Set<Int>] = [:]
-        /// The managers whose last attempt has ended, and whose copies aren't removed yet.
-        ///
-        /// The end of an attempt is saved before its copies are removed, so a process that dies in between didn't die while it
-        /// copied.
-        var endedWithCopies: Set<String> = []
         /// The scenario's own counts.
         var notes: [String: Int] = [:]
         /// True once the scenario has removed the state, or lowered its mark.
@@ -50,7 +43,6 @@ final class Ghost {
         let stateFile: String
         var mark: AppVersion?
         var launched: AppVersion?
-        var interrupted: String?
         var seen: (node: Int, hash: UInt64)?
     }
 
@@ -69,12 +61,6 @@ final class Ghost {
         var hash: UInt64 = isTroubled ? 1 : 0
         for version in knowledge.running { hash = Machine.mix(hash, Self.hash(version ?? "")) }
         for (version, count) in knowledge.begins { hash &+= Machine.mix(Self.hash(version), UInt64(count)) }
-        for (version, attempts) in knowledge.copyingDeaths {
-            for attempt in attempts {
-                hash &+= Machine.mix(Self.hash(version), UInt64(bitPattern: Int64(attempt)) ^ 1 << 43)
-            }
-        }
-        for manager in knowledge.endedWithCopies { hash &+= Machine.mix(Self.hash(manager), 1 << 44) }
         for version in knowledge.returned { hash &+= Machine.mix(Self.hash(version), 1 << 40) }
         for (note, count) in knowledge.notes {
             hash &+= Machine.mix(Self.hash(note), UInt64(count) | 1 << 41)
@@ -125,13 +111,6 @@ final class Ghost {
             }
         }
         sight.launched = facts.launched
-        let list = Self.folder + "/" + sight.manager + ".migrations.snapshot/list"
-        if facts.interrupted != nil || Machine.system.disk.find(list) == nil {
-            knowledge.endedWithCopies.remove(sight.manager)
-        } else if sight.interrupted != nil {
-            knowledge.endedWithCopies.insert(sight.manager)
-        }
-        sight.interrupted = facts.interrupted
         for version in versions where AppVersion(version).map({ $0 <= facts.lastRun }) ?? false {
             let migration = Self.migration(version, of: sight.manager)
             if knowledge.returned.contains(migration) { continue }
@@ -139,22 +118,12 @@ final class Ghost {
                 "A migration is recorded only after it returned, and none is skipped: \(migration) did not return."
             )
         }
-        for version in outOfOrder where facts.history.contains(version) {
+        for version in late where facts.history.contains(version) {
             if knowledge.returned.contains(Self.migration(version, of: sight.manager)) { continue }
-            fail("A migration out of order is recorded only after it returned: \(version) did not return.")
+            fail("A migration that was added late is recorded only after it returned: \(version) did not return.")
         }
         for version in facts.history {
             knowledge.begins[Self.migration(version, of: sight.manager)] = nil
-            knowledge.copyingDeaths[Self.migration(version, of: sight.manager)] = nil
-        }
-        if facts.isCopying, let version = facts.interrupted {
-            let begins = knowledge.begins[Self.migration(version, of: sight.manager)] ?? 0
-            if begins > 0, !knowledge.isLowered {
-                let promise = "A state says that an attempt is only copying while no closure of it has begun"
-                fail("\(promise): \(version) has.")
-            }
-            if facts.floor != nil { fail("An attempt that is only copying shuts no app out.") }
-            if facts.isProtecting { fail("A state that asks for copies has all of them.") }
         }
     }
 
@@ -162,16 +131,20 @@ final class Ghost {
     let versions: [String]
     let managers: [String]
     /// The versions below the last-run version, which only the history says to have run.
-    let outOfOrder: [String]
+    let late: [String]
 
-    init(_ versions: [String], _ managers: [String] = [library], outOfOrder: [String] = []) {
+    init(_ versions: [String], _ managers: [String] = [library], late: [String] = []) {
         self.versions = versions
         self.managers = managers
-        self.outOfOrder = outOfOrder
+        self.late = late
     }
 
     static func migration(_ version: String, of manager: String) -> String {
         manager == library ? version : "\(manager) \(version)"
+    }
+
+    private static func manager(of migration: String) -> String {
+        migration.contains(" ") ? String(migration.prefix { $0 != " " }) : library
     }
 
     /// True if a live process has the lock of a state.
@@ -186,18 +159,18 @@ final class Ghost {
 /// The events of the processes.
 extension Ghost {
     func begins(_ version: String, of manager: String, attempt: Int) {
-        if outOfOrder.contains(version), facts(of: manager)?.history.contains(version) == true {
-            fail("A migration out of order never runs again once it is recorded: \(version).")
+        if late.contains(version), facts(of: manager)?.history.contains(version) == true {
+            fail("A migration that was added late never runs again once it is recorded: \(version).")
         }
         let version = Self.migration(version, of: manager)
         let process = Machine.current
-        if let other = knowledge.running.indices.first(where: {
-            knowledge.running[$0] != nil && $0 != process
-        }),
-            knowledge.isExclusive
-        {
+        let isRunBySame = { (other: Int) in
+            let running = self.knowledge.running[other]
+            return other != process && running.map(Self.manager) == manager
+        }
+        if knowledge.isExclusive, let other = knowledge.running.indices.first(where: isRunBySame) {
             fail(
-                "One closure of a manager, or over a file, runs at a time: "
+                "One closure of a manager runs at a time: "
                     + "processes \(other + 1) and \(process + 1) are in one."
             )
         }
@@ -209,11 +182,6 @@ extension Ghost {
             fail(
                 "Each start of a closure is counted: this is start \(count) of \(version), and it is told \(attempt)."
             )
-        }
-        let copied = knowledge.copyingDeaths[version]?.count ?? 0
-        if attempt < count + copied, !hasLostPower {
-            let promise = "A process that dies while it copies is counted"
-            fail("\(promise): \(copied) did, and start \(count) is told \(attempt).")
         }
         if knowledge.returned.contains(version), !isTroubled {
             fail("A migration that returned and was recorded runs no second time: \(version).")
@@ -228,7 +196,7 @@ extension Ghost {
 
     /// The call that ran this version came back: whatever happens, it is recorded.
     func acknowledge(_ version: String, of manager: String) {
-        if outOfOrder.contains(version) { return knowledge.notes["acknowledged \(version)"] = 1 }
+        if late.contains(version) { return knowledge.notes["acknowledged \(version)"] = 1 }
         knowledge.acknowledged[manager] = version
     }
 
@@ -236,8 +204,8 @@ extension Ghost {
     func passesOver(_ version: String, of manager: String) {
         if knowledge.isLowered { return }
         guard let declared = AppVersion(version), let facts = facts(of: manager) else { return }
-        if outOfOrder.contains(version), !facts.history.contains(version) {
-            fail("A version out of order is run or refused: \(version) was passed over.")
+        if late.contains(version), !facts.history.contains(version) {
+            fail("A version that was added late is run or refused: \(version) was passed over.")
         }
         if facts.lastRun < declared {
             fail(
@@ -249,24 +217,8 @@ extension Ghost {
     func died(_ process: Int) {
         if process >= knowledge.running.count { return }
         knowledge.deaths += 1
-        noteCopyingDeath()
         if knowledge.running[process] != nil { knowledge.deathsInClosures += 1 }
         knowledge.running[process] = nil
-    }
-
-    /// Notes a death between the list of the copies and the intent that asks for them: nobody has the lock, and nothing is recorded.
-    private func noteCopyingDeath() {
-        if knowledge.isLowered { return }
-        for manager in managers {
-            let path = Self.folder + "/" + manager + ".migrations."
-            guard Machine.system.disk.find(path + "snapshot/list") != nil, let facts = facts(of: manager),
-                facts.isCopying || (facts.interrupted == nil && !knowledge.endedWithCopies.contains(manager)),
-                let lock = Machine.system.disk.find(path + "lock"), !Machine.system.isHeld(lock),
-                let version = versions.first(where: { AppVersion($0).map { $0 > facts.lastRun } ?? false })
-            else { continue }
-            let attempt = facts.isCopying ? facts.attempts : -knowledge.deaths
-            knowledge.copyingDeaths[Self.migration(version, of: manager), default: []].insert(attempt)
-        }
     }
 
     func lostPower() {
@@ -274,13 +226,12 @@ extension Ghost {
         for index in sights.indices {
             sights[index].mark = nil
             sights[index].launched = nil
-            sights[index].interrupted = nil
         }
         look()
         if knowledge.isLowered { return }
-        for version in outOfOrder where knowledge.notes["acknowledged \(version)"] != nil {
+        for version in late where knowledge.notes["acknowledged \(version)"] != nil {
             if facts?.history.contains(version) == true { continue }
-            fail("What a call has said to be recorded survives a power loss: \(version), out of order.")
+            fail("What a call has said to be recorded survives a power loss: \(version), added late.")
         }
         for manager in managers {
             guard let version = knowledge.acknowledged[manager].flatMap({ AppVersion($0) }) else { continue }

@@ -8,9 +8,6 @@ struct StateFacts {
     let baseline: AppVersion?
     let launched: AppVersion?
     let interrupted: String?
-    let attempts: Int
-    let isProtecting: Bool
-    let isCopying: Bool
     let history: [String]
     let floor: String?
     let hasCheckpoint: Bool
@@ -33,11 +30,8 @@ struct StateFacts {
         self.lastRun = lastRun
         baseline = (document["baseline"] as? String).flatMap { AppVersion($0) }
         launched = (document["launchedVersion"] as? String).flatMap { AppVersion($0) }
-        let interrupted = document["interruption"] as? [String: Any]
+        let interrupted = document["latestAttempt"] as? [String: Any]
         self.interrupted = interrupted?["version"] as? String
-        attempts = interrupted?["attempts"] as? Int ?? 0
-        isProtecting = interrupted?["isProtecting"] as? Bool ?? false
-        isCopying = interrupted?["isCopying"] as? Bool ?? false
         history = (document["history"] as? [[String: Any]] ?? []).compactMap { $0["version"] as? String }
         floor = document["minimumAppVersion"] as? String
         hasCheckpoint = interrupted?["checkpoint"] is String

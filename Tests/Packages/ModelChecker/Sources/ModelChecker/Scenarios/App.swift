@@ -4,9 +4,8 @@ import SimulatedSystem
 /// One declaration of a simulated app.
 struct Declaration: Sendable {
     let version: String
-    var outOfOrder = false
+    var addedIn: String?
     var minimumAppVersion: String?
-    var protecting: [String] = []
     /// The closure's work, besides beginning and returning.
     var work: @Sendable (Ghost, MigrationContext) throws -> Void = { _, _ in }
 }
@@ -41,9 +40,8 @@ func app(
             for declaration in declarations {
                 let hasRun = try migrations.whenMigrating(
                     toVersion: declaration.version,
-                    outOfOrder: declaration.outOfOrder,
-                    minimumAppVersion: declaration.minimumAppVersion,
-                    protecting: declaration.protecting
+                    addedIn: declaration.addedIn,
+                    minimumAppVersion: declaration.minimumAppVersion
                 ) { context in
                     if !mark("the closure of \(declaration.version) begins") { throw Died() }
                     ghost.begins(declaration.version, of: manager, attempt: context.attempt)

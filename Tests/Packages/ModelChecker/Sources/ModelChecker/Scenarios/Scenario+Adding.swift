@@ -8,16 +8,20 @@ extension Scenario {
     static let adding = [hotfix, hotfixWithThrow]
 
     /// Two processes of the release that has the hotfix.
-    static let hotfix = added("a version out of order", [addedOne, three], [addedOne, three])
+    static let hotfix = added("a version that is added late", [addedOne, three], [addedOne, three])
 
     /// The hotfix throws at first, and a release without it goes on: the attempt isn't forgotten.
-    static let hotfixWithThrow = added("a version out of order with a throw", [throwingOne, three], [three])
+    static let hotfixWithThrow = added(
+        "a version that is added late, with a throw",
+        [throwingOne, three],
+        [three]
+    )
 
     private static func added(_ name: String, _ first: [Declaration], _ second: [Declaration]) -> Scenario {
         Scenario(
             name: name,
             versions: ["1.3"],
-            outOfOrder: ["1.1"],
+            late: ["1.1"],
             setUp: { ghost in
                 started("1.0")(ghost)
                 Files.make(Ghost.stateFile, state)
@@ -36,14 +40,14 @@ extension Scenario {
     }
 
     private static let three = Declaration(version: "1.3")
-    private static let addedOne = Declaration(version: "1.1", outOfOrder: true)
-    private static let throwingOne = Declaration(version: "1.1", outOfOrder: true) { _, context in
+    private static let addedOne = Declaration(version: "1.1", addedIn: "1.3")
+    private static let throwingOne = Declaration(version: "1.1", addedIn: "1.3") { _, context in
         if context.attempt == 1 { throw WorkFailure() }
     }
 
     private static let state = """
         { "format": 1, "name": "Library", "lastRunVersion": "1.2", "baseline": "1.0", "launchedVersion": "1.2",
-          "history": [{ "version": "1.2", "previousVersion": "1.0", "appVersion": "1.2", "attempts": 1, "duration": 0,
+          "history": [{ "version": "1.2", "previousVersion": "1.0", "appVersion": "1.2", "attemptCount": 1, "duration": 0,
             "finishedAt": "2026-11-21T03:54:28Z" }] }
         """
 }

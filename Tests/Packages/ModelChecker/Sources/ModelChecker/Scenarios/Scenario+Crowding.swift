@@ -23,8 +23,9 @@ extension Scenario {
     private static func release(_ count: Int) -> [Declaration] {
         let all = [
             one,
-            Declaration(version: "1.2", protecting: [Files.notes]) { _, _ in
+            Declaration(version: "1.2") { _, context in
                 try Files.rewrite(Files.notes, "NEW NOTES")
+                try context.synchronize([Files.notes])
             },
             Declaration(version: "1.2-1", minimumAppVersion: "1.2"),
             Declaration(version: "1.3"),

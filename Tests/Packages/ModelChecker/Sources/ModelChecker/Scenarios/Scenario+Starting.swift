@@ -112,7 +112,7 @@ extension Scenario {
         requirePieces(done, "checkpoint \(done)", ghost)
         for piece in done..<2 {
             try Files.rewrite(Files.library + "/piece \(piece)", "new")
-            try context.synchronize(Files.library)
+            try context.synchronize([Files.library])
             try context.saveCheckpoint(piece + 1)
         }
     }

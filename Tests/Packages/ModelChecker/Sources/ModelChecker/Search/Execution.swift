@@ -26,7 +26,7 @@ final class Execution: @unchecked Sendable {
     init(_ scenario: Scenario, _ search: Search) {
         self.scenario = scenario
         self.search = search
-        ghost = Ghost(scenario.versions, scenario.managers, outOfOrder: scenario.outOfOrder)
+        ghost = Ghost(scenario.versions, scenario.managers, late: scenario.late)
         slots = (0..<scenario.programs.count).map(Slot.init)
         Machine.system = SystemState()
         for number in slots.indices { Self.begin(number, start: 0) }

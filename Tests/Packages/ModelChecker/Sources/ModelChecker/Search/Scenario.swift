@@ -22,8 +22,8 @@ struct Scenario: Sendable {
     let name: String
     /// The versions that are to run, each declared by some app.
     let versions: [String]
-    /// The versions that are declared out of order, below the last-run version that ``setUp`` leaves.
-    var outOfOrder: [String] = []
+    /// The versions that are declared with `addedIn:`, below the last-run version that ``setUp`` leaves.
+    var late: [String] = []
     /// The managers, each of which declares these.
     var managers = [Ghost.library]
     var setUp: @Sendable (Ghost) -> Void = { _ in }

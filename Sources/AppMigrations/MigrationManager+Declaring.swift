@@ -49,7 +49,7 @@ extension MigrationManager {
 
     /// Runs `run`, which gets a context, once for this data, when the app is updated to `toVersion` or later.
     ///
-    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9``.
+    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp``.
     /// Use it for a closure that needs the number of its attempt, reports progress or saves checkpoints.
     @discardableResult
     public func whenMigrating(
@@ -66,7 +66,7 @@ extension MigrationManager {
 
     /// Runs an asynchronous closure once for this data, when the app is updated to `toVersion` or later.
     ///
-    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9``,
+    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp``,
     /// and the closure runs on the caller's actor. While another process is migrating, the task is suspended.
     /// If the task is cancelled during that time, the call throws the code `cancelled`.
     ///
@@ -86,7 +86,7 @@ extension MigrationManager {
     /// Runs an asynchronous closure, which gets a context, once for this data, when the app is updated to
     /// `toVersion` or later.
     ///
-    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6x6tk``.
+    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-8cnrq``.
     /// Use it for a closure that needs the number of its attempt, reports progress or saves checkpoints.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

@@ -45,7 +45,7 @@ extension MigrationManager {
 
     /// Calls an asynchronous closure while this manager holds the lock of its state.
     ///
-    /// This method does the same as ``withLock(_:)-7fn8s``. While it waits for the lock, the task is
+    /// This method does the same as ``withLock(_:)-919t3``. While it waits for the lock, the task is
     /// suspended. The closure runs on the caller's actor.
     nonisolated(nonsending) public func withLock<Value>(
         _ body: nonisolated(nonsending) () async throws -> Value

@@ -22,7 +22,7 @@
 /// ```
 ///
 /// After a declaration has thrown, the manager is closed: every later
-/// ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9`` throws the code
+/// ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp`` throws the code
 /// `managerClosed` and runs nothing. So a failed migration isn't skipped even if the app ignores the error
 /// with `try?`. To try again, create a new manager and declare the migrations again.
 ///

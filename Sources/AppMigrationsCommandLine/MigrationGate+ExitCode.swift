@@ -4,18 +4,17 @@ import AppMigrationsSystem
 extension MigrationGate {
     /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
     ///
-    /// - 75: It may succeed later. The errors are `lockTimeout`, `stateUnreadable`, `RequiresUnlock`, and
-    ///   each `MigrationError` whose `isTransient` is true.
-    /// - 77: Permissions are missing. The error was caused by a system call that failed with `EACCES`,
-    ///   `EPERM` or `EROFS`, or by an error of Foundation that means the same, such as
-    ///   `CocoaError.fileWriteNoPermission`. And `isTransient` is false. This also applies to
-    ///   `stateUnreadable`. But that error is transient, and the code is 75, if the device may be locked:
-    ///   after `EPERM`, and on Apple's systems also after `EACCES`.
-    /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp` and
-    ///   `stateFromNewerFormat`.
-    /// - 130, 143 or 129: The start was cancelled. The errors are `CancellationError` and `cancelled`. The
-    ///   code is 128 and the number of the signal that came during the last `readyInTerminal()` of this
-    ///   process: `SIGINT`, `SIGTERM` or `SIGHUP`. If no signal came, it is 130, as after Ctrl-C.
+    /// - 75: It may succeed later. The device may be locked, another process is migrating, `isTransient` of
+    ///   the `MigrationError` is true, or its code is `stateUnreadable`.
+    /// - 77: Permissions are missing, which is when the advice is `MigrationAdvice.makeWritable`: a system
+    ///   call failed with `EACCES`, `EPERM` or `EROFS`, SQLite or Foundation reports the same, and
+    ///   `isTransient` is false.
+    /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp`,
+    ///   `stateFromNewerFormat`, and those of a database that a newer release has written.
+    /// - 130, 143 or 129: The start was cancelled. The errors are `CancellationError`, `cancelled`, and
+    ///   `stopped` of a database's migrator. The code is 128 and the number of the signal that came during
+    ///   the last `readyInTerminal()` of this process: `SIGINT`, `SIGTERM` or `SIGHUP`. If no signal came, it
+    ///   is 130, as after Ctrl-C.
     /// - 70: Any other error. The tool or the data needs a person.
     ///
     /// The codes 70 to 78 are those of `sysexits.h`, where they are called `EX_SOFTWARE`, `EX_TEMPFAIL`,
@@ -23,12 +22,14 @@ extension MigrationGate {
     /// that a signal has ended. A shell script that runs the tool doesn't stop after them, so end the process
     /// with ``endProcess(after:)``.
     public static func exitCode(after error: any Error) -> Int32 {
-        switch error {
-        case is CancellationError: return exitCodeAfterCancellation
-        case is RequiresAppVersion: return 78
-        case is RequiresUnlock: return 75
-        case let error as MigrationError: return exitCode(after: error)
-        default: return error.isDueToMissingPermission ? 77 : 70
+        switch MigrationAdvice(after: error) {
+        case .continueLater: return exitCodeAfterCancellation
+        case .updateApp: return 78
+        case .makeWritable: return 77
+        case .unlockDevice, .waitForOtherProcess: return 75
+        default:
+            guard let error = error as? MigrationError else { return 70 }
+            return error.isTransient || error.code == .stateUnreadable ? 75 : 70
         }
     }
 
@@ -63,21 +64,5 @@ extension MigrationGate {
             TerminationSignals.endProcess(with: number)
         }
         exit(code)
-    }
-
-    private static func exitCode(after error: MigrationError) -> Int32 {
-        switch error.underlyingError {
-        // `firstRun:` or the closure of a migration threw it.
-        case let cause as RequiresAppVersion: return exitCode(after: cause)
-        case let cause as RequiresUnlock: return exitCode(after: cause)
-        default: break
-        }
-        if error.isDueToMissingPermission { return 77 }
-        switch error.code {
-        case .cancelled: return exitCodeAfterCancellation
-        case .usedByNewerApp, .stateFromNewerFormat: return 78
-        case .lockTimeout, .stateUnreadable: return 75
-        default: return error.isTransient ? 75 : 70
-        }
     }
 }

@@ -44,8 +44,8 @@ struct TerminalProgress {
 
     /// Returns the bar with the percentage and the note, for example `[###-------] 30 % Notes`.
     ///
-    /// It is at most 79 characters long. A line that is wider than the terminal would wrap, and `\r` would
-    /// return only to the beginning of its last row.
+    /// It is at most 79 columns wide. A line that is wider than the terminal would wrap, and `\r` would return
+    /// only to the beginning of its last row.
     static func line(fraction: Double, note: String?) -> String {
         let width = 30
         let filled = Int(fraction * Double(width))
@@ -53,7 +53,7 @@ struct TerminalProgress {
         // A control character, such as a line break or an escape, would move the cursor.
         let scalars = (note ?? "").unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
         let text = String(String.UnicodeScalarView(scalars))
-        return String("[\(bar)] \(Int(fraction * 100)) % \(text)".prefix(79))
+        return "[\(bar)] \(Int(fraction * 100)) % \(text)".fitting(columns: 79)
     }
 
     /// The control sequence EL of ECMA-48, which deletes the rest of a longer line.

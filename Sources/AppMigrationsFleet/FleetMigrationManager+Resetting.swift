@@ -15,7 +15,7 @@ extension FleetMigrationManager {
     /// numbered files of an `SQLMigrator` that have run don't run again.
     ///
     /// Call it once, in a command of your app. If it is called at every start, every host runs the migrations
-    /// again. To reset without a deploy, run the statement of <doc:RunningAFleet> in the store's database
+    /// again. To reset without a deploy, run the statement of <doc:OperatingAFleet> in the store's database
     /// instead.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,

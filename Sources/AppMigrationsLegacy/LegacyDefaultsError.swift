@@ -72,23 +72,20 @@ extension LegacyDefaultsError {
     }
 }
 
-extension LegacyDefaultsError: FileUsingError {
-    /// True if the disk is full.
+extension LegacyDefaultsError: AdvisedError {
+    /// The advice after the underlying error.
     ///
     /// If user defaults can't be saved, the reason is unknown. On Apple's systems, a full disk is assumed. It
     /// is the most likely reason, because the system itself manages the file of the user defaults. On other
     /// systems, Foundation writes the file in the app's process, which also fails for other reasons.
-    package var isDueToFullDisk: Bool {
-        if let underlyingError { return underlyingError.isDueToFullDisk }
+    package var userAdvice: MigrationAdvice? {
+        if let underlyingError { return MigrationAdvice.known(after: underlyingError) }
         #if canImport(Darwin)
-        return code == .notSaved
+        return code == .notSaved ? .makeRoom : nil
         #else
-        return false
+        return nil
         #endif
     }
-
-    /// True if this process isn't permitted to read or write the file with the keys.
-    package var isDueToMissingPermission: Bool { underlyingError?.isDueToMissingPermission ?? false }
 }
 
 extension LegacyDefaultsError: LocalizedError {
@@ -182,7 +179,7 @@ extension LegacyDefaultsError {
     ) -> LegacyDefaultsError {
         let remedy =
             switch cause {
-            case let cause? where cause.isDueToFullDisk: "Free some space on the device"
+            case let cause? where MigrationAdvice(after: cause) == .makeRoom: "Free some space on the device"
             case nil: "Check that the disk has free space, and that this process can write its preferences"
             default: "Check that this process can write the file and its folder"
             }

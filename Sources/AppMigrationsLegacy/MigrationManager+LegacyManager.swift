@@ -47,7 +47,7 @@ extension MigrationManager {
     /// Calls the closure with its context, unless an older release of the app has run this migration with
     /// the old library.
     ///
-    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-9r5pb``, for a
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft``, for a
     /// closure that needs the context to read the number of the attempt, report progress or save checkpoints.
     @discardableResult
     public func whenMigrating(
@@ -69,7 +69,7 @@ extension MigrationManager {
     /// Calls an asynchronous closure, unless an older release of the app has run this migration with the old
     /// library.
     ///
-    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-9r5pb``. The
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft``. The
     /// closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(
@@ -88,7 +88,7 @@ extension MigrationManager {
     /// Calls an asynchronous closure with its context, unless an older release of the app has run this
     /// migration with the old library.
     ///
-    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-9r5pb``. The
+    /// This is like ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft``. The
     /// closure runs on the caller's actor.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

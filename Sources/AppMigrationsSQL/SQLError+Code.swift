@@ -1,3 +1,5 @@
+package import AppMigrations
+
 extension SQLError {
     /// The kinds of ``SQLError``.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -14,14 +16,23 @@ extension SQLError {
         /// That sentence comes before the advice.
         let saysNoMigrationWasRun: Bool
 
+        /// The advice for the user of an app; `nil` if only the developer can do something.
+        let userAdvice: MigrationAdvice?
+
         /// Declares a code.
         ///
         /// A code is declared in the lowest module that throws it, tests for it, or names it in its
         /// documentation.
-        package init(_ name: String, advice: String? = nil, saysNoMigrationWasRun: Bool = false) {
+        package init(
+            _ name: String,
+            advice: String? = nil,
+            saysNoMigrationWasRun: Bool = false,
+            userAdvice: MigrationAdvice? = nil
+        ) {
             description = name
             self.advice = advice
             self.saysNoMigrationWasRun = saysNoMigrationWasRun
+            self.userAdvice = userAdvice
         }
 
         /// The code for a server's SQLSTATE ("PostgreSQL Error Codes"); `nil` for an SQLSTATE that has no
@@ -56,7 +67,8 @@ extension SQLError {
         public static var busy: Code {
             Code(
                 "busy",
-                advice: "It changed nothing. Try again, or wait longer (lockTimeout:, busyTimeout:)."
+                advice: "It changed nothing. Try again, or wait longer (lockTimeout:, busyTimeout:).",
+                userAdvice: .waitForOtherProcess
             )
         }
 
@@ -81,7 +93,8 @@ extension SQLError {
         public static var cancelled: Code {
             Code(
                 "cancelled",
-                advice: "Migrations that were not applied run at the next start."
+                advice: "Migrations that were not applied run at the next start.",
+                userAdvice: .continueLater
             )
         }
 
@@ -235,7 +248,8 @@ extension SQLError {
         public static var stopped: Code {
             Code(
                 "stopped",
-                advice: "Migrations that were not applied run at the next start."
+                advice: "Migrations that were not applied run at the next start.",
+                userAdvice: .continueLater
             )
         }
 

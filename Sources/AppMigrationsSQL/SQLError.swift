@@ -1,3 +1,5 @@
+package import AppMigrations
+
 #if canImport(Darwin)
 public import Foundation
 #endif
@@ -35,6 +37,8 @@ public struct SQLError: Error, Sendable, CustomStringConvertible {
         package var applied = [Int64]()
         package var editedVersions = [Int64]()
         package var underlyingError: (any Error)?
+        /// The advice for the user of an app, if it differs from that of the code.
+        package var userAdvice: MigrationAdvice?
         /// True if the connection failed, and no server reported a reason.
         package var isOfLostConnection = false
         /// True if the line and the column are a position in the file at the path.

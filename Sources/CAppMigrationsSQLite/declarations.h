@@ -92,6 +92,7 @@ int sqlite3_busy_handler(sqlite3 *, int (*)(void *, int), void *);
 int sqlite3_sleep(int);
 int sqlite3_errcode(sqlite3 *);
 int sqlite3_extended_errcode(sqlite3 *);
+int sqlite3_system_errno(sqlite3 *);
 const char *sqlite3_errmsg(sqlite3 *);
 const char *sqlite3_errstr(int);
 int sqlite3_error_offset(sqlite3 *);

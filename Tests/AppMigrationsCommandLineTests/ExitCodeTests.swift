@@ -30,13 +30,13 @@ struct ExitCodeTests {
     }
 
     @Test func `an error that is transient asks for another try`() {
-        #expect(exitCode(after: .replacementFailed) == 70)
-        #expect(exitCode(after: .replacementFailed, isTransient: true) == 75)
+        #expect(exitCode(after: .stateNotSaved) == 70)
+        #expect(exitCode(after: .stateNotSaved, isTransient: true) == 75)
     }
 
     @Test func `missing permissions have an exit code of their own`() {
         for code: MigrationError.Code in [
-            .stateUnreadable, .stateNotSaved, .migrationFailed, .replacementFailed,
+            .stateUnreadable, .stateNotSaved, .migrationFailed, .unusableDirectory,
         ] {
             #expect(exitCode(after: code, because: systemError(EACCES)) == 77)
             #expect(exitCode(after: code, because: systemError(EPERM)) == 77)

@@ -12,9 +12,21 @@ struct TerminalProgressTests {
         #expect(TerminalProgress.line(fraction: fraction, note: note) == line)
     }
 
-    @Test func `a line fits into 80 columns`() {
-        let line = TerminalProgress.line(fraction: 0.5, note: String(repeating: "n", count: 200))
-        #expect(line.count == 79)
+    /// The bar leaves 41 columns to the note, and the number is that of the characters that fit into them.
+    @Test(
+        arguments: [
+            ("n", 41), ("漢", 20), ("ｶ", 41), ("Ａ", 20), ("한", 20), ("🚀", 20), ("🇩🇪", 10), ("👩‍👩‍👧‍👦", 5),
+            ("❤️", 20), ("❤", 41), ("é", 41), ("e\u{301}\u{323}", 41), ("\u{200B}", 200),
+        ]
+    )
+    func `a line fits into 80 columns, and no character is cut`(character: String, count: Int) {
+        let line = TerminalProgress.line(fraction: 0.5, note: String(repeating: character, count: 200))
+        #expect(line == "[###############---------------] 50 % " + String(repeating: character, count: count))
+    }
+
+    @Test func `a short note isn't cut`() {
+        let line = TerminalProgress.line(fraction: 0, note: "メモを移しています")
+        #expect(line.hasSuffix(" 0 % メモを移しています"))
     }
 
     @Test(arguments: ["a\nb", "a\rb", "a\u{1B}b", "a\tb", "a\u{7F}b"])

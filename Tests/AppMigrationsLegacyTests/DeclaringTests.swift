@@ -475,7 +475,7 @@ import Testing
             reason: "denied",
             because: CocoaError(.fileWriteNoPermission)
         )
-        #expect(denied.isDueToMissingPermission)
+        #expect(MigrationAdvice(after: denied) == .makeWritable)
         let unknown = LegacyDefaultsError.notSaved(lastKey, in: .standard, reason: "")
         #if canImport(Darwin)
         #expect(MigrationAdvice(after: unknown) == .makeRoom)

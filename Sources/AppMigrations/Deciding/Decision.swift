@@ -73,7 +73,7 @@ extension Declarations {
         // The version is pending, or it was pending when the manager read its versions and has been recorded
         // since. In both cases, this app must stop if a newer app has begun to change the data.
         if let newer = newerApp(than: current, at: version, in: versions, wasMissed: wasMissed) {
-            throw rules.usedByNewerAppError(version, begun: newer, in: versions)
+            throw rules.usedByNewerAppError(declared, begun: newer, in: versions)
         }
         if versions.lastRun < ownVersions.lastRun { throw resetError(version) }
         if version <= versions.lastRun, !wasMissed { return .alreadyRun }

@@ -108,7 +108,7 @@ package struct DeclaredMigration: Sendable {
     /// releases of its line: with 1.4.1 and `addedIn: "1.5.1"`, 1.4.2 has it and 1.5 doesn't. The line is told
     /// by the components of the version before the last one. Where ``addedIn`` begins with them too, as with
     /// 2.1 and `addedIn: "2.3"`, they tell nothing.
-    private func isInBaseline(_ baseline: AppVersion) -> Bool {
+    func isInBaseline(_ baseline: AppVersion) -> Bool {
         guard let addedIn, baseline < addedIn else { return true }
         if baseline <= version { return baseline == version }
         return baseline.isOnLine(of: version) && !addedIn.isOnLine(of: version)

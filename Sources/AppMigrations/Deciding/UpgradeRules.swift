@@ -95,24 +95,22 @@ extension UpgradeRules {
 
     /// Makes the error for a pending version if version `newer` of the app has begun to change the data.
     func usedByNewerAppError(
-        _ declared: AppVersion,
+        _ declared: DeclaredMigration,
         begun newer: AppVersion,
         in versions: StateVersions
     ) -> MigrationError {
+        let version = declared.version
+        let mark = versions.lastRun
         let wayOut: Message =
             if versions.minimumAppVersion(above: appVersion) != nil {
                 minimumAppVersionAdvice
-            } else if versions.lastRun.exceeds(appVersion) {
+            } else if mark.exceeds(appVersion) {
                 "If the data was replaced with older data, call reset(to:) with the version of that data."
-            } else if declared <= versions.lastRun {
-                // After a reset to the last-run version, the declared version would count as having run,
-                // because it is below that version.
-                """
-                Don't call reset(to: \(versions.lastRun.description.quoted)): after that, migration \(declared) would be skipped.
-                """
+            } else if version <= mark, declared.isInBaseline(mark) {
+                "Don't call reset(to: \(mark.description.quoted)): after that, migration \(version) would be skipped."
             } else {
                 """
-                If the data is still as version \(versions.lastRun) left it, call reset(to: \(versions.lastRun.description.quoted)). \
+                If the data is still as version \(mark) left it, call reset(to: \(mark.description.quoted)). \
                 Every later version is then pending again.
                 """
             }
@@ -121,11 +119,11 @@ extension UpgradeRules {
             """
         let isFile = location.path != nil
         let text: Message = """
-            Migration \(declared) of \(location) was not run: version \(newer) of the app has begun to change the data, and this \
+            Migration \(version) of \(location) was not run: version \(newer) of the app has begun to change the data, and this \
             app is version \(appVersion). Start version \(newer) or a later one. \(wayOut)\
             \(isFile ? "" : fleetAdvice)
             """
-        return location.error(.usedByNewerApp, version: declared, text)
+        return location.error(.usedByNewerApp, version: version, text)
     }
 
     /// The advice for an app below the minimum app version, because a reset doesn't lower that version.

@@ -1,37 +1,35 @@
 /// Recognizes Foundation's errors in a module that doesn't import Foundation.
 extension Error {
-    /// True if this is `CocoaError` or `NSError` with one of these codes of `NSCocoaErrorDomain`.
-    func isCocoaError(_ codes: [Int]) -> Bool {
-        codes.contains { isFoundationError($0, in: "NSCocoaErrorDomain") }
-    }
-
-    /// True if this is `POSIXError` or `NSError` with one of these error numbers, or a Cocoa error that one
-    /// of them has caused.
-    func isPOSIXError(_ numbers: [Int32]) -> Bool {
-        let domain = "NSPOSIXErrorDomain"
-        if numbers.contains(where: { isFoundationError(Int($0), in: domain) }) { return true }
-        let text = "\(self)"
-        let cocoa = "NSCocoaErrorDomain"
-        let isCocoaError = _domain == cocoa || text.hasPrefix("Error Domain=\(cocoa) ")
-        // The description of a Cocoa error contains the description of its underlying error.
-        return isCocoaError && numbers.contains { text.containsText("Error Domain=\(domain) Code=\($0) ") }
-    }
-
-    /// True if this is Foundation's error of the given domain and code.
+    /// The advice after an error of Foundation, or after an error whose description contains one.
     ///
-    /// On Apple's systems, each error has a domain and a code. On Linux, only `NSError` has them: the
-    /// descriptions of `CocoaError` and `POSIXError` begin with their domain and code instead.
-    private func isFoundationError(_ code: Int, in domain: String) -> Bool {
-        if _domain == domain { return _code == code }
-        return "\(self)".hasPrefix("Error Domain=\(domain) Code=\(code) ")
+    /// The description of `NSError`, `CocoaError` and `POSIXError` contains their domain and code, and that of
+    /// their underlying error. So does the description of a Swift error that has one of them as a value, if
+    /// the app doesn't write it itself. The codes of `NSCocoaErrorDomain` are `fileWriteOutOfSpace` (640),
+    /// `fileReadNoPermission` (257), `fileWriteNoPermission` (513) and `fileWriteVolumeReadOnly` (642).
+    var adviceOfFoundation: MigrationAdvice? {
+        let text = Array("\(self)".utf8)
+        func contains(_ codes: [Int], of domain: String) -> Bool {
+            codes.contains { text.contains(Array("Error Domain=\(domain) Code=\($0) ".utf8)) }
+        }
+        let posix = "NSPOSIXErrorDomain"
+        let cocoa = "NSCocoaErrorDomain"
+        if contains([640], of: cocoa) || contains(Platform.fullDisk.map(Int.init), of: posix) {
+            return .makeRoom
+        }
+        if contains([257, 513, 642], of: cocoa)
+            || contains(Platform.missingPermission.map(Int.init), of: posix)
+        {
+            return .afterMissingPermission
+        }
+        return nil
     }
 }
 
-extension String {
-    /// True if the text occurs in this one.
+extension [UInt8] {
+    /// True if the bytes occur in these.
     ///
     /// The `contains(_:)` of the standard library is in a library of its own, which this module doesn't load.
-    fileprivate func containsText(_ text: String) -> Bool {
-        utf8.indices.contains { utf8[$0...].starts(with: text.utf8) }
+    fileprivate func contains(_ bytes: [UInt8]) -> Bool {
+        indices.contains { self[$0...].starts(with: bytes) }
     }
 }

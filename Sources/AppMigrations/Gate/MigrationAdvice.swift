@@ -23,7 +23,7 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
     /// A sentence for the user, in English.
     public let description: String
 
-    /// True if the same start can succeed after the user has done what the sentence says.
+    /// True if the same start can succeed later, for example after the user has done what the sentence says.
     ///
     /// In that case, offer a button that calls ``MigrationGate/retry()``.
     public let offersRetry: Bool
@@ -37,47 +37,23 @@ public struct MigrationAdvice: Sendable, Hashable, CustomStringConvertible {
     /// Chooses the advice for an error from a manager, from a gate, or from the closure that the app passed
     /// to the gate.
     ///
-    /// A full disk is recognized in the errors of this package's modules and of Foundation, even if a
-    /// migration's closure threw them. It isn't recognized in the errors of other libraries.
+    /// A full disk and missing permissions are recognized in the errors of this package's modules and of
+    /// Foundation, also if such an error is the cause of another one, and if a migration's closure threw it.
+    /// They aren't recognized in the errors of other libraries.
     ///
-    /// Missing permissions are recognized in ``SystemCallError`` and in the errors of Foundation. On iOS and
-    /// the other systems where users can't change permissions, the advice is ``tryAgain`` or ``sendDetails``.
-    public init(after error: any Error) {
-        switch error {
-        case _ where error.isDueToFullDisk: self = .makeRoom
-        case is MigrationGate.RequiresUnlock: self = .unlockDevice
-        case is MigrationGate.RequiresAppVersion: self = .updateApp
-        case is CancellationError: self = .continueLater
-        case let error as MigrationError: self = Self.advice(after: error)
-        case _ where Self.asksForPermissions(after: error): self = .makeWritable
-        default: self = .sendDetails
-        }
+    /// On iOS and the other systems where users can't change permissions, the advice after missing
+    /// permissions is ``tryAgain`` or ``sendDetails``.
+    public init(after error: any Error) { self = Self.known(after: error) ?? .sendDetails }
+
+    /// The advice for an error; `nil` if nothing is known about it.
+    package static func known(after error: any Error) -> MigrationAdvice? {
+        if let error = error as? any AdvisedError { return error.userAdvice }
+        return error.adviceOfFoundation
     }
 
-    private static func advice(after error: MigrationError) -> MigrationAdvice {
-        // `firstRun:` and the closure of a migration can throw errors of the gate, which are then the cause
-        // of a manager's error.
-        if let cause = error.underlyingError,
-            cause is MigrationGate.RequiresUnlock || cause is MigrationGate.RequiresAppVersion
-        {
-            return MigrationAdvice(after: cause)
-        }
-        switch error.code {
-        case .cancelled: return .continueLater
-        case .usedByNewerApp, .stateFromNewerFormat: return .updateApp
-        case .tooOld: return .installEarlierVersion
-        case .stateUnreadable where error.isDueToLockedDevice: return .unlockDevice
-        case .lockTimeout: return .waitForOtherProcess
-        case _ where asksForPermissions(after: error): return .makeWritable
-        case .attemptLimitReached, .stateUnreadable, .migrationFailed, .firstRunFailed, .managerClosed,
-            .stateNotSaved, .checkpointNotSaved:
-            return .tryAgain
-        default: return error.isTransient ? .waitForOtherProcess : .sendDetails
-        }
-    }
-
-    private static func asksForPermissions(after error: any Error) -> Bool {
-        Platform.letsUsersChangePermissions && error.isDueToMissingPermission
+    /// The advice after missing permissions; `nil` on systems where users can't change them.
+    package static var afterMissingPermission: MigrationAdvice? {
+        Platform.letsUsersChangePermissions ? .makeWritable : nil
     }
 }
 
@@ -138,17 +114,10 @@ extension MigrationAdvice {
         offersRetry: true
     )
 
-    /// Copies of files could not be made or restored.
-    public static let keepData = MigrationAdvice(
-        "keepData",
-        "A copy of your data could not be made or restored. Don't change your data, and send us the details.",
-        offersRetry: false
-    )
-
-    /// The app has a mistake, or its state is damaged.
+    /// Nothing is known about the error: it is the app's own, the app has a mistake, or its state is damaged.
     public static let sendDetails = MigrationAdvice(
         "sendDetails",
-        "The update failed, and your data was left as it is. Send us the details.",
-        offersRetry: false
+        "The update failed. Send us the details.",
+        offersRetry: true
     )
 }

@@ -40,11 +40,11 @@ extension MigrationGate {
 
         /// Plans the declared migrations, tells the gate how many are pending, and runs them.
         ///
-        /// If there are several managers, call ``plan(_:weights:_:)-7z4eb`` for all of them first. That way,
+        /// If there are several managers, call ``plan(_:weights:_:)-4gor0`` for all of them first. That way,
         /// the progress bar covers the work of all managers from the beginning. Then call the declarations
         /// yourself.
         ///
-        /// - Throws: The errors of ``plan(_:weights:_:)-7z4eb``, before anything runs. After that, the errors
+        /// - Throws: The errors of ``plan(_:weights:_:)-4gor0``, before anything runs. After that, the errors
         ///   of the declarations.
         public func migrate(
             _ migrations: MigrationManager,
@@ -70,7 +70,7 @@ extension MigrationGate {
         /// With `weights: ["3.4": 30]`, version 3.4 gets thirty times as much of the progress bar as each
         /// version that isn't in `weights`. These weights apply only to this manager.
         ///
-        /// `weights` can also have the note of a ``step(_:_:)-sync``, such as `"Search index": 5`. That step
+        /// `weights` can also have the note of a ``step(_:_:)-5db37``, such as `"Search index": 5`. That step
         /// then has its part of the bar from the beginning, beside the migrations that run before it. A key
         /// that begins with a digit is a version, and any other key is a note.
         ///
@@ -138,7 +138,7 @@ extension MigrationGate {
         ///
         /// The step shares the part of the bar that is left with the migrations and steps that are still
         /// pending. After the last of them the bar is full, so name a long step in the `weights:` of
-        /// ``plan(_:weights:_:)-7z4eb`` or ``migrate(_:weights:_:)-cyd8``.
+        /// ``plan(_:weights:_:)-4gor0`` or ``migrate(_:weights:_:)-7k6l``.
         ///
         /// The step is finished when `body` returns. If `body` throws, the bar stays where it is. Steps run
         /// one after the other.

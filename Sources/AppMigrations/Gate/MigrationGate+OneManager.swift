@@ -39,12 +39,12 @@ extension MigrationGate {
     ///     ``MigrationManager``.
     ///   - options: The options of the manager.
     ///   - weights: The shares of long migrations in the progress bar, as in
-    ///     ``Attempt/plan(_:weights:_:)-7z4eb``.
+    ///     ``Attempt/plan(_:weights:_:)-4gor0``.
     ///   - declarations: Declares the migrations. It is called twice in each start: the first call is for the
     ///     plan, in which no closure runs.
     ///   - prepare: Creates the first files or tables, and opens the database. It is called in every start,
     ///     and also on a new install, on which no migration runs. Several processes can call it at the same
-    ///     moment. If they must not, use ``MigrationManager/withLock(_:)-7fn8s`` of the manager that is
+    ///     moment. If they must not, use ``MigrationManager/withLock(_:)-919t3`` of the manager that is
     ///     passed to it.
     public convenience init(
         named name: String,

@@ -3,11 +3,8 @@ extension MigrationGate {
     ///
     /// A gate throws it if a manager's state requires a newer release. Throw it yourself in the gate's start
     /// if the data stores its version elsewhere, such as in a database with its own version number. A
-    /// manager's `firstRun:` can throw it too. In all of these cases, ``MigrationGate/states`` yields
-    /// ``State-enum/requiresAppVersion(_:)``.
-    ///
-    /// Don't throw it from the closure of a migration or of `migrateStaged`: the error of such a closure is
-    /// wrapped in another error, which the gate reports as ``State-enum/failed(_:)``.
+    /// manager's `firstRun:` and the closure of a migration can throw it too. In all of these cases,
+    /// ``MigrationGate/states`` yields ``State-enum/requiresAppVersion(_:)``.
     public struct RequiresAppVersion: Error, CustomStringConvertible {
         /// The oldest version of the app that may use the data.
         public let version: AppVersion
@@ -28,4 +25,8 @@ extension MigrationGate {
             """
         }
     }
+}
+
+extension MigrationGate.RequiresAppVersion: AdvisedError {
+    package var userAdvice: MigrationAdvice? { .updateApp }
 }

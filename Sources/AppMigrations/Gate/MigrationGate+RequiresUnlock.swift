@@ -19,3 +19,7 @@ extension MigrationGate {
         }
     }
 }
+
+extension MigrationGate.RequiresUnlock: AdvisedError {
+    package var userAdvice: MigrationAdvice? { .unlockDevice }
+}

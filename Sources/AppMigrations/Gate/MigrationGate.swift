@@ -60,9 +60,9 @@ public final class MigrationGate: Sendable {
     /// for itself.
     ///
     /// - Throws: The error that ended the start. After ``cancel()``, this is an error with the code
-    ///   `cancelled`, or a `CancellationError`. If the waiting task is cancelled, a `CancellationError` is
-    ///   thrown as well. In that case the start continues, and ``state-property`` isn't
-    ///   ``State-enum/cancelled``.
+    ///   `cancelled`, a `CancellationError`, or an error that one of them has caused. If the waiting task is
+    ///   cancelled, a `CancellationError` is thrown as well. In that case the start continues, and
+    ///   ``state-property`` isn't ``State-enum/cancelled``.
     public func ready() async throws {
         open()
         let observer = Observer(of: contents)
@@ -132,33 +132,24 @@ public final class MigrationGate: Sendable {
                 try await start(Attempt(self))
                 return contents.change { $0.endStart(.ready, failure: nil) }
             } catch {
-                let (end, reason) = Self.end(after: error)
-                if let end { return contents.change { $0.endStart(end, failure: reason) } }
-                lockedDeviceError = reason
+                guard MigrationAdvice(after: error) == .unlockDevice else {
+                    let (end, failure) = Self.end(after: error)
+                    return contents.change { $0.endStart(end, failure: failure) }
+                }
+                lockedDeviceError = error
             }
         }
     }
 
     /// Returns the state that the gate enters after `error` has ended the start, and the error to report.
-    ///
-    /// The state is `nil` if the start has to be tried again, because unlocking the device may help.
-    private static func end(after error: any Error) -> (State?, any Error) {
-        var reason = error
-        // The error that the app's `firstRun:` threw is in the manager's error. It may be one of the errors
-        // below.
-        if let error = error as? MigrationError, error.code == .firstRunFailed {
-            reason = error.underlyingError ?? error
+    private static func end(after error: any Error) -> (State, any Error) {
+        if let refusal = error.cause(RequiresAppVersion.self) {
+            return (.requiresAppVersion(refusal.version), refusal)
         }
-        switch reason {
-        case is RequiresUnlock: return (nil, reason)
-        // The closure of a migration threw `RequiresUnlock`.
-        case let error as MigrationError where error.underlyingError is RequiresUnlock: return (nil, reason)
-        case let error as MigrationError where error.isDueToLockedDevice: return (nil, reason)
-        case let error as RequiresAppVersion: return (.requiresAppVersion(error.version), reason)
-        case is CancellationError: return (.cancelled, reason)
-        case let error as MigrationError where error.code == .cancelled: return (.cancelled, reason)
-        default: return (.failed(error), error)
+        if MigrationAdvice(after: error) == .continueLater {
+            return (.cancelled, error)
         }
+        return (.failed(error), error)
     }
 
     /// Waits until it is time for the next attempt, and doubles the pause for the wait after it.
@@ -177,15 +168,5 @@ public final class MigrationGate: Sendable {
         }
         contents.change { $0.endWait() }
         try Task.checkCancellation()
-    }
-}
-
-extension MigrationError {
-    /// True if the system denied access to the state as it does on a locked device.
-    ///
-    /// After any other error, waiting for the device to be unlocked doesn't help.
-    var isDueToLockedDevice: Bool {
-        guard code == .stateUnreadable, let cause = underlyingError as? SystemCallError else { return false }
-        return cause.isOfLockedDevice
     }
 }

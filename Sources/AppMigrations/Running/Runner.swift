@@ -105,8 +105,9 @@ extension Runner {
             guard let state = locked.state else { return }
             manager.declarations.withLock { $0.update(from: state.versions) }
         }
-        if try isRecordedWithoutRunning(in: state, applied: applied, under: &locked) {
+        if let event = try recordWithoutRunning(in: state, applied: applied, under: &locked) {
             update(locked)
+            location.send(event, to: manager.options.onEvent)
             return nil
         }
         let decision = try decide(in: state, applied: applied, attemptLimit: manager.options.attemptLimit)
@@ -168,18 +169,20 @@ extension Runner {
         }
     }
 
-    /// Records the migration without an attempt and returns true, if there is a reason not to run it.
+    /// Records the migration without an attempt, if there is a reason not to run it.
     ///
     /// This comes before the limit of attempts: a migration that doesn't have to run is recorded even if the
     /// limit is reached.
-    private func isRecordedWithoutRunning(
+    ///
+    /// - Returns: The event to send; `nil` if the migration has to run, or nothing is pending.
+    private func recordWithoutRunning(
         in state: MigrationState,
         applied: AppliedVersions?,
         under locked: inout LockedState
-    ) throws(MigrationError) -> Bool {
+    ) throws(MigrationError) -> MigrationEvent? {
         guard let reasonNotToRun,
             case .run(let attempted) = try decide(in: state, applied: applied, attemptLimit: nil)
-        else { return false }
+        else { return nil }
         let version = declared.version
         let previousVersion = state.versions.lastRun
         let pending = Declaration.PendingMigration(version: version, previousVersion: previousVersion)
@@ -189,7 +192,7 @@ extension Runner {
         } catch {
             throw .failed(version, in: location, attempt: attempted.attemptCount, because: error)
         }
-        guard let note else { return false }
+        guard let note else { return nil }
         let row = AppliedMigration(attempted, after: previousVersion, at: Platform.now, in: .zero)
         let recorded = state.changed {
             $0.versions.raiseMinimumAppVersion(to: declared.minimumAppVersion)
@@ -202,8 +205,7 @@ extension Runner {
         var event = MigrationEvent(.finished, managerName: location.name, version: version)
         event.previousVersion = previousVersion
         event.note = note
-        location.send(event, to: manager.options.onEvent)
-        return true
+        return event
     }
 }
 

@@ -7,8 +7,21 @@ package struct History: Sendable, Equatable {
     /// The text between the brackets of the JSON array: each row is on a line of its own.
     private(set) var text: [UInt8]
 
-    /// The history in `text`, which has not been checked.
-    init(text: [UInt8]) { self.text = text }
+    /// Keeps the rows in `text`, which is what is between the brackets of the array; `nil` if they aren't in
+    /// the form that this library writes: a line for each row, and a line break at the end.
+    init?(written text: ArraySlice<UInt8>) {
+        let rowStart = Array("    {".utf8)
+        if text.isEmpty {
+            self.text = []
+            return
+        }
+        guard text.starts(with: Self.lineStart), text.suffix(4) == Array("}\n  ".utf8)[...] else { return nil }
+        let rows = text.dropLast(3)
+        for index in rows.indices where rows[index] == UInt8(ascii: "\n") {
+            if !rows[(index + 1)...].starts(with: rowStart) { return nil }
+        }
+        self.text = Array(rows)
+    }
 
     package init(rows: [AppliedMigration] = []) {
         text = []

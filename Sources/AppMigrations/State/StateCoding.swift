@@ -14,7 +14,7 @@ extension MigrationState {
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` or `stateFromNewerFormat`.
     package init(document: [UInt8], at location: StateLocation) throws(MigrationError) {
         let json: JSON
-        let history: History
+        let history: History?
         let format: Int
         do throws(JSONError) {
             (json, history) = try Self.split(document)
@@ -32,7 +32,7 @@ extension MigrationState {
 
     private init(
         _ json: JSON,
-        history: History,
+        history: History?,
         of document: [UInt8],
         named name: String
     ) throws(JSONError) {
@@ -50,10 +50,14 @@ extension MigrationState {
             latestAttempt: try json.memberUnlessNull("latestAttempt").map(LatestAttempt.init),
             otherAttempts: try json.member("otherAttempts")?.elements().map(AttemptedMigration.init) ?? []
         )
+        var rows: [AppliedMigration] = []
+        if history == nil, let elements = try json.member("history")?.elements() {
+            rows = try elements.map(AppliedMigration.init)
+        }
         self.init(
             name: name,
             versions: versions,
-            history: history,
+            history: history ?? History(rows: rows),
             droppedVersion: try json.versionIfPresent("droppedVersion") ?? .zero,
             otherMembers: try json.otherMembers(than: Self.knownKeys, in: document)
         )
@@ -61,26 +65,20 @@ extension MigrationState {
 
     /// Splits a document into its history and everything else.
     ///
-    /// If the history is the last member and in the form that this library writes, its rows aren't read.
-    /// Otherwise, for example after a person has repaired the file, the whole text is read.
-    private static func split(_ document: [UInt8]) throws(JSONError) -> (JSON, History) {
-        let start = Array("\n  \"history\" : [".utf8)
+    /// If the history is in the form that this library writes, its rows aren't read. Otherwise, for example
+    /// after a person has repaired the file, the whole text is read, and the returned history is `nil`.
+    private static func split(_ document: [UInt8]) throws(JSONError) -> (JSON, History?) {
         let end = Array("]\n}\n".utf8)
-        if let head = document.end(of: start), document.count >= head + end.count,
-            Array(document.suffix(end.count)) == end
+        if let head = document.end(of: Array("\n  \"history\" : [".utf8)), document.suffix(end.count) == end[...],
+            let history = History(written: document[head..<max(head, document.count - end.count)])
         {
-            var rows = document[head..<(document.count - end.count)]
-            // The last row is followed by a line break and two spaces.
-            if !rows.isEmpty { rows = rows.dropLast(3) }
             do throws(JSONError) {
-                return (try JSON.read(Array(document[..<head]) + end), History(text: Array(rows)))
+                return (try JSON.read(Array(document[..<head]) + end), history)
             } catch {
                 // The text begins in another form. Read it as a whole, which says what is wrong with it.
             }
         }
-        let json = try JSON.read(document)
-        let rows = try json.member("history")?.elements().map(AppliedMigration.init) ?? []
-        return (json, History(rows: rows))
+        return (try JSON.read(document), nil)
     }
 
     /// The text to save.

@@ -4,8 +4,9 @@ internal import AppMigrations
 /// compare and set.
 ///
 /// It has two methods, which can be implemented with PostgreSQL, MySQL, SQLite, Redis, DynamoDB, etcd, a
-/// ConfigMap of Kubernetes, or an object store that supports `If-Match`. The guide <doc:WritingAStore> lists
-/// the promises that a store has to keep, and ``FleetStoreConformance`` tests whether a store keeps them.
+/// ConfigMap of Kubernetes, or an object store that supports `If-Match`.
+/// <doc:SeveralHosts#A-store-of-your-own> lists the promises that a store has to keep, and
+/// ``FleetStoreConformance`` tests whether a store keeps them.
 ///
 /// A document is UTF-8 text without NUL, of at most 1 MiB, so a text column can hold it.
 public protocol FleetStore: Sendable {

@@ -48,7 +48,11 @@ struct SQLSteps: Sendable {
         try ledger.session.withLockTimeout(lockTimeout) { () throws(SQLError) in
             try ledger.read()
             if ledger.exists && !repairingLedger || version == 0 { return }
-            try checkTarget(version)
+            do throws(SQLError) { try checkTarget(version) } catch {
+                // The number is the database's own: only a newer release can have counted further.
+                let isNewer = version > all.last?.version ?? 0
+                throw isNewer ? error.with { $0.userAdvice = .updateApp } : error
+            }
             let lock = SQLLockWait(lockTimeout, ledger: ledger.name)
             try ledger.session.transaction(lock) { () throws(SQLError) in
                 try ledger.read()

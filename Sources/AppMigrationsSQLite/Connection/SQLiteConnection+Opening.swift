@@ -1,3 +1,4 @@
+internal import AppMigrations
 internal import AppMigrationsSQL
 internal import CAppMigrationsSQLite
 
@@ -31,6 +32,7 @@ extension SQLiteConnection {
         let result = sqlite3_open_v2(name, &handle, access.flags | SQLITE_OPEN_FULLMUTEX, nil)
         guard result == SQLITE_OK, let handle else {
             var message = String(cString: handle.map { sqlite3_errmsg($0) } ?? sqlite3_errstr(result))
+            let cause = handle.flatMap { systemError(of: $0, after: result, at: path) }
             // "Whether or not an error occurs when it is opened, resources should be released"
             // (sqlite3_open).
             sqlite3_close_v2(handle)
@@ -41,9 +43,29 @@ extension SQLiteConnection {
             throw SQLError(.cannotOpen, message).with {
                 $0.extendedResultCode = result
                 $0.path = path
+                $0.underlyingError = cause
             }
         }
         return handle
+    }
+
+    /// The system call that failed, if SQLite's result says which one it was.
+    ///
+    /// SQLite reports missing permissions and a used-up quota only in this way: the results are
+    /// `SQLITE_CANTOPEN` and `SQLITE_IOERR_WRITE` (778).
+    static func systemError(
+        of handle: OpaquePointer,
+        after extendedResult: Int32,
+        at path: String?
+    ) -> SystemCallError? {
+        let number = sqlite3_system_errno(handle)
+        if number == 0 { return nil }
+        switch extendedResult {
+        case _ where extendedResult & 0xFF == SQLITE_CANTOPEN:
+            return SystemCallError(call: "open", errorNumber: number, path: path)
+        case 778: return SystemCallError(call: "write", errorNumber: number, path: path)
+        default: return nil
+        }
     }
 
     static func path(of handle: OpaquePointer) -> String {

@@ -113,6 +113,7 @@ extension SQLiteConnection {
         return addingPath(
             to: SQLError(Self.code(of: result), message).with {
                 $0.extendedResultCode = isOfThisCall ? extended : result
+                $0.underlyingError = Self.systemError(of: handle, after: extended, at: nil)
             }
         )
     }

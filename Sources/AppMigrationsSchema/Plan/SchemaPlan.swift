@@ -9,7 +9,7 @@ public import AppMigrationsSQLite
 /// Two statements are the same if they differ only in blanks, comments, quotes and the case of keywords. If a
 /// table differs, the plan adds its new columns if SQLite can do that, and rebuilds the table otherwise.
 ///
-/// The guide <doc:LettingTheSchemaBeInferred> shows how.
+/// The guide <doc:ChangingATable#Let-the-schema-be-inferred> shows how.
 public struct SchemaPlan: Sendable {
     /// The steps, in order; empty when the database has the target's schema, or questions are open.
     public let steps: [Step]

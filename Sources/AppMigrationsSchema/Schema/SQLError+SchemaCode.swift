@@ -47,7 +47,8 @@ extension SQLError.Code {
     public static var newerSchema: Self {
         Self(
             "newerSchema",
-            advice: "Nothing was changed. Update the app, or use a newer SQLite."
+            advice: "Nothing was changed. Update the app, or use a newer SQLite.",
+            userAdvice: .updateApp
         )
     }
 

@@ -4,8 +4,8 @@
 ///
 /// It can be examined, migrated on a copy, and set aside if it is damaged.
 ///
-/// A store is only a path: each method opens the file and closes it again. The guides <doc:ReplacingAStore>
-/// and <doc:WhenADatabaseIsDamaged> show how.
+/// A store is only a path: each method opens the file and closes it again. The guide <doc:TheDatabaseFile>
+/// shows how.
 ///
 /// These files next to it belong to it, with names that begin with its name: SQLite's `-journal`, `-wal` and
 /// `-shm`, `.migrating` with further endings while a copy is migrated, `.recovering` until a recovery has

@@ -24,7 +24,10 @@ struct StoreFiles {
             let reason =
                 error.errorNumber == Platform.notText
                 ? "it leads to a name that is not UTF-8, which a path has to be here" : "\(error)"
-            throw SQLError(.unreachable, "The store could not be found: \(reason)").with { $0.path = path }
+            throw SQLError(.unreachable, "The store could not be found: \(reason)").with {
+                $0.path = path
+                $0.underlyingError = error
+            }
         }
     }
 

@@ -70,7 +70,7 @@ import Testing
         let db = try SQLiteConnection(path: folder + "/db", readOnly: true)
         let error = try sqlError { try Migrator(migrations).migrate(db) }
         #expect(error.code == .readOnly)
-        #expect(error.isDueToMissingPermission)
+        #expect(MigrationAdvice(after: error) == .makeWritable)
         #expect(error.version == 1)
         #expect(try Migrator(migrations).status(db).pending == [1, 2])
     }

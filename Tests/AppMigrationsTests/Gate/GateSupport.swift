@@ -43,11 +43,13 @@ actor Pauses {
 
 struct Refused: Error {}
 
+/// The error of a manager whose state can't be read.
 func unreadable(because number: Int32?) -> MigrationError {
-    MigrationError(
-        .stateUnreadable,
-        underlying: number.map { SystemCallError(call: "open", errorNumber: $0) },
-        "It can't be read."
+    let cause = number.map { SystemCallError(call: "open", errorNumber: $0) }
+    return MigrationError(
+        code: .stateUnreadable,
+        underlyingError: cause,
+        isTransient: cause?.isOfLockedDevice ?? false
     )
 }
 

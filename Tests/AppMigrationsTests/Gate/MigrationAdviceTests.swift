@@ -14,8 +14,16 @@ struct MigrationAdviceTests {
         MigrationError(code: code, managerName: "Library", version: version, underlyingError: cause)
     }
 
-    private static func systemError(_ number: Int32) -> SystemCallError {
-        SystemCallError(call: "write", errorNumber: number, path: "/d/file")
+    private static func systemError(_ number: Int32, _ call: String = "write") -> SystemCallError {
+        SystemCallError(call: call, errorNumber: number, path: "/d/file")
+    }
+
+    /// An error of the app with another error as a value.
+    private enum ImportError: Error { case failed(any Error) }
+
+    /// An error of another domain that Foundation's error has caused.
+    private static func ofApp(_ cause: any Error) -> NSError {
+        NSError(domain: "App", code: 1, userInfo: [NSUnderlyingErrorKey: cause])
     }
 
     /// A Cocoa error whose own code doesn't name the reason.
@@ -30,15 +38,18 @@ struct MigrationAdviceTests {
 
     @Test(
         arguments: [
-            systemError(ENOSPC), systemError(EDQUOT), POSIXError(.ENOSPC), CocoaError(.fileWriteOutOfSpace),
+            systemError(ENOSPC), systemError(EDQUOT), systemError(ENOSPC, "mkdir"),
+            systemError(EDQUOT, "open"), POSIXError(.ENOSPC), CocoaError(.fileWriteOutOfSpace),
             NSError(domain: NSCocoaErrorDomain, code: NSFileWriteOutOfSpaceError), wrapped(ENOSPC),
+            ofApp(wrapped(EDQUOT)), ImportError.failed(CocoaError(.fileWriteOutOfSpace)),
+            error(.migrationFailed, because: error(.stateNotSaved, because: systemError(ENOSPC))),
         ] as [any Error]
     )
     func `a full disk is recognized, whoever meets it`(cause: any Error) {
         #expect(MigrationAdvice(after: cause) == .makeRoom)
         for code: MigrationError.Code in [
-            .stateNotSaved, .checkpointNotSaved, .replacementFailed, .migrationFailed, .firstRunFailed,
-            .stateUnreadable,
+            .stateNotSaved, .checkpointNotSaved, .migrationFailed, .firstRunFailed, .stateUnreadable,
+            .unusableDirectory,
         ] {
             let error = Self.error(code, because: cause)
             #expect(MigrationAdvice(after: error) == .makeRoom)
@@ -61,18 +72,23 @@ struct MigrationAdviceTests {
             POSIXError(.EACCES), POSIXError(.EPERM), POSIXError(.EROFS),
             CocoaError(.fileReadNoPermission), CocoaError(.fileWriteNoPermission),
             CocoaError(.fileWriteVolumeReadOnly), NSError(domain: NSCocoaErrorDomain, code: 513),
-            wrapped(EACCES),
+            wrapped(EACCES), ofApp(wrapped(EROFS)), ImportError.failed(POSIXError(.EACCES)),
+            error(.migrationFailed, because: error(.unusableDirectory, because: systemError(EACCES))),
         ] as [any Error]
     )
     func `missing permissions are recognized, whoever meets them`(cause: any Error) {
         #expect(MigrationAdvice(after: cause) == .makeWritable)
         for code: MigrationError.Code in [
-            .stateNotSaved, .checkpointNotSaved, .migrationFailed, .firstRunFailed,
+            .stateNotSaved, .checkpointNotSaved, .migrationFailed, .firstRunFailed, .unusableDirectory,
+            .stateUnreadable,
         ] {
             let error = Self.error(code, because: cause)
             #expect(MigrationAdvice(after: error) == .makeWritable)
             #expect(MigrationAdvice(after: Self.error(.managerClosed, because: error)) == .makeWritable)
         }
+        // The reason of an error that is transient is another one.
+        let transient = MigrationError(code: .migrationFailed, underlyingError: cause, isTransient: true)
+        #expect(MigrationAdvice(after: transient) == .tryAgain)
     }
 
     @Test(
@@ -89,6 +105,29 @@ struct MigrationAdviceTests {
     )
     func `a code has an advice`(code: MigrationError.Code, advice: MigrationAdvice) {
         #expect(MigrationAdvice(after: Self.error(code)) == advice)
+    }
+
+    @Test func `an error of another module that is transient is tried again in a minute`() {
+        let lost = MigrationError(code: .readOnly, isTransient: true)
+        #expect(MigrationAdvice(after: lost) == .waitForOtherProcess)
+        // A server that isn't reached is no device that is locked.
+        let unreached = MigrationError(
+            code: .stateUnreadable,
+            underlyingError: POSIXError(.ECONNREFUSED),
+            isTransient: true
+        )
+        #expect(MigrationAdvice(after: unreached) == .tryAgain)
+    }
+
+    @Test func `an error that a closed manager repeats keeps its advice`() {
+        let rows: [(MigrationError.Code, MigrationAdvice)] = [
+            (.usedByNewerApp, .updateApp), (.cancelled, .continueLater), (.lockTimeout, .waitForOtherProcess),
+            (.stateCorrupted, .tryAgain),
+        ]
+        for (code, advice) in rows {
+            let closed = Self.error(.managerClosed, because: Self.error(code))
+            #expect(MigrationAdvice(after: closed) == advice)
+        }
     }
 
     @Test func `a locked device is unlocked, wherever the error comes from`() {
@@ -113,18 +152,19 @@ struct MigrationAdviceTests {
         let all: [MigrationAdvice] = [
             .makeRoom, .makeWritable, .unlockDevice, .waitForOtherProcess, .continueLater, .updateApp,
             .installEarlierVersion, .tryAgain,
-            .keepData, .sendDetails,
+            .sendDetails,
         ]
         #expect(Set(all.map(\.description)).count == all.count)
+        #expect(MigrationAdvice.sendDetails.description == "The update failed. Send us the details.")
         #expect(
             all.map(\.name).sorted() == [
-                "continueLater", "installEarlierVersion", "keepData", "makeRoom", "makeWritable",
+                "continueLater", "installEarlierVersion", "makeRoom", "makeWritable",
                 "sendDetails",
                 "tryAgain", "unlockDevice",
                 "updateApp", "waitForOtherProcess",
             ]
         )
         let withoutRetry = all.filter { !$0.offersRetry }
-        #expect(withoutRetry == [.updateApp, .installEarlierVersion, .keepData, .sendDetails])
+        #expect(withoutRetry == [.updateApp, .installEarlierVersion])
     }
 }

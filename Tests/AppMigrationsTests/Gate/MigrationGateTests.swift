@@ -171,6 +171,20 @@ private struct Door: Sendable {
         #expect(version.description == "2.5")
     }
 
+    @Test func `a closure that finds newer data says which app version it needs`() async throws {
+        let gate = MigrationGate { start in
+            try start.migrate(manager("3.0", in: folder, start.options())) {
+                try $0.whenMigrating(toVersion: "3.0") {
+                    let version = try AppVersion(parsing: "3.1")
+                    throw MigrationGate.RequiresAppVersion(version: version, managerName: "Notes")
+                }
+            }
+        }
+        let error = await #expect(throws: MigrationGate.RequiresAppVersion.self) { try await gate.ready() }
+        #expect(error?.version.description == "3.1")
+        guard case .requiresAppVersion = gate.state else { throw Refused() }
+    }
+
     @Test func `what the look at old data says of the device and the data counts as the start's own`()
         async throws
     {

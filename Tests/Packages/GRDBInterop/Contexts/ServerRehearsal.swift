@@ -2,4 +2,4 @@ import AppMigrationsSchema
 import AppMigrationsTesting
 import GRDB
 
-// Sample 3 of AServerWithGRDB.md
+// Sample 8 of Testing.md

@@ -1,3 +1,3 @@
-// Sample 1 of AServerWithGRDB.md
+// Sample 2 of AnotherMigrator.md
 
-// Sample 2 of AServerWithGRDB.md
+// Sample 3 of AnotherMigrator.md

@@ -33,7 +33,7 @@ import Testing
         #expect(try db.query("PRAGMA foreign_keys") == [[1]])
     }
 
-    // Sample 1 of TableRebuild.md
+    // Sample 2 of ChangingATable.md
 
     @Test(arguments: [
         "alone", "legacy", "empty", "half", "edited", "colored", "deleted", "gone",

@@ -11,7 +11,7 @@ import Testing
 
 // Sample 4 of ComingFromMFMigrationManager.md
 
-// Sample 6 of ComingFromMFMigrationManager.md
+// Sample 5 of ComingFromMFMigrationManager.md
 
 nonisolated func makeSearchIndex(in folder: URL) throws {
     try write("3.1", to: folder.appending(path: "search").path(percentEncoded: false))
@@ -29,7 +29,7 @@ nonisolated func declare(_ folder: String) throws {
 }
 
 @Suite(.serialized) struct ComingFromMFMigrationManager {
-    // Sample 5 of ComingFromMFMigrationManager.md
+    // Sample 7 of Testing.md
 
     private let key = "MFMigrationManagerLastVersionKey-Library"
 

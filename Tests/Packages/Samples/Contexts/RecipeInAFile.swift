@@ -6,7 +6,7 @@ import Testing
 
 /// The section of ChangingATable.md about a released file with the recipe.
 @Suite struct RecipeInAFile {
-    // Sample 2 of ChangingATable.md
+    // Sample 3 of ChangingATable.md
 
     /// The released file 5, statement by statement.
     private static let oldFile = [

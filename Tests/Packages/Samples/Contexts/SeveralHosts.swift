@@ -17,11 +17,11 @@ import Testing
         )
     }
 
-    // Sample 2 of RunningAFleet.md
+    // Sample 2 of OperatingAFleet.md
 
-    // Sample 3 of RunningAFleet.md
+    // Sample 3 of OperatingAFleet.md
 
-    // Sample 4 of RunningAFleet.md
+    // Sample 4 of OperatingAFleet.md
 
     // Sample 1 of FleetMigrationManager.md
 
@@ -92,7 +92,7 @@ import Testing
         #expect(try await !probe(store))
         calls.fail(at: "2 fence 1")
         await #expect(throws: MigrationError.self) { try await job(store) }
-        #expect(try await old.status.interruption?.failure == "the network is gone")
+        #expect(try await old.status.latestAttempt?.failure == "the network is gone")
         #expect(calls.take() == ["1 fence 1", "2 fence 1"])
         // The next attempt goes on behind the last checkpoint, with a higher fence.
         try await job(store)
@@ -137,7 +137,7 @@ import Testing
                 store: store
             )
             #expect(try await old.status.history.map(\.version.description) == ["1.2", "1.3"])
-            #expect(try await old.status.requiredAppVersion == AppVersion("1.1"))
+            #expect(old.requiredAppVersion == AppVersion("1.1"))
         }
     }
 }

@@ -114,13 +114,18 @@ private struct FirstPage {
     }
 
     func weigh(
-        _ start: MigrationGate.Attempt,
+        _ attempt: MigrationGate.Attempt,
         _ migrations: MigrationManager,
         _ declareLibrary: (MigrationManager) throws -> Void
     ) throws {
         // Sample 2 of ShowingProgress.md
     }
 
+    func indexing(_ start: MigrationGate.Attempt) throws {
+        // Sample 1 of MigrationGate+Attempt.swift
+    }
+
+    func updateSearchIndex(_ report: (Double) -> Void) throws { report(1) }
 }
 
 // For Apple's systems only.

@@ -27,7 +27,7 @@ struct WritingMigrations {
     }
 
     func keepingACopy(_ migrations: MigrationManager, _ libraryFolder: String) throws {
-        // Sample 3 of WritingMigrations.md
+        // Sample 1 of ReplacingFiles.md
     }
 
     func repairTitles() throws {}

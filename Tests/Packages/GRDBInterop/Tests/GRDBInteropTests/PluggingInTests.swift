@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Testing
 
-/// The file of the page *Plugging in another migrator*, in each of the situations that its table names.
+/// The file of the page *Another migrator*, in each of the situations that its table names.
 @Suite struct PluggingInTests {
     private let folder: URL
 

@@ -6,7 +6,7 @@ import Testing
 
 /// The first run of a service whose data is older than the library.
 extension NotesService {
-    // Sample 1 of RunningAFleet.md
+    // Sample 1 of OperatingAFleet.md
 
     static func firstManager(isReadOnly: Bool = false) async throws -> FleetMigrationManager {
         try await FleetMigrationManager(
@@ -19,7 +19,7 @@ extension NotesService {
     }
 }
 
-// Sample 9 of SeveralHosts.md
+// Sample 10 of Testing.md
 
 @Suite struct FirstRunTests {
     private let helper = OldReleaseTests()

@@ -1,1 +1,1 @@
-// Sample 8 of SeveralHosts.md
+// Sample 9 of Testing.md

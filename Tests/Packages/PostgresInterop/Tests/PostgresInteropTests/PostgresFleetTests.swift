@@ -247,7 +247,7 @@ import Testing
         var root = URL(filePath: #filePath)
         for _ in 1...6 { root.deleteLastPathComponent() }
         root.append(path: "Sources/AppMigrationsFleet/AppMigrationsFleet.docc")
-        let pages = ["RunningAFleet.md", "SeveralHosts.md", "Symbols/FleetMigrationManager.md"].map {
+        let pages = ["OperatingAFleet.md", "SeveralHosts.md", "Symbols/FleetMigrationManager.md"].map {
             root.appending(path: $0)
         }
         let pageText = try pages.map { try String(contentsOf: $0, encoding: .utf8) }.joined()

@@ -2,7 +2,7 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import Testing
 
-@Suite struct LettingTheSchemaBeInferred {
+@Suite struct InferredSchema {
     let schema = "CREATE TABLE note(id INTEGER PRIMARY KEY, title TEXT)"
     let migrator: SQLiteMigrator
 
@@ -15,12 +15,12 @@ import Testing
     }
 
     func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
-        // Sample 1 of LettingTheSchemaBeInferred.md
+        // Sample 4 of ChangingATable.md
         return plan
     }
 
     func printing(_ plan: SchemaPlan, _ print: (SchemaPlan.Question) -> Void) {
-        // Sample 2 of LettingTheSchemaBeInferred.md
+        // Sample 5 of ChangingATable.md
     }
 
     func preparing(
@@ -30,14 +30,14 @@ import Testing
         @Sendable nonisolated func registerCollations(on handle: OpaquePointer) throws {
             try register(handle)
         }
-        // Sample 3 of LettingTheSchemaBeInferred.md
+        // Sample 6 of ChangingATable.md
         return plan
     }
 
-    // Sample 5 of LettingTheSchemaBeInferred.md
+    // Sample 8 of ChangingATable.md
 
     func inAMigration(_ schemaOfRelease2_1: String) -> SQLiteMigration {
-        // Sample 4 of LettingTheSchemaBeInferred.md
+        // Sample 7 of ChangingATable.md
         return migration
     }
 

@@ -3,14 +3,14 @@ import AppMigrationsSchema
 import Foundation
 import Testing
 
-@Suite struct ReplacingAStore {
+@Suite struct MigratedCopy {
     func replacing(
         _ path: String,
         _ sqlMigrator: SQLiteMigrator,
         whenAsked: @escaping () throws -> Void = {}
     ) throws -> Bool {
         let migrator = AskedMigrator(migrator: sqlMigrator, whenAsked: whenAsked)
-        // Sample 3 of ChangingATable.md
+        // Sample 1 of TheDatabaseFile.md
     }
 
     func planning(_ store: SQLiteStore, _ schema: String, release: Int64 = 1) throws -> Bool {

@@ -4,12 +4,12 @@ import Testing
 
 @testable import AppStart
 
-@Suite struct SeveralProcesses {
-    // Sample 1 of SeveralProcesses.md
+@Suite struct StateAndLocks {
+    // Sample 1 of StateAndLocks.md
 
-    // Sample 2 of SeveralProcesses.md
+    // Sample 2 of StateAndLocks.md
 
-    // Sample 3 of SeveralProcesses.md
+    // Sample 3 of StateAndLocks.md
 
     /// The state after three processes crashed in migration 1.1.
     private static let crashedThreeTimes = """
@@ -18,8 +18,8 @@ import Testing
           "name" : "Library",
           "lastRunVersion" : "1.0",
           "launchedVersion" : "1.4",
-          "interruption" : {
-            "version" : "1.1", "attempts" : 3, "deaths" : 2, "isProtecting" : false, "appVersion" : "1.4",
+          "latestAttempt" : {
+            "version" : "1.1", "attemptCount" : 3, "crashCount" : 2, "appVersion" : "1.4",
             "startedAt" : "2026-11-21T03:54:28Z", "failure" : null
           },
           "history" : []

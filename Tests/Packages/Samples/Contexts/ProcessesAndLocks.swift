@@ -1,7 +1,7 @@
 import AppMigrationsSQLite
 import Testing
 
-@Suite struct ProcessesLocksAndErrors {
+@Suite struct ProcessesAndLocks {
     let calls = Calls()
     let isStopping = false
     func log(_ text: String) { calls.add("log") }
@@ -10,11 +10,11 @@ import Testing
     func showRecovery() { calls.add("recovery") }
 
     func waiting(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) throws {
-        // Sample 2 of ProcessesLocksAndErrors.md
+        // Sample 1 of ProcessesAndLocks.md
     }
 
     func readingAnError(_ migrator: SQLiteMigrator, _ db: SQLiteConnection) {
-        // Sample 1 of ProcessesLocksAndErrors.md
+        // Sample 1 of Errors.md
     }
 
     private func migrator(_ scripts: String...) throws -> SQLiteMigrator {

@@ -3,10 +3,10 @@ import Foundation
 import Synchronization
 import Testing
 
-@Suite struct AServerOnOneHost {
-    // Sample 1 of AServerOnOneHost.md
+@Suite struct AnotherMigrator {
+    // Sample 4 of AnotherMigrator.md
 
-    // Sample 2 of AServerOnOneHost.md
+    // Sample 5 of AnotherMigrator.md
 
     func createStore(_ directory: String) throws -> [String] {
         try Data("store".utf8).write(to: URL(filePath: directory + "/store"))

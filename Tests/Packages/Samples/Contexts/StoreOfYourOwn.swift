@@ -2,10 +2,10 @@ import AppMigrationsFleet
 import Synchronization
 import Testing
 
-@Suite struct WritingAStore {
-    // Sample 1 of WritingAStore.md
+@Suite struct StoreOfYourOwn {
+    // Sample 8 of SeveralHosts.md
 
-    // Sample 2 of WritingAStore.md
+    // Sample 11 of Testing.md
 
     let bucket: any Bucket = BucketInMemory()
     let bucketWithoutServer: any Bucket = BucketWithoutServer()
@@ -51,12 +51,12 @@ import Testing
 @Suite struct FleetStoreConformanceSample {
     // Sample 1 of FleetStoreConformance.swift
 
-    private let firstStore: WritingAStore.ObjectFleetStore
-    private let secondStore: WritingAStore.ObjectFleetStore
-    private let storeWithoutServer: WritingAStore.ObjectFleetStore
+    private let firstStore: StoreOfYourOwn.ObjectFleetStore
+    private let secondStore: StoreOfYourOwn.ObjectFleetStore
+    private let storeWithoutServer: StoreOfYourOwn.ObjectFleetStore
 
     init() {
-        let samples = WritingAStore()
+        let samples = StoreOfYourOwn()
         firstStore = .init(bucket: samples.bucket)
         secondStore = .init(bucket: samples.bucket)
         storeWithoutServer = .init(bucket: samples.bucketWithoutServer)

@@ -1,15 +1,15 @@
 import AppMigrations
 import Testing
 
-@Suite struct RollingBackARelease {
-    // Sample 1 of RollingBackARelease.md
+@Suite struct RollingBack {
+    // Sample 1 of RollingBack.md
 
-    // Sample 2 of RollingBackARelease.md
+    // Sample 2 of RollingBack.md
 
-    // Sample 3 of RollingBackARelease.md
+    // Sample 3 of RollingBack.md
 
     func start(_ folder: String) throws -> MigrationManager {
-        // Sample 4 of RollingBackARelease.md
+        // Sample 4 of RollingBack.md
         return migrations
     }
 

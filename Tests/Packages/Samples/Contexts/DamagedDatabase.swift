@@ -4,38 +4,38 @@ import AppMigrationsSchema
 import Foundation
 import Testing
 
-@Suite struct WhenADatabaseIsDamaged {
+@Suite struct DamagedDatabase {
     let calls = Calls()
     func report(_ error: SQLError?, _ path: String) { calls.add(path) }
 
     func opening(_ path: String, _ migrations: MigrationManager) throws -> SQLiteConnection {
-        // Sample 1 of WhenADatabaseIsDamaged.md
+        // Sample 2 of TheDatabaseFile.md
         return db
     }
 
     func checking(_ store: SQLiteStore, _ schema: String) throws {
-        // Sample 2 of WhenADatabaseIsDamaged.md
+        // Sample 3 of TheDatabaseFile.md
     }
 
     func report(_ problem: SQLiteStore.VirtualTableProblem) { calls.add(problem.table) }
 
     func reporting(_ store: SQLiteStore) throws -> SQLiteConnection {
         let restore = { (aside: SQLiteStore.SetAside) throws -> Void in calls.add(aside.path) }
-        // Sample 3 of WhenADatabaseIsDamaged.md
+        // Sample 4 of TheDatabaseFile.md
         return db
     }
 
-    // Sample 4 of WhenADatabaseIsDamaged.md
+    // Sample 5 of TheDatabaseFile.md
 
     struct Mending {
         let migrator: SQLiteMigrator
         let restore: (SQLiteStore.SetAside) throws -> Void
 
-        // Sample 5 of WhenADatabaseIsDamaged.md
+        // Sample 6 of TheDatabaseFile.md
     }
 
     func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQLiteConnection {
-        // Sample 6 of WhenADatabaseIsDamaged.md
+        // Sample 7 of TheDatabaseFile.md
     }
 
     /// A store whose schema is whole, and whose table is broken.

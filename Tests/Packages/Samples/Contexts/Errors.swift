@@ -2,7 +2,7 @@ import AppMigrations
 import Foundation
 import Testing
 
-@Suite struct StateLocksAndRecovery {
+@Suite struct Errors {
     /// An app whose data is at 1.2, and tells so.
     struct App {
         let folder: String
@@ -17,7 +17,7 @@ import Testing
             }
         }
 
-        // Sample 1 of StateLocksAndRecovery.md
+        // Sample 3 of Errors.md
     }
 
     @Test func `an app with a damaged state starts anew`() async throws {

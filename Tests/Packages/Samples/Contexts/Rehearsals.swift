@@ -6,13 +6,13 @@ import Foundation
 import Testing
 
 /// Also the samples of the doc comments of AppMigrationsTesting.
-@Suite struct TestingYourMigrations {
-    // Sample 1 of TestingYourMigrations.md
+@Suite struct Rehearsals {
+    // Sample 1 of Testing.md
 
-    // Sample 2 of TestingYourMigrations.md
+    // Sample 2 of Testing.md
 
     func rehearsed(_ rehearsal: Rehearsal) throws -> RehearsalReport {
-        // Sample 3 of TestingYourMigrations.md
+        // Sample 3 of Testing.md
         return report
     }
 
@@ -30,7 +30,7 @@ import Testing
     }
 
     func rules() -> [ComparisonRule] {
-        // Sample 5 of TestingYourMigrations.md
+        // Sample 5 of Testing.md
         return rules
     }
 
@@ -82,12 +82,12 @@ import Testing
     }
 }
 
-private typealias Library = TestingYourMigrations.Library
+private typealias Library = Rehearsals.Library
 
-nonisolated extension TestingYourMigrations.Library {
-    // Sample 4 of TestingYourMigrations.md
+nonisolated extension Rehearsals.Library {
+    // Sample 4 of Testing.md
 
-    typealias UpdateTheApp = TestingYourMigrations.UpdateTheApp
+    typealias UpdateTheApp = Rehearsals.UpdateTheApp
 
     static func create(in folder: String) throws { try Self(folder: folder).create(["Milk", "Bread"]) }
 

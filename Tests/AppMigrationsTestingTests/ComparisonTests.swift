@@ -20,7 +20,7 @@ struct ComparisonTests {
         )
         let report = try rehearsal.run { migrations, folder in
             try migrations.whenMigrating(toVersion: "1.1") {
-                // It runs again after a crash, so it begins with an empty folder.
+                // What an attempt before this one has left.
                 for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
                     try FileManager.default.removeItem(atPath: path(name, in: folder))
                 }

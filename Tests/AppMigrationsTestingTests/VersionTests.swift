@@ -119,8 +119,8 @@ import Testing
         #expect(
             report.texts == [
                 "Migration 1.3 is new, but lower than 1.4, which an earlier rehearsal recorded. Users who have 1.4 "
-                    + "will never run it. Give it a version above 1.4, or declare it with addedIn: and the first release that has "
-                    + "it. If 1.4 was never released, delete its line in \(file) instead."
+                    + "will never run it. Give it a version above 1.4, or declare it with addedIn: and the first "
+                    + "release that has it. If 1.4 was never released, delete its line in \(file) instead."
             ]
         )
         #expect(report.findings.map(\.kind) == [.missed])

@@ -169,8 +169,8 @@ class Manager:
         self.known = state.last_run
         self.known_floor = state.floor
         self.known_counts = dict(state.counts)
-        if self.whole is not None:
-            self.keep_whole()
+        self.known_baseline = state.baseline
+        self.whole = None
         # What a newer app had begun when the manager looked refuses a declaration without another look.
         self.is_overtaken = state.is_begun_above(self.app)
         self.is_left_behind = state.is_recorded_above(self.app)
@@ -230,7 +230,8 @@ class Manager:
         if self.closed:
             raise Problem("managerClosed")
         try:
-            if added_in_text and migration and self.whole is None and migration <= self.known:
+            is_asked = added_in and migration and self.known_baseline < added_in and migration <= self.known
+            if is_asked and self.whole is None:
                 self.existing()
                 self.keep_whole()
             if migration is None or floor is None or added_in_text and added_in is None:

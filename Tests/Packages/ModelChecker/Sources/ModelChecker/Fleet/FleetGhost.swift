@@ -18,12 +18,17 @@ final class FleetGhost: @unchecked Sendable {
                 let state = try? JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any]
             else { return }
             lastRun = (state["lastRunVersion"] as? String).flatMap { AppVersion($0) }
-            let interrupted = state["interruption"] as? [String: Any]
-            owner = interrupted?["owner"] as? String
-            fence = interrupted?["fence"] as? Int ?? 0
-            newestFence = max(fence, state["fence"] as? Int ?? 0)
-            attempts = interrupted?["attempts"] as? Int ?? 0
-            length = .seconds((interrupted?["lease"] as? NSNumber)?.doubleValue ?? 0)
+            let latest = state["latestAttempt"] as? [String: Any]
+            attempts = latest?["attemptCount"] as? Int ?? 0
+            let lease = state["lease"] as? [String: Any]
+            newestFence = lease?["fence"] as? Int ?? 0
+            // A lease ends with its attempt.
+            guard let latest, latest["failure"] is NSNull, let owner = lease?["owner"] as? String else {
+                return
+            }
+            self.owner = owner
+            fence = newestFence
+            length = .seconds((lease?["length"] as? NSNumber)?.doubleValue ?? 0)
         }
     }
 

@@ -159,8 +159,8 @@ extension MigrationManager {
         }
         if enclosing?.isPlan == true { throw .nested(version, in: location).leaving(.migration(version)) }
         if let observer, let version {
-            let place = ObservedMoment.Place.declared(isMissedToo: declaration.addedIn != nil)
-            switch observer.observe(ObservedMoment(place: place, version: version)) {
+            let addedIn = declaration.addedIn.flatMap(AppVersion.init)
+            switch observer.observe(ObservedMoment(place: .declared(addedIn: addedIn), version: version)) {
             case .skip: return nil
             case .stop: throw declarations.withLock { $0.closeForRehearsal(before: version) }
             case .continue, .fail: break

@@ -84,8 +84,8 @@ public struct MigrationStatus: Sendable, CustomStringConvertible {
 extension MigrationStatus {
     /// Makes the status of a state, for an app with the version `appVersion`.
     ///
-    /// `isUnderWay` says whether a process is running the latest attempt; `nil` if that is unknown. `details`
-    /// are the lines of ``UnfinishedMigration/details``.
+    /// `isUnderWay` says whether a process is running the latest attempt; `nil` if that is unknown. `holder`
+    /// has lines about the host that has the lease of that attempt, if several hosts share the data.
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` if the rows of the history are damaged.
     package init(
@@ -93,7 +93,7 @@ extension MigrationStatus {
         of location: StateLocation,
         appVersion: AppVersion,
         isUnderWay: Bool?,
-        details: [String] = []
+        heldBy holder: [String] = []
     ) throws(MigrationError) {
         let versions = state?.versions
         let minimumAppVersion = versions?.minimumAppVersion ?? .zero
@@ -106,7 +106,7 @@ extension MigrationStatus {
             launchedVersion: versions?.launched,
             minimumAppVersion: minimumAppVersion == .zero ? nil : minimumAppVersion,
             latestAttempt: versions?.latestAttempt.map {
-                UnfinishedMigration($0, isUnderWay: isUnderWay, details: details)
+                UnfinishedMigration($0, isUnderWay: isUnderWay, heldBy: holder)
             },
             otherAttempts: versions?.otherAttempts.map { UnfinishedMigration($0) } ?? [],
             history: try state?.rows(at: location) ?? []

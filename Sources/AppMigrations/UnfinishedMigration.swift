@@ -47,10 +47,11 @@ public struct UnfinishedMigration: Sendable {
     /// True if the task of the last attempt was cancelled, in which case ``failure`` is `nil`.
     private var isCancelled = false
 
-    /// Lines that a module on top of the core adds to ``lines(isLatest:)``.
+    /// Lines about the host that has the lease of this attempt, from a module on top of the core; empty if no
+    /// host has it.
     ///
     /// They aren't part of ``json``.
-    private var details: [String] = []
+    private var holder: [String] = []
 
     /// Makes a value for previews and tests of a screen that shows a status.
     ///
@@ -108,7 +109,7 @@ extension UnfinishedMigration {
     /// Makes the latest attempt.
     ///
     /// `isUnderWay` says whether a process is running it; `nil` if that is unknown.
-    init(_ latest: LatestAttempt, isUnderWay: Bool?, details: [String]) {
+    init(_ latest: LatestAttempt, isUnderWay: Bool?, heldBy holder: [String]) {
         // Unless its process is known to have ended, the last attempt doesn't count as a crash.
         let attempted = isUnderWay == false ? latest.outcome : latest.migration
         let isCancelled = latest.failure == LatestAttempt.cancellation
@@ -125,7 +126,7 @@ extension UnfinishedMigration {
             isUnderWay: isUnderWay
         )
         self.isCancelled = isCancelled
-        self.details = details
+        self.holder = holder
     }
 }
 
@@ -155,7 +156,7 @@ extension UnfinishedMigration {
         let subject: Message =
             if !isLatest {
                 "Pending: \(version), tried before"
-            } else if isUnderWay == true {
+            } else if isUnderWay ?? !holder.isEmpty {
                 "Under way: \(version)"
             } else if failure != nil {
                 "Failed: \(version)"
@@ -167,7 +168,7 @@ extension UnfinishedMigration {
             let progress: Message = progress.map { " at \(Int($0 * 100)) %" } ?? ""
             lines.append("  A checkpoint\(progress) was saved by app version \(checkpointAppVersion).")
         }
-        lines += details.map { Message($0) }
+        lines += holder.map { Message($0) }
         if let failure {
             lines.append("  Error: \(failure)")
         } else if isCancelled {

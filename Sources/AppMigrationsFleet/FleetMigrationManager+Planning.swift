@@ -106,16 +106,16 @@ extension FleetMigrationManager {
         in found: StateRepository.Found,
         isUnderWay: Bool?
     ) throws(MigrationError) -> MigrationStatus {
-        var details: [String] = []
+        var holder: [String] = []
         if let lease = found.lease {
-            details = ["  Host: \(lease.owner). \(Self.sign(of: lease, isUnderWay: isUnderWay))"]
+            holder = ["  Host: \(lease.owner). \(Self.sign(of: lease, isUnderWay: isUnderWay))"]
         }
         return try MigrationStatus(
             found.state,
             of: location,
             appVersion: currentVersion,
             isUnderWay: isUnderWay,
-            details: details
+            heldBy: holder
         )
     }
 

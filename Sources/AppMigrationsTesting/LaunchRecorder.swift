@@ -52,7 +52,7 @@ final class LaunchRecorder: ManagerObserver {
 
     func observe(_ moment: ObservedMoment) -> ObserverAnswer {
         switch moment.place {
-        case .declared(let isMissedToo): return declared(moment.version, isMissedToo: isMissedToo)
+        case .declared(let addedIn): return declared(moment.version, addedIn: addedIn)
         case .returned:
             state.withLock { $0.ran.append(moment.version) }
             return moment.version == failing ? .fail(RehearsedFailure()) : .continue
@@ -62,12 +62,15 @@ final class LaunchRecorder: ManagerObserver {
         }
     }
 
-    private func declared(_ version: AppVersion, isMissedToo: Bool) -> ObserverAnswer {
+    private func declared(_ version: AppVersion, addedIn: AppVersion?) -> ObserverAnswer {
         state.withLock { record in
             record.declared.append(version)
-            if isMissedToo { record.addedLater.insert(version) }
+            if addedIn != nil { record.addedLater.insert(version) }
             if kind == .listing || version == missing { return .skip }
-            guard let limit, version > limit else { return .continue }
+            guard let limit else { return .continue }
+            // A release of the main line before `addedIn` doesn't have the migration of the hotfix.
+            if let addedIn, addedIn > limit { return .skip }
+            if version <= limit { return .continue }
             // The older release should have stopped by itself. The declaration is only skipped, so that the
             // code after the declarations runs, and a comparison shows whether it changes the data.
             if case .olderRelease = kind { return .skip }

@@ -117,7 +117,7 @@ struct Scenario {
         case .steps: return Verdict(kind: .stepsDiffer)
         case .addedLate(let version):
             let advice =
-                " Migration \(version) is declared out of order. It must also work on data that later migrations "
+                " Migration \(version) is declared with addedIn:. It must also work on data that later migrations "
                 + "have already changed."
             return Verdict(kind: .stepsDiffer, advice: advice)
         case .olderRelease:

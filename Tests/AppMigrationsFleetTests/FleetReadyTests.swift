@@ -84,7 +84,7 @@ import Testing
                 Migration 1.1 of manager "Data" (document "Data" in the fleet's store) was not run: version 2.0 of the app has \
                 begun to change the data, and this app is version 1.4. Start version 2.0 or a later \
                 one. If the data is still as version 0 left it, call reset(to: "0"). Every later version is then pending again. \
-                Before this version serves requests, wait with untilMigrated. The guide Running a fleet has the SQL of a reset.
+                Before this version serves requests, wait with untilMigrated. The guide Operating a fleet has the SQL of a reset.
                 """
         )
         let pod = try await pod()
@@ -96,7 +96,7 @@ import Testing
                 The manager "Data" (document "Data" in the fleet's store) waited 3.0 seconds for its declared migrations, but no \
                 host is running them: the last attempt at migration 2.0, number 1, failed with "the network is gone". Version 2.0 \
                 of the app has begun to change the data. Let it finish. If it is rolled back, call reset(to:) in this version \
-                (1.4); the guide Running a fleet has the SQL of a reset.
+                (1.4); the guide Operating a fleet has the SQL of a reset.
                 """
         )
         let awaited = "(it began to change the data and hasn't finished; start it again"

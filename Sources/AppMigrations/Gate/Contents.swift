@@ -40,11 +40,11 @@ extension MigrationGate {
         /// The task that sleeps until the next attempt.
         private var sleeper: Task<Void, any Error>?
 
-        /// What tells each observer that the state has changed, by the numbers of the observers.
-        private var observers = [Int: AsyncStream<Void>.Continuation]()
+        /// The last number that was given to an attempt.
+        private var lastAttempt = 0
 
-        /// The last number that was given to an attempt or to an observer.
-        private var lastNumber = 0
+        /// What tells each observer that the state has changed.
+        private var observers = [ObjectIdentifier: AsyncStream<Void>.Continuation]()
 
         /// What has to be done after the lock is released.
         private var actionsAfterUnlock = [() -> Void]()
@@ -90,9 +90,9 @@ extension MigrationGate.Contents {
     }
 
     mutating func beginAttempt() -> Int {
-        let number = makeNumber()
-        currentAttempt = number
-        return number
+        lastAttempt += 1
+        currentAttempt = lastAttempt
+        return lastAttempt
     }
 
     /// Lets the start begin again after an error.
@@ -136,11 +136,6 @@ extension MigrationGate.Contents {
         return isRetryRequested
     }
 
-    private mutating func makeNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
-    }
-
     private mutating func cancelAfterUnlock<Failure>(_ task: Task<Void, Failure>) {
         actionsAfterUnlock.append { task.cancel() }
     }
@@ -159,15 +154,12 @@ extension MigrationGate.Contents {
         for observer in observers.values { actionsAfterUnlock.append { observer.yield() } }
     }
 
-    /// Adds an observer, and returns its number.
-    mutating func add(_ observer: AsyncStream<Void>.Continuation) -> Int {
-        let number = makeNumber()
-        observers[number] = observer
+    mutating func add(_ observer: AsyncStream<Void>.Continuation, of identifier: ObjectIdentifier) {
+        observers[identifier] = observer
         if case .ready = state { finishObservers() }
-        return number
     }
 
-    mutating func removeObserver(_ number: Int) { observers[number] = nil }
+    mutating func removeObserver(_ identifier: ObjectIdentifier) { observers[identifier] = nil }
 
     /// Tells the observers that no further state follows.
     mutating func finishObservers() {
@@ -178,10 +170,10 @@ extension MigrationGate.Contents {
 
 // Progress reports from a start.
 extension MigrationGate.Contents {
-    mutating func plan(_ change: (inout StartProgress) -> Void) {
-        change(&progress)
+    mutating func add(_ steps: [StartProgress.Step: StartProgress.Pending]) {
+        progress.add(steps)
         if case .migrating = state { return }
-        self.change(to: .planning(pending: progress.fraction.pending))
+        change(to: .planning(pending: progress.pending.count))
     }
 
     mutating func apply(_ event: MigrationEvent) {
@@ -189,13 +181,12 @@ extension MigrationGate.Contents {
         if progress.apply(event) { showProgress() }
     }
 
-    mutating func changeProgress<Value>(_ change: (inout StartProgress) -> Value) -> Value {
-        let value = change(&progress)
+    mutating func changeProgress(_ change: (inout StartProgress) -> Void) {
+        change(&progress)
         showProgress()
-        return value
     }
 
     private mutating func showProgress() {
-        change(to: .migrating(fraction: progress.fraction.value, note: progress.note))
+        change(to: .migrating(fraction: progress.fraction, note: progress.note))
     }
 }

@@ -19,10 +19,9 @@ extension MigrationGate {
             (number, isRetry) = gate.contents.change { ($0.beginAttempt(), $0.isRetry) }
         }
 
-        /// Changes the gate's contents, or returns `nil` if this attempt has ended.
-        @discardableResult
-        private func changeContents<Value>(_ change: (inout Contents) -> Value) -> Value? {
-            gate.contents.change { $0.currentAttempt == number ? change(&$0) : nil }
+        /// Changes the gate's contents, unless this attempt has ended.
+        private func changeContents(_ change: (inout Contents) -> Void) {
+            gate.contents.change { if $0.currentAttempt == number { change(&$0) } }
         }
 
         /// Returns options for a manager that let the gate observe the manager's events.
@@ -105,26 +104,22 @@ extension MigrationGate {
             of migrations: MigrationManager,
             weights: [String: UInt]
         ) throws -> [PlannedMigration] {
-            var versionWeights = [AppVersion: Double]()
-            var stepWeights = [String: Double]()
+            if let error = plan.lazy.compactMap(\.error).first { throw error }
+            var steps = [StartProgress.Step: StartProgress.Pending]()
+            for row in plan where row.kind == .willRun {
+                steps[.migration(manager: migrations.name, row.version)] = .init(
+                    checkpoint: row.progress ?? 0
+                )
+            }
             for (key, weight) in weights {
                 if key.first?.isNumber == true {
-                    versionWeights[try AppVersion(parsing: key)] = Double(weight)
+                    let version = try AppVersion(parsing: key)
+                    steps[.migration(manager: migrations.name, version)]?.weight = Double(weight)
                 } else {
-                    stepWeights[key] = Double(weight)
+                    steps[.own(key)] = .init(weight: Double(weight))
                 }
             }
-            if let error = plan.lazy.compactMap(\.error).first { throw error }
-            let pending = plan.filter { $0.kind == .willRun }.map { row in
-                let weight = versionWeights[row.version] ?? 1
-                return (row.version, StartProgress.Migration(weight: weight, checkpoint: row.progress ?? 0))
-            }
-            changeContents {
-                $0.plan { progress in
-                    progress.add(Dictionary(pending) { first, _ in first }, of: migrations.name)
-                    for (note, weight) in stepWeights { progress.planStep(note, weight: weight) }
-                }
-            }
+            changeContents { $0.add(steps) }
             return plan
         }
 
@@ -143,9 +138,9 @@ extension MigrationGate {
         /// The step is finished when `body` returns. If `body` throws, the bar stays where it is. Steps run
         /// one after the other.
         public func step<Value>(_ note: String, _ body: () throws -> Value) rethrows -> Value {
-            let weight = beginStep(note)
+            changeContents { $0.changeProgress { $0.beginStep(note) } }
             let value = try body()
-            finishStep(weight: weight)
+            changeContents { $0.changeProgress { $0.finishStep(note) } }
             return value
         }
 
@@ -154,25 +149,17 @@ extension MigrationGate {
             _ note: String,
             _ body: nonisolated(nonsending) () async throws -> Value
         ) async rethrows -> Value {
-            let weight = beginStep(note)
+            changeContents { $0.changeProgress { $0.beginStep(note) } }
             let value = try await body()
-            finishStep(weight: weight)
+            changeContents { $0.changeProgress { $0.finishStep(note) } }
             return value
         }
 
         /// Reports how much of the running step is done, from 0 to 1.
         ///
-        /// Without a note, the note of the step is shown.
+        /// Without a note, the last one stays, which is that of the step at first.
         public func reportProgress(_ fraction: Double, note: String? = nil) {
             changeContents { $0.changeProgress { $0.reportProgress(fraction, note: note) } }
-        }
-
-        private func beginStep(_ note: String) -> Double {
-            changeContents { $0.changeProgress { $0.beginStep(note) } } ?? 0
-        }
-
-        private func finishStep(weight: Double) {
-            changeContents { $0.changeProgress { $0.finishStep(weight: weight) } }
         }
 
         private func requireSupportedAppVersion(_ migrations: MigrationManager) throws {

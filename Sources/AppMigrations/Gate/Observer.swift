@@ -20,8 +20,9 @@ extension MigrationGate {
             self.contents = contents
             let (changes, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
             self.changes = changes
-            let number = contents.change { $0.add(continuation) }
-            continuation.onTermination = { _ in contents.change { $0.removeObserver(number) } }
+            let identifier = ObjectIdentifier(self)
+            contents.change { $0.add(continuation, of: identifier) }
+            continuation.onTermination = { _ in contents.change { $0.removeObserver(identifier) } }
         }
 
         /// Waits for a state that this observer hasn't read yet, and returns it.

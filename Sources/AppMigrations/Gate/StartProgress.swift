@@ -1,99 +1,113 @@
-/// The progress of a start, made of the progress of its steps.
+/// How much of a start is done, as a fraction that never decreases, and what the app says about it.
 ///
-/// A step is a pending migration, or a step of the app itself (``MigrationGate/Attempt/step(_:_:)``).
+/// The unfinished steps share the part of the bar that is left, by their weights. So adding steps doesn't
+/// move the bar back.
 struct StartProgress {
-    /// A pending migration, as a part of the progress bar.
-    struct Migration {
-        /// The weight of the migration, relative to the other steps.
-        let weight: Double
+    enum Step: Hashable {
+        case migration(manager: String, AppVersion)
 
-        /// How much of the migration was done at its last checkpoint, from 0 to 1.
-        let checkpoint: Double
+        /// A step of the app, by its note (``MigrationGate/Attempt/step(_:_:)``).
+        case own(String)
     }
 
-    private(set) var fraction = OverallFraction()
+    /// What is known of a step that isn't finished.
+    struct Pending {
+        /// The weight of the step, relative to the other steps.
+        var weight = 1.0
+
+        /// How much of a migration was done at its last checkpoint, from 0 to 1.
+        var checkpoint = 0.0
+    }
+
+    /// How much is done, from 0 to 1.
+    private(set) var fraction = 0.0
 
     /// What the app says about the current work.
     private(set) var note: String?
 
-    /// The pending migrations, by manager name and version.
-    private(set) var migrations = [String: [AppVersion: Migration]]()
+    private(set) var pending = [Step: Pending]()
 
-    /// The weights of the app's own steps that were planned and haven't begun, by the notes of the steps.
-    private var plannedSteps = [String: Double]()
+    /// The part of the bar that belongs to the running step; `nil` between two steps.
+    private var runningPart: ClosedRange<Double>?
 
-    /// The note of the app's own step that runs.
-    private var runningStep: String?
+    /// True while the library copies files for a migration, before its closure begins.
+    private var isCopying = false
 
-    /// True while the closure of a migration runs.
-    private var isClosureRunning = false
+    mutating func add(_ steps: [Step: Pending]) { pending.merge(steps) { _, new in new } }
 
-    /// Forgets the pending steps, but keeps the bar where it is.
+    /// Forgets the steps, but keeps the fraction.
+    ///
+    /// The next attempt to start adds the remaining steps again.
     mutating func forgetSteps() {
-        var next = StartProgress()
-        next.fraction = fraction
-        next.fraction.forgetSteps()
-        self = next
+        pending = [:]
+        runningPart = nil
     }
 
-    /// Adds the steps of one manager's plan.
-    mutating func add(_ steps: [AppVersion: Migration], of manager: String) {
-        migrations[manager] = steps
-        for step in steps.values { fraction.addStep(weight: step.weight) }
-    }
-
-    /// Adds a step of the app that will run later.
-    mutating func planStep(_ note: String, weight: Double) {
-        guard plannedSteps[note] == nil else { return }
-        plannedSteps[note] = weight
-        fraction.addStep(weight: weight)
-    }
-
-    /// Begins a step of the app, and returns its weight.
-    mutating func beginStep(_ note: String) -> Double {
-        if plannedSteps[note] == nil { planStep(note, weight: 1) }
-        let weight = plannedSteps.removeValue(forKey: note) ?? 1
-        fraction.beginStep(weight: weight)
-        runningStep = note
+    /// Begins a step of the app, which is added with weight 1 if no plan has named it.
+    mutating func beginStep(_ note: String) {
+        if pending[.own(note)] == nil { pending[.own(note)] = Pending() }
+        begin(.own(note))
         self.note = note
-        return weight
     }
 
-    mutating func finishStep(weight: Double) {
-        fraction.finishStep(weight: weight)
-        runningStep = nil
-        note = nil
-    }
+    mutating func finishStep(_ note: String) { finish(.own(note)) }
 
+    /// Reports the progress of a step of the app, whose note stays until it reports another one.
     mutating func reportProgress(_ done: Double, note: String?) {
-        fraction.reportProgress(done)
-        self.note = note ?? runningStep
+        moveBar(to: done)
+        self.note = note ?? self.note
     }
 
     /// Takes the progress from a manager's event, and returns false if the event says nothing about it.
     mutating func apply(_ event: MigrationEvent) -> Bool {
-        let migration = event.version.flatMap { migrations[event.managerName]?[$0] }
-        let weight = migration?.weight ?? 1
+        guard let version = event.version else { return false }
+        let step = Step.migration(manager: event.managerName, version)
         switch event.kind {
         case .started:
-            isClosureRunning = true
-            fraction.beginStep(weight: weight)
-            fraction.reportProgress(migration?.checkpoint ?? 0)
+            begin(step)
+            moveBar(to: pending[step]?.checkpoint ?? 0)
         case .progressed:
-            // Before the closure begins, the library copies files, which is half of the step.
-            if !isClosureRunning, !fraction.isStepRunning { fraction.beginStep(weight: weight / 2) }
-            fraction.reportProgress(event.fraction ?? 0)
-        case .finished:
-            isClosureRunning = false
-            fraction.finishStep(weight: weight)
+            if runningPart == nil { begin(step, isCopy: true) }
+            moveBar(to: event.fraction ?? 0)
+            // The note of a copy is for a log.
+            note = isCopying ? nil : event.note
+        case .finished: finish(step)
         case .failed:
-            isClosureRunning = false
-            fraction.leaveStep()
+            runningPart = nil
             return false
         default: return false
         }
-        // The note of a copy is for a log, and other events have no note for a user.
-        note = event.kind == .progressed && isClosureRunning ? event.note : nil
         return true
+    }
+
+    /// Gives a step its part of the bar, which begins where the bar is now.
+    ///
+    /// A copy is half of a step. A migration that wasn't planned has no part.
+    private mutating func begin(_ step: Step, isCopy: Bool = false) {
+        let all = pending.values.reduce(0) { $0 + $1.weight }
+        let weight = (pending[step]?.weight ?? 0) * (isCopy ? 0.5 : 1)
+        var length = all > 0 ? 1 - fraction : 0
+        // The last step gets exactly the rest.
+        if weight < all { length = length * weight / all }
+        runningPart = fraction...(fraction + length)
+        isCopying = isCopy
+        note = nil
+    }
+
+    /// Moves the bar within the part of the running step.
+    private mutating func moveBar(to done: Double) {
+        guard let part = runningPart else { return }
+        // Comparisons with NaN are false, so it counts as 0.
+        let done = done > 0 ? min(done, 1) : 0
+        fraction = max(fraction, part.lowerBound + (part.upperBound - part.lowerBound) * done)
+    }
+
+    private mutating func finish(_ step: Step) {
+        // A migration that is recorded without running was never begun.
+        if runningPart == nil { begin(step) }
+        fraction = max(fraction, runningPart?.upperBound ?? 0)
+        pending[step] = nil
+        runningPart = nil
+        note = nil
     }
 }

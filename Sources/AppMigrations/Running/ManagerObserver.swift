@@ -9,7 +9,7 @@ package protocol ManagerObserver: AnyObject, Sendable {
 package struct ObservedMoment: Sendable, Equatable {
     package enum Place: Sendable, Equatable {
         /// Before the manager decides anything about the declaration.
-        case declared(isMissedToo: Bool)
+        case declared(addedIn: AppVersion?)
 
         case beforeAttempt, beforeClosure
         case afterSynchronize, beforeCommit, afterCommit, beforeCheckpoint, afterCheckpoint
@@ -30,13 +30,13 @@ package enum ObserverAnswer: Sendable {
 
     /// The declaration is skipped: nothing is decided and nothing runs.
     ///
-    /// Only ``ObservedMoment/Place/declared(isMissedToo:)`` can be answered so.
+    /// Only ``ObservedMoment/Place/declared(addedIn:)`` can be answered so.
     case skip
 
     /// The declaration throws, so that the declarations end here.
     ///
     /// The rehearsal simulates an older release that didn't have this version. The error is the same as for a
-    /// version above the app's version. Only ``ObservedMoment/Place/declared(isMissedToo:)`` can be answered
+    /// version above the app's version. Only ``ObservedMoment/Place/declared(addedIn:)`` can be answered
     /// so.
     case stop
 

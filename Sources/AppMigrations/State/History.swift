@@ -8,17 +8,16 @@ package struct History: Sendable, Equatable {
     private(set) var text: [UInt8]
 
     /// Keeps the rows in `text`, which is what is between the brackets of the array; `nil` if they aren't in
-    /// the form that this library writes: a line for each row, and a line break at the end.
+    /// the lines that this library writes: an indented one for each row, and a line break at the end.
     init?(written text: ArraySlice<UInt8>) {
-        let rowStart = Array("    {".utf8)
         if text.isEmpty {
             self.text = []
             return
         }
-        guard text.starts(with: Self.lineStart), text.suffix(4) == Array("}\n  ".utf8)[...] else { return nil }
+        guard text.first == UInt8(ascii: "\n"), text.suffix(3) == Array("\n  ".utf8)[...] else { return nil }
         let rows = text.dropLast(3)
         for index in rows.indices where rows[index] == UInt8(ascii: "\n") {
-            if !rows[(index + 1)...].starts(with: rowStart) { return nil }
+            if !rows[index...].starts(with: Self.lineStart) { return nil }
         }
         self.text = Array(rows)
     }

@@ -186,7 +186,7 @@ import Testing
         try await first.open()
         #expect(try await first.code == .leaseLost)
         let text = try #require(try await fleet.store.text())
-        #expect(text.contains(#""attempts" : 2 }"#))
+        #expect(text.contains(#""attemptCount" : 2 }"#))
     }
 
     @Test func `an attempt under a lease is no death to a host that allows none`() async throws {

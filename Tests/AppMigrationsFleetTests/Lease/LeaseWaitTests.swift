@@ -62,7 +62,7 @@ import Testing
 
     @Test func `a lease is a second long at least`() async throws {
         try await fleet.leaveLease(.zero)
-        #expect(try #require(try await fleet.store.text()).contains(#""lease" : 1.0 }"#))
+        #expect(try #require(try await fleet.store.text()).contains(#""length" : 1.0 }"#))
     }
 
     @Test func `what needs no lease doesn't wait for one`() async throws {

@@ -41,14 +41,14 @@ import Testing
                 try $0.whenMigrating(toVersion: "1.3") { _ in }
             }
             seen.add(start.gate.state.text)
-            let count = try start.step("Search index") {
+            let count = start.step("Search index") {
                 seen.add(start.gate.state.text)
                 start.reportProgress(0.5)
                 seen.add(start.gate.state.text)
                 return 7
             }
             seen.add(start.gate.state.text + "\(count)")
-            try await start.step("Thumbnails") {
+            await start.step("Thumbnails") {
                 await Task.yield()
                 start.reportProgress(0.5, note: "a.png")
                 seen.add(start.gate.state.text)

@@ -28,9 +28,9 @@ import Testing
         let begun: [Place] = [.beforeAttempt, .beforeClosure]
         let ended: [Place] = [.returned, .beforeRecord, .afterRecord]
         let checkpoint: [Place] = [.beforeCheckpoint, .afterCheckpoint]
-        let first = [.declared(isMissedToo: false)] + begun + [.afterSynchronize] + checkpoint + ended
-        let second = [.declared(isMissedToo: false)] + begun + [.afterSynchronize] + ended
-        let third = [.declared(isMissedToo: true)] + begun + ended
+        let first = [.declared(addedIn: nil)] + begun + [.afterSynchronize] + checkpoint + ended
+        let second = [.declared(addedIn: nil)] + begun + [.afterSynchronize] + ended
+        let third = [.declared(addedIn: version("1.3"))] + begun + ended
         let expected = [("1.1", first), ("1.2", second), ("1.1.5", third)].flatMap { text, places in
             places.map { ObservedMoment(place: $0, version: version(text)) }
         }

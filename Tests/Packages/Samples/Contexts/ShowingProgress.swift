@@ -113,6 +113,13 @@ private struct FirstPage {
         // Sample 1 of MigrationGate.swift
     }
 
+    func takeStep(
+        _ start: MigrationGate.Attempt,
+        _ updateSearchIndex: (_ report: (Double) -> Void) throws -> Void
+    ) throws {
+        // Sample 1 of MigrationGate+Attempt.swift
+    }
+
     func weigh(
         _ attempt: MigrationGate.Attempt,
         _ migrations: MigrationManager,

@@ -98,7 +98,7 @@ private let start = #""format":1,"name":"Library","lastRunVersion":"1""#
         row.replacing("\"appVersion\"", with: "appVersion"), row + " " + row,
     ]
 
-    /// Lines that don't. A start with work may find them damaged too.
+    /// Lines that don't look like rows of ours: a start with work may find them damaged too.
     static let broken = ["{", "x", row + ","]
 
     /// Writes a state of an app 1.4 in the form that the library writes.

@@ -120,7 +120,9 @@ final class Ghost {
         }
         for version in late where facts.history.contains(version) {
             if knowledge.returned.contains(Self.migration(version, of: sight.manager)) { continue }
-            fail("A migration that was added late is recorded only after it returned: \(version) did not return.")
+            fail(
+                "A migration that was added late is recorded only after it returned: \(version) did not return."
+            )
         }
         for version in facts.history {
             knowledge.begins[Self.migration(version, of: sight.manager)] = nil

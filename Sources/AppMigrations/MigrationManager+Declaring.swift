@@ -102,6 +102,82 @@ extension MigrationManager {
     }
 }
 
+// Declarations that replace a file or a folder.
+extension MigrationManager {
+    /// Replaces a file or a folder by a copy on which `run` has worked: all or nothing, and exactly once.
+    ///
+    /// ```swift
+    /// try migrations.whenMigrating(
+    ///     toVersion: "2.0",
+    ///     replacing: library
+    /// ) { copy, context in
+    ///     // `library` is untouched until this returns.
+    ///     try convertNotes(in: copy)
+    /// }
+    /// ```
+    ///
+    /// When the closure returns, the copy takes the place of the original, by renaming. If it throws, or its
+    /// process dies, or the power fails, the original is as it was, for this release and for every other one.
+    /// (A folder is missing for the moment between two renames. If a process dies there, the next start puts
+    /// it back.) The closure works on another path than the rest of the app, so nobody sees half of its work.
+    ///
+    /// No other process may write to the path meanwhile. It costs a copy, or a clone where the file system can
+    /// make clones. It can't be used for a path whose folder this user can't write to, for a mount point, or
+    /// for a database that is open: name a folder inside it, or migrate the database with SQL. The guide
+    /// *Replacing a file or a folder* has what to do instead.
+    ///
+    /// - Parameters:
+    ///   - toVersion: The version, as in ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9``.
+    ///   - addedIn: The first release of the main line that has this migration, if a hotfix brought it.
+    ///   - minimumAppVersion: The oldest version of the app that can use the data afterwards. It is saved
+    ///     together with the record of the migration: until then, the data is unchanged.
+    ///   - path: The absolute path of the file or folder. A link is followed: it stays, and what it leads to
+    ///     is replaced. If nothing exists there, the closure may make something at the path that it gets.
+    ///   - run: The work, with the path of the copy, and the context. It has to leave one item at that path, of
+    ///     the same kind, and nothing beside it. Close databases before it returns.
+    /// - Returns: True if the closure ran.
+    /// - Throws: The errors of ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9``, and
+    ///   ``MigrationError`` with the code `replacementFailed`, if the path can't be replaced. In each case the
+    ///   original is in its place.
+    @discardableResult
+    public func whenMigrating(
+        toVersion: String,
+        addedIn: String? = nil,
+        minimumAppVersion: String? = nil,
+        replacing path: String,
+        run: (String, MigrationContext) throws -> Void
+    ) throws(MigrationError) -> Bool {
+        let declaration = Declaration(
+            toVersion,
+            addedIn: addedIn,
+            minimumAppVersion: minimumAppVersion,
+            replacing: path
+        )
+        return try perform(declaration) { context in try run(context.copy, context) }
+    }
+
+    /// Replaces a file or a folder by a copy on which an asynchronous closure has worked.
+    ///
+    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:replacing:run:)-1mzdk``, and
+    /// the closure runs on the caller's actor. Making the copy blocks the calling thread.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating(
+        toVersion: String,
+        addedIn: String? = nil,
+        minimumAppVersion: String? = nil,
+        replacing path: String,
+        run: nonisolated(nonsending) (String, MigrationContext) async throws -> Void
+    ) async throws(MigrationError) -> Bool {
+        let declaration = Declaration(
+            toVersion,
+            addedIn: addedIn,
+            minimumAppVersion: minimumAppVersion,
+            replacing: path
+        )
+        return try await perform(declaration) { context in try await run(context.copy, context) }
+    }
+}
+
 // The one entry of all declarations.
 extension MigrationManager {
     /// Runs a declaration on this thread.
@@ -142,7 +218,7 @@ extension MigrationManager {
         guard let declared = try declare(declaration) else { return nil }
         return Runner(
             declared,
-            unless: declaration.reasonNotToRun,
+            from: declaration,
             of: self,
             blocksThread: blocksThread
         )

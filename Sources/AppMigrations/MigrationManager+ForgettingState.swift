@@ -7,6 +7,9 @@ extension MigrationManager {
     /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
     /// Nothing is deleted.
     ///
+    /// If a process has died while it replaced a file or a folder, that is finished first, if the state can be
+    /// read. Otherwise the next declaration that replaces it does that.
+    ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
     /// it has to run a migration. So create a new manager, and say with `firstRun:` which data already
@@ -20,8 +23,9 @@ extension MigrationManager {
     ///   folder; `nil` if there was no state.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
     ///   `lockTimeout`, `cancelled`, `stateUnreadable` (the folder can't be read, or the device hasn't been
-    ///   unlocked yet), or `stateNotSaved`. If it throws, the state
-    ///   wasn't moved, unless the error's description says otherwise.
+    ///   unlocked yet), `replacementFailed` (a process has died while it replaced a file or folder, and the
+    ///   original can't be put back), or `stateNotSaved`. If it throws, the state wasn't moved, unless the
+    ///   error's description says otherwise.
     public static func forgetState(
         named name: String = "default",
         stateDirectory: String? = nil,
@@ -34,22 +38,25 @@ extension MigrationManager {
             // state.
             guard try file.exists() else { return nil }
             let lock = try FileLock.take(at: location, options: Options(lockTimeout: lockTimeout))
-            var locked = LockedState(lock, at: location, state: nil)
             guard try file.exists() else { return nil }
-            try refuseIfLockedDevice(file)
+            var locked = LockedState(lock, at: location, state: try readableState(in: file))
+            try locked.settleReplacements(sendingTo: nil)
             return try locked.moveStateAside()
         } catch {
             throw error.leaving(.text("The state was not moved."))
         }
     }
 
-    /// Throws if the state can't be read now, but may be readable later, for example after the first unlock of
-    /// the device: such a state must not be forgotten.
-    private static func refuseIfLockedDevice(_ file: StateFile) throws(MigrationError) {
+    /// Reads the state; `nil` if it is damaged.
+    ///
+    /// Throws if it can't be read now, but may be readable later, for example after the first unlock of the
+    /// device: such a state must not be forgotten.
+    private static func readableState(in file: StateFile) throws(MigrationError) -> MigrationState? {
         do throws(MigrationError) {
-            _ = try file.readState()
+            return try file.readState()
         } catch {
             if error.isTransient { throw error }
+            return nil
         }
     }
 }

@@ -13,7 +13,7 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
     ///   `tooOld`, `usedByNewerApp` (in an app that has a ``requiredAppVersion``), `managerClosed` (if this
     ///   is the manager of a plan that is over), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `replacementFailed` or `stateNotSaved`.
     public func reset(to version: String) throws(MigrationError) {
         let unchanged: Message = "lastRunVersion was not changed."
         do throws(MigrationError) {
@@ -49,7 +49,7 @@ extension MigrationManager {
     /// for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
-    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. If it throws, the counts were not changed.
+    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `replacementFailed` or `stateNotSaved`. If it throws, the counts were not changed.
     public func resetAttempts() throws(MigrationError) {
         let unchanged: Message = "The counts of crashes were not changed."
         do throws(MigrationError) {
@@ -71,6 +71,8 @@ extension MigrationManager {
 
     private func takeLock() throws(MigrationError) -> LockedState {
         try requireWritable()
-        return try LockedState(FileLock.take(at: location, options: options), at: location)
+        var locked = try LockedState(FileLock.take(at: location, options: options), at: location)
+        try locked.settleReplacements(sendingTo: options.onEvent)
+        return locked
     }
 }

@@ -5,6 +5,10 @@ package struct Declaration {
     let toVersion: String
     let addedIn: String?
     let minimumAppVersion: String?
+
+    /// The path of the file or folder on whose copy the closure works; `nil` if it works in place.
+    let replacing: String?
+
     let reasonNotToRun: ReasonNotToRun?
 
     /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
@@ -23,11 +27,13 @@ package struct Declaration {
         _ toVersion: String,
         addedIn: String? = nil,
         minimumAppVersion: String? = nil,
+        replacing: String? = nil,
         unless reasonNotToRun: ReasonNotToRun? = nil
     ) {
         self.toVersion = toVersion
         self.addedIn = addedIn
         self.minimumAppVersion = minimumAppVersion
+        self.replacing = replacing
         self.reasonNotToRun = reasonNotToRun
     }
 

@@ -1,8 +1,8 @@
 import AppMigrationsSystem
 
 /// The kind, size, owner and other facts about a file, folder or link.
-package struct FileStatus {
-    package enum Kind {
+package struct FileStatus: Sendable {
+    package enum Kind: Sendable {
         case file, directory, link, socket, fifo, device
 
         /// The words for a kind that can't be copied, for error messages; `nil` for files, folders and links.

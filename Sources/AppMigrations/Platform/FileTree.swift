@@ -4,8 +4,8 @@
 ///
 /// All names must be UTF-8. Links inside the tree are not followed, but links in the folders above its top
 /// are.
-struct FileTree {
-    final class Entry {
+struct FileTree: Sendable {
+    final class Entry: Sendable {
         /// The path of the tree's top.
         let top: String
 
@@ -79,19 +79,19 @@ struct FileTree {
     func copy(
         to target: String,
         by copier: FileCopier,
-        progress: ((_ path: String, _ cost: Double) throws -> Void)? = nil
+        progress: (_ path: String, _ cost: Double) throws -> Void
     ) throws {
         for entry in entries {
             let path = entry.path
             let copy = target + entry.below
-            try progress?(path, Self.costOfEntry)
+            try progress(path, Self.costOfEntry)
             switch entry.status.kind {
             case .directory:
                 try Platform.makeDirectory(copy)
             case .link:
                 try Platform.copyLink(path, to: copy, status: entry.status)
             case .file, .socket, .fifo, .device:
-                try copier.copy(path, to: copy) { count in try progress?(path, Double(count)) }
+                try copier.copy(path, to: copy) { count in try progress(path, Double(count)) }
             }
         }
         // The attributes of folders are copied last: a new file changes the time of its folder, and the

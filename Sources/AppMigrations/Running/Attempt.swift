@@ -16,6 +16,9 @@ final class Attempt: Sendable {
     private let onEvent: (@Sendable (MigrationEvent) -> Void)?
     private let token: RunToken
 
+    /// The copy on which the closure works; `nil` if it works in place.
+    let replacement: Replacement?
+
     /// The state before the attempt, except that this app is already recorded as launched.
     private let before: MigrationState
 
@@ -39,15 +42,22 @@ final class Attempt: Sendable {
     var state: MigrationState? { locked.withLock { $0.state } }
 
     init(
-        _ migration: AttemptedMigration,
+        _ attempted: AttemptedMigration,
         minimumAppVersion: AppVersion,
+        replacing replacement: Replacement?,
         of manager: MigrationManager,
         under locked: consuming LockedState
     ) throws(MigrationError) {
+        var migration = attempted
+        migration.replacing = replacement?.relativePath
+        // With a copy, the minimum is set with the record: until then, nothing changes for another version.
+        migration.minimumAppVersion =
+            replacement == nil || minimumAppVersion == .zero ? nil : minimumAppVersion
         // If the attempt is cancelled, `before` is saved again. So it must say that this app was launched.
         before = try locked.existing().changed {
-            $0.versions.launched = max($0.versions.launched, migration.appVersion)
+            $0.versions.launched = max($0.versions.launched, attempted.appVersion)
         }
+        self.replacement = replacement
         self.migration = migration
         self.minimumAppVersion = minimumAppVersion
         location = manager.location
@@ -63,15 +73,33 @@ final class Attempt: Sendable {
 
 // Before the closure.
 extension Attempt {
-    /// Saves that the attempt has begun.
+    /// Saves that the attempt has begun, and makes the copy on which the closure works, if there is one.
     func begin() throws(MigrationError) {
+        try saveBeginning()
+        if let replacement {
+            do throws(MigrationError) {
+                try replacement.prepare { fraction, note in
+                    var event = event(.progressed)
+                    event.fraction = fraction
+                    event.note = note
+                    send(event)
+                }
+            } catch {
+                throw endWithoutReplacing(error, because: error)
+            }
+        }
+        observe(.beforeClosure)
+        send(event(.started))
+    }
+
+    private func saveBeginning() throws(MigrationError) {
         observe(.beforeAttempt)
         let begun: MigrationState
         do throws(JSONError) {
             begun = try before.changed { state throws(JSONError) in
                 try state.begin(
                     LatestAttempt(migration, at: Platform.now),
-                    minimumAppVersion: minimumAppVersion
+                    minimumAppVersion: replacement == nil ? minimumAppVersion : .zero
                 )
             }
         } catch {
@@ -91,8 +119,6 @@ extension Attempt {
                 version: version
             )
         }
-        observe(.beforeClosure)
-        send(event(.started))
     }
 
     private func save(_ state: MigrationState) -> LockedState.SaveOutcome {
@@ -166,18 +192,49 @@ extension Attempt {
         return nil
     }
 
-    /// Records that the migration has run.
+    /// Puts the copy in the place of the original, if there is one, and records that the migration has run.
     func record() throws(MigrationError) {
+        if let replacement {
+            do throws(MigrationError) {
+                if let found = try replacement.commit(by: lock.flush) {
+                    var event = event(.filesFound)
+                    event.note = found
+                    send(event)
+                }
+            } catch {
+                throw endWithoutReplacing(error, because: error)
+            }
+        }
+        try saveRecord()
+        if let replacement {
+            removeWorkingFolder(of: replacement)
+            // If this save fails, the next start finds nothing to remove, and saves again.
+            if let state { _ = save(state.changed { $0.versions.workingFolder = nil }) }
+        }
+        observe(.afterRecord)
+    }
+
+    private func saveRecord() throws(MigrationError) {
         let row = AppliedMigration(
             migration,
             after: previousVersion,
             at: Platform.now,
             in: progress.withLock { $0.duration } ?? .zero
         )
-        let recorded = try current().changed { $0.record(row) }
+        let recorded = try current().changed {
+            if let replacement {
+                $0.versions.raiseMinimumAppVersion(to: minimumAppVersion)
+                $0.versions.workingFolder = replacement.relativeWorkingFolder
+            }
+            $0.record(row)
+        }
         observe(.beforeRecord)
         switch save(recorded) {
-        case .saved: observe(.afterRecord)
+        case .saved: return
+        case .unchanged(let error) where replacement != nil:
+            // The next start finds that the original was replaced, and records the migration.
+            let outcome: Message = "Migration \(version) ran, and is not recorded yet. The next start records it."
+            throw error.ending(in: .text(outcome), version: version)
         case .lockLost(let error): throw notRecorded(error, closureError: nil)
         case .notDurable(let error):
             let outcome: Message = "Migration \(version) ran; after a power failure it may run again."
@@ -198,7 +255,21 @@ extension Attempt {
             attempt: migration.attemptCount,
             because: cause
         )
+        return endWithoutReplacing(failure, because: cause)
+    }
+
+    /// Removes the working folder, if there is one, and saves the failure of the attempt.
+    private func endWithoutReplacing(
+        _ failure: MigrationError,
+        because cause: any Error
+    ) -> MigrationError {
+        if let replacement { removeWorkingFolder(of: replacement) }
         return saveFailure(failure, because: cause)
+    }
+
+    private func removeWorkingFolder(of replacement: Replacement) {
+        guard let error = replacement.discard() else { return }
+        send(event(.leftoverNotRemoved, error: error))
     }
 
     /// - Returns: `failure`, with what it means if it can't be saved.
@@ -235,6 +306,7 @@ extension Attempt {
 extension Attempt {
     /// Saves a checkpoint.
     func saveCheckpoint(_ text: String, progress fraction: Double?) throws(MigrationError) {
+        if replacement != nil { throw location.checkpointOfReplacement(of: version) }
         let size = text.utf8.count
         if size > Checkpoint.sizeLimit { throw location.checkpointTooLong(size, of: version) }
         observe(.beforeCheckpoint)

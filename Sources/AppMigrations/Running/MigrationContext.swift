@@ -35,6 +35,9 @@ public struct MigrationContext: Sendable {
         running.send(event)
     }
 
+    /// The path of the copy on which the closure works; empty if it works in place.
+    var copy: String { running.replacement?.copy ?? "" }
+
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
 }
 
@@ -98,7 +101,8 @@ extension MigrationContext {
     ///     with the checkpoint, and reported as if you called ``reportProgress(_:note:)``. If it is `nil`,
     ///     the progress that was saved last stays.
     /// - Throws: ``MigrationError`` with the code `cancelled`, or `checkpointNotSaved` if the text is too
-    ///   long, the save failed, or the closure has ended.
+    ///   long, the save failed, the closure has ended, or the migration uses `replacing:`, because its next
+    ///   attempt begins with a new copy.
     public func saveCheckpoint(
         _ value: some LosslessStringConvertible,
         progress: Double? = nil
@@ -214,6 +218,14 @@ extension StateLocation {
             reason: "its text has \(size) bytes in UTF-8, and at most \(Checkpoint.sizeLimit) are allowed.",
             advice:
                 "Save how far the migration has come, such as the key of the last row, and not the data itself."
+        )
+    }
+
+    func checkpointOfReplacement(of version: AppVersion) -> MigrationError {
+        checkpointRefused(
+            of: version,
+            reason: "the migration uses replacing:, and its next attempt begins with a new copy.",
+            advice: "Use either replacing: or checkpoints, not both."
         )
     }
 

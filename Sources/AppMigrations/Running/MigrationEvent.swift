@@ -34,7 +34,7 @@ public struct MigrationEvent: Sendable {
 
     /// The error.
     ///
-    /// Only ``Kind/failed`` has it.
+    /// Only ``Kind/failed`` and ``Kind/leftoverNotRemoved`` have it.
     public package(set) var error: MigrationError?
 
     /// Makes an event for previews and tests of a log or a progress display.
@@ -117,7 +117,8 @@ extension MigrationEvent {
         /// A closure called `MigrationContext.reportProgress(_:note:)`, or `saveCheckpoint(_:progress:)` with
         /// a progress.
         ///
-        /// Its note is the one that the closure passed.
+        /// Its note is the one that the closure passed. If it is sent before ``started``, the library copies
+        /// what the migration replaces: the fraction is that of the copy, and the note names the file.
         public static var progressed: Kind { Kind("progressed") }
 
         /// A migration is recorded.
@@ -129,6 +130,18 @@ extension MigrationEvent {
 
         /// A closure threw, or the library could not record that it had returned.
         public static var failed: Kind { Kind("failed") }
+
+        /// Something was found in the place of a file or folder that a migration replaces, while the original
+        /// wasn't there.
+        ///
+        /// Another process has made it in the moment between two renames, or after a process had died there.
+        /// Nothing is lost: it was renamed to `<name>.found-<time>`, and the event's note is its new path.
+        public static var filesFound: Kind { Kind("filesFound") }
+
+        /// A folder that a replacement doesn't need any more could not be removed.
+        ///
+        /// ``MigrationError/path`` of the event's error is the folder. Nothing tries again to remove it.
+        public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }
 

@@ -33,6 +33,7 @@
 ///                 the lock is free
 struct Runner: ~Copyable {
     private let declared: DeclaredMigration
+    private let replacing: String?
     private let reasonNotToRun: Declaration.ReasonNotToRun?
     private let manager: MigrationManager
     private var wait: FileLock.Wait
@@ -44,12 +45,13 @@ struct Runner: ~Copyable {
 
     init(
         _ declared: DeclaredMigration,
-        unless reasonNotToRun: Declaration.ReasonNotToRun?,
+        from declaration: Declaration,
         of manager: MigrationManager,
         blocksThread: Bool
     ) {
         self.declared = declared
-        self.reasonNotToRun = reasonNotToRun
+        replacing = declaration.replacing
+        reasonNotToRun = declaration.reasonNotToRun
         self.manager = manager
         wait = FileLock.Wait(
             at: manager.location,
@@ -99,6 +101,7 @@ extension Runner {
     private mutating func step() throws(MigrationError) -> Duration? {
         guard let lock = try wait.step() else { return wait.pause }
         var locked = try LockedState(lock, at: location)
+        try locked.settleReplacements(sendingTo: manager.options.onEvent)
         let state = try locked.existing()
         let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
         let update = { [manager] (locked: borrowing LockedState) in
@@ -154,9 +157,22 @@ extension Runner {
                 while: "was about to run migration \(declared.version)"
             )
         }
+        var replacement: Replacement?
+        if let replacing {
+            replacement = try Replacement(of: replacing, version: declared.version, in: location) { path in
+                var event = MigrationEvent(
+                    .filesFound,
+                    managerName: location.name,
+                    version: declared.version
+                )
+                event.note = path
+                location.send(event, to: manager.options.onEvent)
+            }
+        }
         let attempt = try Attempt(
             attempted,
             minimumAppVersion: declared.minimumAppVersion,
+            replacing: replacement,
             of: manager,
             under: locked
         )

@@ -15,7 +15,8 @@ struct Start: ~Copyable {
     func outcome(
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
-        guard let versions = try file.readVersions() else { return try makeState(firstRun) }
+        guard var versions = try file.readVersions() else { return try makeState(firstRun) }
+        if versions.namesReplacement, !options.isReadOnly, let settled = try settle() { versions = settled }
         let found = try StartOutcome(found: versions, by: rules)
         if options.isReadOnly || versions.launched >= rules.appVersion { return found }
         return try saveLaunch() ?? found
@@ -23,6 +24,18 @@ struct Start: ~Copyable {
 }
 
 extension Start {
+    /// Finishes what a process has left that died while it replaced a file or a folder.
+    ///
+    /// If the lock isn't free, that process is alive, and nothing is to be done.
+    ///
+    /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
+    private func settle() throws(MigrationError) -> StateVersions? {
+        guard let lock = try FileLock.takeIfFree(at: location) else { return nil }
+        var locked = try LockedState(lock, at: location)
+        try locked.settleReplacements(sendingTo: options.onEvent)
+        return locked.state?.versions
+    }
+
     /// Saves that this version was started, if the lock is free.
     ///
     /// If somebody holds the lock or the save fails, a later start saves it, and nothing depends on it before.

@@ -19,6 +19,15 @@ package struct AttemptedMigration: Sendable, Equatable {
     /// The most recent checkpoint that any of the attempts saved.
     package var checkpoint: Checkpoint?
 
+    /// The path of the file or folder that the latest attempt replaces, as seen from the state directory;
+    /// `nil` if its closure works in place.
+    var replacing: String?
+
+    /// The minimum app version to set with the record, if the latest attempt replaces something.
+    ///
+    /// Until the replacement, nothing has changed for another version of the app.
+    var minimumAppVersion: AppVersion?
+
     package init(
         _ version: AppVersion,
         attemptCount: Int = 1,

@@ -5,7 +5,8 @@ extension MigrationState {
     private static var knownKeys: [String] {
         [
             "format", "name", "lastRunVersion", "baseline", "launchedVersion", "freshInstall",
-            "minimumAppVersion", "latestAttempt", "otherAttempts", "droppedVersion", "history",
+            "minimumAppVersion", "workingFolder", "latestAttempt", "otherAttempts", "droppedVersion",
+            "history",
         ]
     }
 
@@ -41,7 +42,7 @@ extension MigrationState {
         let storedName = try json.requiredMember("name")
         guard try storedName.string() == name else { throw storedName.expected("this manager's name") }
         let lastRun = try json.version("lastRunVersion")
-        let versions = StateVersions(
+        var versions = StateVersions(
             lastRun: lastRun,
             baseline: try json.versionIfPresent("baseline") ?? lastRun,
             launched: try json.versionIfPresent("launchedVersion") ?? lastRun,
@@ -50,6 +51,7 @@ extension MigrationState {
             latestAttempt: try json.memberUnlessNull("latestAttempt").map(LatestAttempt.init),
             otherAttempts: try json.member("otherAttempts")?.elements().map(AttemptedMigration.init) ?? []
         )
+        versions.workingFolder = try json.member("workingFolder")?.string()
         var rows: [AppliedMigration] = []
         if history == nil, let elements = try json.member("history")?.elements() {
             rows = try elements.map(AppliedMigration.init)
@@ -122,6 +124,7 @@ extension MigrationState {
             ("launchedVersion", versions.launched.json),
             ("freshInstall", versions.freshInstall?.json),
             ("minimumAppVersion", minimum == .zero ? nil : minimum.json),
+            ("workingFolder", versions.workingFolder?.quoted),
             ("latestAttempt", versions.latestAttempt?.json),
             ("otherAttempts", attempts.isEmpty ? nil : JSON.array(attempts.map(\.json))),
         ]
@@ -182,6 +185,8 @@ extension AttemptedMigration {
             by: try json.version("appVersion"),
             checkpoint: try Checkpoint(amongMembersOf: json)
         )
+        replacing = try json.member("replacing")?.string()
+        minimumAppVersion = try json.versionIfPresent("minimumAppVersion")
     }
 
     fileprivate var json: String { JSON.object(members) }
@@ -192,6 +197,8 @@ extension AttemptedMigration {
             ("attemptCount", JSON.count(attemptCount)),
             ("crashCount", JSON.count(crashCount)),
             ("appVersion", appVersion.json),
+            ("replacing", replacing?.quoted),
+            ("minimumAppVersion", minimumAppVersion?.json),
             ("checkpoint", checkpoint?.text.quoted),
             ("checkpointAppVersion", checkpoint?.appVersion.json),
             ("progress", checkpoint?.progress?.description),

@@ -43,6 +43,11 @@ package struct StateVersions: Sendable, Equatable {
     /// The attempts at other migrations that haven't been recorded as applied yet.
     package var otherAttempts: [AttemptedMigration]
 
+    /// The path of a working folder that has to be removed, as seen from the state directory.
+    ///
+    /// ``WorkingFolder`` says what that is. It is set together with the record of its migration.
+    var workingFolder: String?
+
     /// Creates the versions of a state.
     ///
     /// The defaults describe a state in which no migration has run and no app was started.
@@ -92,10 +97,21 @@ extension StateVersions {
     /// It is the version of a migration whose closure was called, or the minimum app version, which is saved
     /// before a closure is called.
     package func begun(above current: AppVersion) -> AppVersion? {
-        var begun = otherAttempts.map(\.version)
-        if let latestAttempt { begun.append(latestAttempt.version) }
+        // An attempt that replaces a file or a folder has changed nothing before it is recorded.
+        let begun = allAttempts.filter { $0.replacing == nil }.map(\.version)
         return Self.newest(of: [minimumAppVersion] + begun, above: current)
     }
+
+    /// All attempts, the latest one last.
+    private var allAttempts: [AttemptedMigration] {
+        latestAttempt.map { otherAttempts + [$0.migration] } ?? otherAttempts
+    }
+
+    /// The attempts that replace a file or a folder.
+    var attemptsThatReplace: [AttemptedMigration] { allAttempts.filter { $0.replacing != nil } }
+
+    /// True if something may be left of a replacement.
+    var namesReplacement: Bool { workingFolder != nil || !attemptsThatReplace.isEmpty }
 
     /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such
     /// version.

@@ -1,0 +1,309 @@
+/// Lets a closure work on a copy of a file or a folder, and then puts the copy in the place of the original.
+///
+/// The engine makes three calls: ``prepare(reporting:)`` before the closure, and after it ``commit(by:)`` or
+/// ``discard()``. ``LockedState/settleReplacements(sendingTo:)`` does what a process that died has left to do.
+/// ``WorkingFolder`` has the names by which a death is told.
+struct Replacement: Sendable {
+    let version: AppVersion
+    let location: StateLocation
+    let folder: WorkingFolder
+
+    /// The original with everything in it; empty if nothing is at its path.
+    private let original: FileTree
+
+    /// The absolute path of the state directory, with links resolved.
+    private let stateDirectory: String
+
+    /// The path of the copy, for the closure.
+    var copy: String { folder.item(in: folder.new) }
+
+    /// The path of the original as seen from the state directory, because iOS moves an app's container.
+    var relativePath: String { FilePaths.relative(folder.place, to: stateDirectory) }
+
+    /// The path of the working folder as seen from the state directory.
+    var relativeWorkingFolder: String { FilePaths.relative(folder.path, to: stateDirectory) }
+
+    private var kind: FileStatus.Kind? { original.entries.first?.status.kind }
+
+    /// Checks the path of the original, and lists what has to be copied, before anything runs.
+    ///
+    /// Links in the path are resolved, so that a link stays a link, and what it leads to is replaced.
+    ///
+    /// First this finishes what an attempt has left that no state names any more. That folder has to be gone
+    /// before the next attempt is saved: a start that found both would think that this attempt has left it.
+    ///
+    /// `didFind` is called with the new path of something that stood in the original's place.
+    ///
+    /// - Throws: ``MigrationError`` with the code `replacementFailed`.
+    init(
+        of path: String,
+        version: AppVersion,
+        in location: StateLocation,
+        didFind: (_ path: String) -> Void
+    ) throws(MigrationError) {
+        self.version = version
+        self.location = location
+        do {
+            try Self.requireUsable(path)
+            let place = try Self.resolved(path)
+            let stateDirectory = try Platform.resolved(location.directory)
+            let folder = WorkingFolder(beside: place, of: location)
+            if try folder.settle(didFind: didFind) != .nothing { try folder.remove() }
+            try Self.requireReplaceable(place, stateDirectory: stateDirectory)
+            original = try FileTree(at: place) { entry in try Self.requireCopyable(entry) }
+            self.folder = folder
+            self.stateDirectory = stateDirectory
+        } catch {
+            throw .notReplaced(path, of: version, in: location, because: error)
+        }
+    }
+}
+
+// Before the closure.
+extension Replacement {
+    /// A reason for which a path isn't replaced.
+    struct Refusal: Error, CustomStringConvertible {
+        let reason: Message
+        var advice: Message
+        var cause: SystemCallError?
+
+        var description: String { reason.description }
+    }
+
+    private static func requireUsable(_ path: String) throws {
+        var reason = FilePaths.refusal(path)
+        if reason == nil, path.utf8.first != 0x2F {
+            reason = "it is relative, and the working directory of a later start can be another one"
+        }
+        if reason == nil { reason = try FilePaths.escapes(path) }
+        if let reason {
+            throw Refusal(reason: reason, advice: "Pass the absolute path of a file or a folder.")
+        }
+    }
+
+    /// The path with all links resolved, also if nothing is there yet.
+    private static func resolved(_ path: String) throws -> String {
+        // A slash at the end would make the last component empty.
+        let path = "/" + FilePaths.components(path).joined(separator: "/")
+        if try Platform.status(path, following: true) != nil { return try Platform.resolved(path) }
+        if try Platform.exists(at: path) {
+            throw Refusal(
+                reason: "it is a link to something that doesn't exist",
+                advice: "Remove the link, or create what it leads to."
+            )
+        }
+        let folder = FilePaths.parent(path)
+        if try Platform.status(folder, following: true)?.kind != .directory {
+            throw Refusal(
+                reason: "the folder \(folder.quoted) doesn't exist",
+                advice: "Create that folder before the migration."
+            )
+        }
+        return FilePaths.joined(try Platform.resolved(folder), name: FilePaths.last(path))
+    }
+
+    private static func requireReplaceable(_ place: String, stateDirectory: String) throws {
+        let aFolderInIt: Message = "Name a file or a folder inside it instead."
+        if FilePaths.contains(place, path: stateDirectory) {
+            throw Refusal(
+                reason: "it contains the state directory \(stateDirectory.quoted)",
+                advice: "Keep the state beside the data, or name a file or a folder inside it."
+            )
+        }
+        let folderAbove = FilePaths.parent(place)
+        let above = try FileStatus(ofEntry: folderAbove, following: true)
+        if let cause = try Platform.refusalOfWriting(folderAbove) {
+            throw Refusal(
+                reason: """
+                    the folder above it, \(folderAbove.quoted), can't be written to: it belongs to user \(Int(above.owner))
+                    """,
+                advice: "Make that folder writable for this user. \(aFolderInIt)",
+                cause: cause
+            )
+        }
+        let status = try Platform.status(place)
+        if Platform.isRoot, (status ?? above).owner != 0 {
+            throw Refusal(
+                reason: "it belongs to user \(Int((status ?? above).owner)), and this process runs as root",
+                advice: "Start the app as that user."
+            )
+        }
+        guard let status else { return }
+        if status.kind == .directory, try Platform.isMountPoint(place, status: status) {
+            throw Refusal(reason: "something is mounted there", advice: aFolderInIt)
+        }
+        for suffix in ["-wal", "-shm", "-journal"] where status.kind == .file {
+            if try Platform.exists(at: place + suffix) {
+                throw Refusal(
+                    reason: "it is a database that may be open: \((place + suffix).quoted) is beside it",
+                    advice: """
+                        Close the database before, or name the folder that contains it. A migration of SQL needs no copy at all.
+                        """
+                )
+            }
+        }
+    }
+
+    private static func requireCopyable(_ entry: FileTree.Entry) throws {
+        if let word = entry.status.kind.wordIfSpecial {
+            throw Refusal(
+                reason: "\(entry.path.quoted) is \(word), which can't be copied",
+                advice: "Remove it before the migration, or name a folder that doesn't contain it."
+            )
+        }
+        if entry.status.kind == .directory, !entry.below.isEmpty,
+            try Platform.isMountPoint(entry.path, status: entry.status)
+        {
+            throw Refusal(
+                reason: "something is mounted at \(entry.path.quoted)",
+                advice: "Name a folder that doesn't contain it."
+            )
+        }
+    }
+
+    /// Makes the working folder, and in it the copy.
+    ///
+    /// If nothing is at the path of the original, nothing is at the path of the copy either.
+    ///
+    /// - Parameter report: Called with the part that is done, from 0 to 1, and a note.
+    /// - Throws: ``MigrationError`` with the code `replacementFailed` or `cancelled`.
+    func prepare(reporting report: (Double, String) -> Void) throws(MigrationError) {
+        do {
+            try Platform.makeDirectory(folder.path)
+            try Platform.makeDirectory(folder.old)
+            try Platform.makeDirectory(folder.new)
+            let total = max(original.cost, 1)
+            var done = 0.0
+            var percent = -1
+            try original.copy(to: copy, by: FileCopier()) { path, cost in
+                try Task.checkCancellation()
+                done += cost
+                if Int(done / total * 100) == percent { return }
+                percent = Int(done / total * 100)
+                report(min(done / total, 1), "copying \(path)")
+            }
+        } catch is CancellationError {
+            throw location.cancelled(version, while: "copied \(folder.place.quoted) for migration \(version)")
+        } catch {
+            throw .notReplaced(folder.place, of: version, in: location, because: error)
+        }
+    }
+}
+
+// After the closure.
+extension Replacement {
+    /// Puts the copy in the place of the original, after it was synced to disk.
+    ///
+    /// - Parameter flush: Syncs the file system of the state.
+    /// - Returns: The new path of something that stood in the original's place although nobody should have
+    ///   made it; `nil` if there was nothing.
+    /// - Throws: ``MigrationError`` with the code `replacementFailed`. The original is in its place.
+    func commit(by flush: FileSystemFlush) throws(MigrationError) -> String? {
+        do {
+            try requireOneItem()
+            try FileTree.synchronize([folder.new], by: flush)
+            // No closure knows this name. From here on, the work is whole.
+            try Platform.replace(folder.ready, with: folder.new)
+            try Platform.synchronize(folder.path)
+            try Platform.synchronize(folder.folderAbove)
+            if kind == .directory {
+                try Platform.replace(folder.item(in: folder.old), with: folder.place)
+                try folder.synchronizeFolders()
+            }
+            do {
+                // A file is replaced in one step, so it is never missing.
+                let found = kind == nil || kind == .directory ? try folder.clearPlace() : nil
+                try Platform.replace(folder.place, with: folder.item(in: folder.ready))
+                try folder.synchronizeFolders()
+                return found
+            } catch {
+                if try Platform.exists(at: folder.item(in: folder.ready)), kind == .directory {
+                    try folder.putBack()
+                }
+                throw error
+            }
+        } catch {
+            throw .notReplaced(folder.place, of: version, in: location, because: error)
+        }
+    }
+
+    /// Throws unless the closure has left exactly one item, of the kind of the original.
+    private func requireOneItem() throws {
+        let others = try Platform.names(in: folder.new, strictly: true)
+            .filter { !FilePaths.isSame($0, folder.name) }
+        if let other = others.min() {
+            throw Refusal(
+                reason: "the closure left \(FilePaths.joined(folder.new, name: other).quoted) beside the copy",
+                advice: "Close a database, and remove temporary files, before the closure returns."
+            )
+        }
+        guard let status = try Platform.status(copy) else {
+            throw Refusal(
+                reason: "the closure left nothing at \(copy.quoted)",
+                advice: "Leave the converted file or folder at the path that the closure gets."
+            )
+        }
+        let isRightKind = kind.map { $0 == status.kind } ?? [.file, .directory].contains(status.kind)
+        if !isRightKind {
+            throw Refusal(
+                reason: "what the closure left at \(copy.quoted) isn't of the kind that was there",
+                advice: "Leave a file where a file was, and a folder where a folder was."
+            )
+        }
+    }
+
+    /// Removes the working folder: after an error, or after the replacement was recorded.
+    ///
+    /// - Returns: The error to report if it could not be removed.
+    func discard() -> MigrationError? { location.remove(folder, of: version) }
+}
+
+extension StateLocation {
+    /// Removes a working folder; moves it aside if that isn't possible.
+    ///
+    /// - Returns: The error to report if it could not be removed.
+    func remove(_ folder: WorkingFolder, of version: AppVersion?) -> MigrationError? {
+        do throws(SystemCallError) {
+            try folder.remove()
+            return nil
+        } catch {
+            var left = folder.path
+            var cause = error
+            do throws(SystemCallError) {
+                left = try folder.moveAside()
+            } catch let second {
+                cause = second
+            }
+            return self.error(
+                .replacementFailed,
+                version: version,
+                at: left,
+                because: cause,
+                "The folder \(left.quoted), which \(self) doesn't need any more, could not be removed: \(error).",
+                unchanged: .saidByProblem,
+                advice: "Remove it when nothing uses it."
+            )
+        }
+    }
+}
+
+extension MigrationError {
+    /// Makes the error for a file or a folder that isn't replaced; passes on an error of this type.
+    static func notReplaced(
+        _ path: String,
+        of version: AppVersion,
+        in location: StateLocation,
+        because cause: any Error
+    ) -> MigrationError {
+        if let error = cause as? MigrationError { return error }
+        let refusal = cause as? Replacement.Refusal
+        return location.error(
+            .replacementFailed,
+            version: version,
+            at: path,
+            because: refusal == nil ? cause : refusal?.cause,
+            "\(path.quoted) can't be replaced for migration \(version) of \(location): \(cause).",
+            advice: refusal?.advice ?? "The original is as it was. Fix the cause, and start the app again."
+        )
+    }
+}

@@ -1,0 +1,153 @@
+/// The folder beside a file or a folder in which a migration makes its replacement.
+///
+/// For `Notes` and the manager `Library`, it is `.Notes.Library.migrating`. It contains:
+///
+///     new/Notes     the copy on which the closure works
+///     ready/Notes   the same, once the closure has returned and its work is on the disk
+///     old/Notes     the original folder, after it was renamed and before it is removed
+///     gone          what was `ready`, while everything here is being removed
+///
+/// So the names alone show where a process has died, without a list and without a state:
+///
+///     found                          what has happened                        what is done
+///     ----------------------------   --------------------------------------   -----------------------------
+///     no `ready`                     the closure hasn't returned, or this     it goes
+///                                    folder was being removed
+///     `ready/Notes`, no `old/Notes`  the original is untouched                it goes
+///     `ready/Notes` and `old/Notes`  between two renames: nothing is at the   `old/Notes` goes back, then
+///                                    place, or somebody made something new    as above
+///     `ready` without `Notes`        the original is replaced                 recorded, then it goes
+///
+/// **Nothing in it is removed while it has a `ready`**, so that a removal that dies never looks like a
+/// replacement.
+struct WorkingFolder: Sendable {
+    /// The path of the original.
+    let place: String
+
+    /// The path of this folder.
+    let path: String
+
+    init(beside place: String, of location: StateLocation) {
+        self.place = place
+        path = FilePaths.joined(
+            FilePaths.parent(place),
+            name: ".\(FilePaths.last(place)).\(location.name).migrating"
+        )
+    }
+
+    /// The working folder at `path`; `nil` if no working folder of this manager can have that path.
+    init?(at path: String, of location: StateLocation) {
+        let name = FilePaths.last(path)
+        let suffix = ".\(location.name).migrating"
+        guard name.hasPrefix("."), name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count + 1 else {
+            return nil
+        }
+        let original = String(name.dropFirst().dropLast(suffix.count))
+        self.init(beside: FilePaths.joined(FilePaths.parent(path), name: original), of: location)
+    }
+
+    var name: String { FilePaths.last(place) }
+    var folderAbove: String { FilePaths.parent(place) }
+    var new: String { path + "/new" }
+    var ready: String { path + "/ready" }
+    var old: String { path + "/old" }
+    private var gone: String { path + "/gone" }
+
+    /// The path of the original in `folder`, which is one of the folders above.
+    func item(in folder: String) -> String { folder + "/" + name }
+
+    /// What a process that died has left.
+    enum Remains {
+        case nothing
+
+        /// The original is in its place, and the working folder is of no use.
+        case unfinished
+
+        /// The original was replaced.
+        case replaced
+    }
+
+    /// Finds out what a process that died has left, and puts the original back if it died between two
+    /// renames.
+    ///
+    /// `didFind` is called with the new path of something that stood in the original's place.
+    ///
+    /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path.
+    func settle(didFind: (_ path: String) -> Void) throws(SystemCallError) -> Remains {
+        guard let status = try Platform.status(path) else { return .nothing }
+        guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
+        let isReady = try Platform.exists(at: ready)
+        if isReady, try !Platform.exists(at: item(in: ready)) {
+            try synchronizeFolders()
+            return .replaced
+        }
+        // Without `ready`, a removal may be under way, which begins with `gone`.
+        let isBeingRemoved = try Platform.exists(at: gone)
+        if isReady || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
+            if isReady {
+                if let found = try clearPlace() { didFind(found) }
+                try putBack()
+            } else if try !Platform.exists(at: place) {
+                try putBack()
+            }
+        }
+        return .unfinished
+    }
+
+    /// Puts the original folder back into its place.
+    func putBack() throws(SystemCallError) {
+        try Platform.replace(place, with: item(in: old))
+        try synchronizeFolders()
+    }
+
+    /// Renames whatever is in the original's place to `<name>.found-<time>`, so that nothing is lost.
+    ///
+    /// - Returns: The new path; `nil` if the place is empty.
+    func clearPlace() throws(SystemCallError) -> String? {
+        guard try Platform.exists(at: place) else { return nil }
+        let found = try freePath(place + ".found-")
+        try Platform.replace(found, with: place)
+        try Platform.synchronize(folderAbove)
+        return found
+    }
+
+    /// Syncs the folders whose names a rename has changed.
+    func synchronizeFolders() throws(SystemCallError) {
+        for folder in [old, ready] where try Platform.exists(at: folder) { try Platform.synchronize(folder) }
+        try Platform.synchronize(folderAbove)
+    }
+
+    /// Removes this folder and everything in it.
+    func remove() throws(SystemCallError) {
+        guard let status = try Platform.status(path) else { return }
+        guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
+        if try Platform.exists(at: ready) {
+            try Platform.replace(gone, with: ready)
+            try Platform.synchronize(path)
+        }
+        try Platform.removeTree(path)
+        try Platform.synchronize(folderAbove)
+    }
+
+    /// Renames this folder, which can't be removed, so that it doesn't prevent the next attempt.
+    ///
+    /// - Returns: The new path.
+    func moveAside() throws(SystemCallError) -> String {
+        let left = try freePath(String(path.dropLast("migrating".count)) + "left-")
+        try Platform.replace(left, with: path)
+        try Platform.synchronize(folderAbove)
+        return left
+    }
+
+    /// A path that begins with `start` and the time, at which nothing exists.
+    private func freePath(_ start: String) throws(SystemCallError) -> String {
+        let stamped = start + Timestamp.text(Platform.now).filter { $0 != "-" && $0 != ":" }
+        var path = stamped
+        var number = 2
+        while try Platform.exists(at: path) {
+            path = "\(stamped)-\(number)"
+            number += 1
+        }
+        return path
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// `replacing:` makes a migration of a file or a folder all-or-nothing.
+///
+/// Without it, a crash in a closure leaves data that is neither old nor new. `Tests/Torture/deaths replacing` kills at each
+/// system call.
+@Suite(.temporaryDirectory) struct ReplacingTests {
+    let scratch = TemporaryDirectory.current
+
+    private struct Stop: Error {}
+
+    private static let working = ".Notes.Library.migrating"
+
+    /// A manager of `Notes`, whose state is in a folder beside it.
+    private func manager(_ version: String = "2.0", onEvent: (@Sendable (MigrationEvent) -> Void)? = nil)
+        throws(MigrationError) -> MigrationManager
+    {
+        try scratch.manager(upgradingTo: version, options: .init(onEvent: onEvent))
+    }
+
+    private func makeNotes() throws {
+        try scratch.write("old", to: "Notes/a")
+        try scratch.write("old", to: "Notes/sub/b")
+    }
+
+    private func expectOld() throws {
+        #expect(try scratch.read("Notes/a") == "old")
+        #expect(try scratch.read("Notes/sub/b") == "old")
+        #expect(!scratch.exists(Self.working))
+    }
+
+    @Test func `a folder is replaced by the copy on which the closure worked`() throws {
+        try makeNotes()
+        let notes = scratch.file("Notes")
+        let ran = try manager().whenMigrating(toVersion: "2.0", replacing: notes) { copy, context in
+            #expect(copy == scratch.file(Self.working + "/new/Notes"))
+            #expect(context.attempt == 1)
+            let inner = TemporaryDirectory(path: copy)
+            #expect(try inner.read("sub/b") == "old")
+            try inner.write("new", to: "a")
+            try inner.remove("sub")
+            #expect(try scratch.read("Notes/a") == "old")
+        }
+        #expect(ran)
+        #expect(try scratch.names("Notes") == ["a"])
+        #expect(try scratch.read("Notes/a") == "new")
+        #expect(try scratch.names() == ["Notes", "state"])
+        let text = try scratch.state.stateText()
+        #expect(text.contains(#""lastRunVersion" : "2.0""#))
+        #expect(!text.contains("workingFolder") && !text.contains("latestAttempt"))
+        #expect(try !manager().whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in })
+    }
+
+    @Test func `a file is replaced, and a link to it stays a link`() async throws {
+        try scratch.write("old", to: "dotfiles/settings")
+        try scratch.link("settings", to: "dotfiles/settings")
+        let migrations = try manager()
+        try await migrations.whenMigrating(toVersion: "2.0", replacing: scratch.file("settings")) { copy, _ in
+            await Task.yield()
+            try Data("new".utf8).write(to: URL(filePath: copy), options: .atomic)
+        }
+        #expect(try scratch.read("dotfiles/settings") == "new")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("settings")) == "dotfiles/settings")
+        #expect(try scratch.names("dotfiles") == ["settings"])
+    }
+
+    @Test func `where nothing exists, the closure may make a file or a folder`() throws {
+        try manager().whenMigrating(toVersion: "1.5", replacing: scratch.file("Notes")) { copy, _ in
+            #expect(!scratch.exists(copy))
+            try scratch.write("new", to: copy + "/a")
+        }
+        #expect(try scratch.read("Notes/a") == "new")
+    }
+
+    @Test func `modes, times and links are kept in the copy`() throws {
+        try makeNotes()
+        try scratch.setMode(0o640, of: "Notes/a")
+        try scratch.link("Notes/link", to: "a")
+        let date = Date(timeIntervalSince1970: 1_000_000_000)
+        for name in ["Notes/a", "Notes"] {
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: scratch.file(name))
+        }
+        try manager().whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { _, _ in }
+        #expect(try scratch.mode("Notes/a") == 0o640)
+        for name in ["Notes/a", "Notes"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: scratch.file(name))
+            #expect(attributes[.modificationDate] as? Date == date)
+        }
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("Notes/link")) == "a")
+    }
+
+    @Test func `an error leaves the original, raises no minimum and refuses no older app`() throws {
+        try makeNotes()
+        let old = try manager("1.5")
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(
+                toVersion: "2.0",
+                minimumAppVersion: "2.0",
+                replacing: scratch.file("Notes")
+            ) { copy, _ in
+                try TemporaryDirectory(path: copy).remove("a")
+                throw Stop()
+            }
+        }
+        #expect(error?.code == .migrationFailed && error?.underlyingError is Stop)
+        try expectOld()
+        #expect(try manager("1.5").requiredAppVersion == nil)
+        #expect(try old.whenMigrating(toVersion: "1.5") {})
+        try manager().whenMigrating(
+            toVersion: "2.0",
+            minimumAppVersion: "2.0",
+            replacing: scratch.file("Notes")
+        ) { _, context in
+            #expect(context.attempt == 2)
+        }
+        #expect(try manager("1.5").requiredAppVersion == version("2.0"))
+    }
+
+    @Test(
+        arguments: [
+            ("beside", "beside the copy"), ("nothing", "left nothing at"), ("kind", "isn't of the kind that was there"),
+        ]
+    )
+    func `what the closure leaves has to be one item of the same kind`(mistake: String, part: String) throws {
+        try makeNotes()
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
+                if mistake == "beside" { return _ = try scratch.write("", to: copy + "-wal") }
+                try scratch.remove(copy)
+                if mistake == "kind" { try scratch.write("", to: copy) }
+            }
+        }
+        #expect(error?.code == .replacementFailed)
+        #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+        try expectOld()
+        #expect(try manager().status.latestAttempt?.failure?.contains(part) == true)
+    }
+
+    @Test func `a checkpoint is refused`() throws {
+        try makeNotes()
+        try manager().whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { _, context in
+            let error = #expect(throws: MigrationError.self) { try context.saveCheckpoint(1) }
+            #expect(error?.code == .checkpointNotSaved)
+        }
+    }
+
+    @Test func `what somebody made in an empty place is kept, and reported`() throws {
+        let found = Log()
+        let migrations = try manager { if $0.kind == .filesFound { found.add($0.note ?? "") } }
+        try migrations.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
+            try scratch.write("new", to: copy + "/a")
+            try scratch.write("extension's", to: "Notes/a")
+        }
+        #expect(try scratch.read("Notes/a") == "new")
+        let path = try #require(found.lines.first)
+        #expect(found.lines.count == 1 && path.hasPrefix(scratch.file("Notes.found-2")))
+        #expect(try scratch.read(path + "/a") == "extension's")
+    }
+
+    @Test func `paths that can't be replaced are refused before anything runs`() throws {
+        try makeNotes()
+        try scratch.write("", to: "store")
+        try scratch.write("", to: "store-wal")
+        try scratch.link("broken", to: "nothing")
+        #expect(mkfifo(scratch.file("Notes/pipe"), 0o600) == 0)
+        let rows = [
+            ("Notes", "is a FIFO, which can't be copied"), ("store", "it is a database that may be open"),
+            ("broken", "it is a link to something that doesn't exist"), ("none/Notes", "doesn't exist"),
+            ("state", "it contains the state directory"), ("", "it contains the state directory"),
+        ]
+        for (name, part) in rows {
+            let path = name.isEmpty ? scratch.path : scratch.file(name)
+            let error = #expect(throws: MigrationError.self) {
+                try manager().whenMigrating(toVersion: "2.0", replacing: path) { _, _ in Issue.record("ran") }
+            }
+            #expect(error?.code == .replacementFailed)
+            #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+            #expect(error?.description.contains("Migration 2.0 was not run.") == true)
+        }
+        for (path, part) in [("Notes", "it is relative"), ("~/Notes", "only a shell replaces ~"), ("", "it is empty")] {
+            let error = #expect(throws: MigrationError.self) {
+                try manager().whenMigrating(toVersion: "2.0", replacing: path) { _, _ in }
+            }
+            #expect(error?.description.contains(part) == true, "\(String(describing: error))")
+        }
+        #expect(try manager().status.latestAttempt == nil)
+    }
+}

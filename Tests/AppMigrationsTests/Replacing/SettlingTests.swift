@@ -1,0 +1,110 @@
+import Foundation
+import Testing
+
+@testable import AppMigrations
+
+/// What a process has left that died while it replaced a folder is told by names alone.
+///
+/// Without this, a user's folder could be missing for ever, or a migration could run on data that has it.
+@Suite(.temporaryDirectory) struct SettlingTests {
+    let scratch = TemporaryDirectory.current
+
+    private static let working = ".Notes.Library.migrating"
+
+    /// What is in the working folder and at the place, what the place holds after the next start, and whether the migration
+    /// is recorded then.
+    struct Row: Sendable, CustomTestStringConvertible {
+        let working: [String]
+        let place: String?
+        let ends: String
+        let isRecorded: Bool
+        var isFound = false
+
+        var testDescription: String { "\(working) \(place ?? "-")" }
+    }
+
+    static let rows = [
+        Row(working: [], place: "old", ends: "old", isRecorded: false),
+        Row(working: ["old", "new/Notes/a"], place: "old", ends: "old", isRecorded: false),
+        Row(working: ["old/Notes/a", "new/Notes/a"], place: nil, ends: "old", isRecorded: false),
+        Row(working: ["old", "ready/Notes/a"], place: "old", ends: "old", isRecorded: false),
+        Row(working: ["old/Notes/a", "ready/Notes/a"], place: nil, ends: "old", isRecorded: false),
+        Row(working: ["old/Notes/a", "ready/Notes/a"], place: "other", ends: "old", isRecorded: false, isFound: true),
+        Row(working: ["old/Notes/a", "ready"], place: "new", ends: "new", isRecorded: true),
+        Row(working: ["ready"], place: "new", ends: "new", isRecorded: true),
+        // A removal was under way: an old folder that is half removed never goes back.
+        Row(working: ["old/Notes/a", "gone"], place: "new", ends: "new", isRecorded: false),
+    ]
+
+    private func make(_ row: Row, hasAttempt: Bool = true) throws {
+        try scratch.makeFolder(Self.working)
+        for name in row.working {
+            let path = Self.working + "/" + name
+            if name.hasSuffix("a") {
+                try scratch.write(name.hasPrefix("old") ? "old" : "new", to: path)
+            } else {
+                try scratch.makeFolder(path)
+            }
+        }
+        if let place = row.place { try scratch.write(place, to: "Notes/a") }
+        let attempt = died(
+            in: "2.0",
+            app: "2.0",
+            more: #", "replacing": "../Notes", "minimumAppVersion": "2.0""#
+        )
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "1.0", launched: "2.0", more: hasAttempt ? attempt : "")
+    }
+
+    @Test(arguments: rows)
+    func `the next start of any version settles it, whether or not it declares the migration`(row: Row) throws {
+        try make(row)
+        let found = Log()
+        let options = MigrationManager.Options(onEvent: { if $0.kind == .filesFound { found.add("found") } })
+        let manager = try scratch.state.manager("1.5", options: options)
+        #expect(try scratch.read("Notes/a") == row.ends)
+        #expect(!scratch.exists(Self.working))
+        #expect(manager.lastRunVersion == version(row.isRecorded ? "2.0" : "1.0"))
+        #expect(manager.requiredAppVersion == (row.isRecorded ? version("2.0") : nil))
+        #expect(found.lines.count == (row.isFound ? 1 : 0))
+        #expect(try scratch.names().filter { $0.hasPrefix("Notes.found-") }.count == (row.isFound ? 1 : 0))
+        #expect(try !scratch.state.stateText().contains("workingFolder"))
+    }
+
+    @Test(arguments: rows)
+    func `without a state that names it, the next replacement of the path settles it`(row: Row) throws {
+        try make(row, hasAttempt: false)
+        let manager = try scratch.state.manager("2.0")
+        #expect(manager.lastRunVersion == version("1.0"))
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
+            #expect(try TemporaryDirectory(path: copy).read("a") == row.ends)
+            try TemporaryDirectory(path: copy).write("newest", to: "a")
+        }
+        #expect(ran)
+        #expect(try scratch.read("Notes/a") == "newest")
+        #expect(!scratch.exists(Self.working))
+    }
+
+    @Test func `a working folder that the record names is removed, and only a folder of that form`() throws {
+        try scratch.write("new", to: "Notes/a")
+        for (name, isRemoved) in [(Self.working, true), ("Notes", false), (".Notes.Other.migrating", false)] {
+            try scratch.write("old", to: name + "/old/Notes/a")
+            try scratch.makeFolder("state")
+            try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../\#(name)","#)
+            _ = try scratch.state.manager("2.0")
+            #expect(scratch.exists(name) == !isRemoved)
+            #expect(try !scratch.state.stateText().contains("workingFolder"))
+        }
+    }
+
+    @Test func `something else at the working folder's name is refused`() throws {
+        try scratch.write("old", to: "Notes/a")
+        try scratch.write("", to: Self.working)
+        let manager = try scratch.manager(upgradingTo: "2.0")
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { _, _ in }
+        }
+        #expect(error?.code == .replacementFailed)
+        #expect(scratch.exists(Self.working))
+    }
+}

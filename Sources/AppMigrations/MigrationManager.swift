@@ -62,9 +62,9 @@ public final class MigrationManager: Sendable {
     ///   - stateDirectory: The absolute path of the folder for the state. It is created if it doesn't exist.
     ///     `nil` means `<bundle identifier>/Migrations` in Application Support, for apps on Apple's systems.
     ///     A program without a bundle has to name its folder. An app on tvOS also has to name its folder,
-    ///     because it may write only to its caches folder. If you have a `URL`, pass its
-    ///     `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is refused if its
-    ///     name contains percent escapes or begins with `~`.
+    ///     because it may write only to its caches folder. On Apple's systems, you can also pass a `URL`;
+    ///     elsewhere pass its `path(percentEncoded: false)`. On the first run, a folder that doesn't exist is
+    ///     refused if its name contains percent escapes or begins with `~`.
     ///   - options: How long to wait for the lock, how often to try, the oldest version to upgrade from,
     ///     whether the manager is read-only, and the handler of events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,

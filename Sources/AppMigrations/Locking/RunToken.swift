@@ -70,3 +70,14 @@ package final class RunToken: Sendable {
         return try $current.withValue(token.openTokens, operation: body)
     }
 }
+
+extension StateLocation {
+    /// Calls the app's event handler.
+    ///
+    /// If the handler declared a migration of this state, the declaration would deadlock. So such a
+    /// declaration throws `nested`.
+    func send(_ event: MigrationEvent, to onEvent: (@Sendable (MigrationEvent) -> Void)?) {
+        guard let onEvent else { return }
+        RunToken.withToken(of: self) { onEvent(event) }
+    }
+}

@@ -41,11 +41,6 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "copy-ratios",
-            dependencies: [migrations, "CMeasure", "Measuring"],
-            swiftSettings: settings
-        ),
-        .executableTarget(
             name: "schema-ratios",
             dependencies: ["CMeasure", "Measuring", sqlite, schema],
             swiftSettings: settings

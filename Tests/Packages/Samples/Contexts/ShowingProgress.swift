@@ -128,10 +128,6 @@ private struct FirstPage {
         // Sample 2 of ShowingProgress.md
     }
 
-    func indexing(_ start: MigrationGate.Attempt) throws {
-        // Sample 1 of MigrationGate+Attempt.swift
-    }
-
     func updateSearchIndex(_ report: (Double) -> Void) throws { report(1) }
 }
 

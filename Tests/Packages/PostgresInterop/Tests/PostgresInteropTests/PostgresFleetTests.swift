@@ -97,7 +97,7 @@ import Testing
             #expect(try await fresh.query("SELECT to_regclass('notes')::text") == [[.null]])
             let status = try await manager(info).status
             #expect(status.lastRunVersion == AppVersion("0"))
-            #expect(status.interruption?.deaths == 0)
+            #expect(status.latestAttempt?.crashCount == 0)
         }
     }
 
@@ -320,9 +320,9 @@ import Testing
                     throw Failure()
                 }
             }
-            let left = #"{"failure": null, "owner": "host 7", "beat": 3, "fence": 2, "lease": 0.05}"#
-            let died =
-                "document::jsonb || jsonb_build_object('interruption', document::jsonb -> 'interruption' || '\(left)')"
+            let lease = #"{"lease": {"fence": 2, "owner": "host 7", "beat": 3, "length": 0.05}}"#
+            let attempt = #"jsonb_set(document::jsonb, '{latestAttempt,failure}', 'null')"#
+            let died = "\(attempt) || '\(lease)'"
             try await db.query(
                 "UPDATE app_migration_state SET revision = revision + 1, document = (\(died))::text"
             )

@@ -117,7 +117,7 @@ import Testing
                 #expect(text.contains(/process \d+ of the server at 127\.0\.0\.1:\d+/), "\(text)")
             }
             let next = try await manager(info)
-            #expect(try await next.status.interruption?.deaths == 0)
+            #expect(try await next.status.latestAttempt?.crashCount == 0)
             proxy.pass()
             #expect(try await migrate(form, next, proxy.info(info), sending: statement))
             if form != .fileAlone { #expect(try await db.query("SELECT runs FROM counter") == [[1]]) }

@@ -176,11 +176,11 @@ extension MigrationManager {
             try declarations.declare(declaration, isNested: enclosing != nil)
         }
         guard let declared, options.isReadOnly else { return declared }
-        let versions = try closing(declaration) { () throws(MigrationError) in
-            try stateOrAssumed(file.readState()).versions
+        let state = try closing(declaration) { () throws(MigrationError) in
+            try stateOrAssumed(file.readState())
         }
         try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.endReadOnly(declared, in: versions)
+            try declarations.endReadOnly(declared, in: state)
         }
         return nil
     }

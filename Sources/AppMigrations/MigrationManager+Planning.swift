@@ -47,8 +47,7 @@ extension MigrationManager {
             throw .unreadable(error, at: location)
         }
         let plan = Plan(
-            state.versions,
-            applied: try state.appliedVersions(at: location),
+            try state.appliedVersions(at: location),
             attemptLimit: attemptLimit,
             isStateAssumed: found == nil
         )

@@ -37,8 +37,7 @@ extension FleetMigrationManager {
         // An attempt whose lease has not expired doesn't count as a crash.
         let limit = found.isLeaseHeld ? nil : options.attemptLimit
         let plan = Plan(
-            state.versions,
-            applied: try state.appliedVersions(at: location),
+            try state.appliedVersions(at: location),
             attemptLimit: limit,
             isStateAssumed: found.state == nil
         )

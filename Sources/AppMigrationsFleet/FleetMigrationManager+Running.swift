@@ -95,7 +95,7 @@ extension FleetMigrationManager {
                 try declarations.decide(
                     declared,
                     in: state.versions,
-                    hasRun: declared.hasRun(in: state.versions, applied: applied),
+                    hasRun: declared.hasRun(applied),
                     attemptLimit: limit
                 )
             }

@@ -94,9 +94,9 @@ extension FleetMigrationManager {
             try declarations.declare(declaration)
         }
         guard let declared, options.isReadOnly else { return declared }
-        let versions = try await state(for: declaration).versions
+        let state = try await state(for: declaration)
         try declarations.withLock { declarations throws(MigrationError) in
-            try declarations.endReadOnly(declared, in: versions)
+            try declarations.endReadOnly(declared, in: state)
         }
         return nil
     }

@@ -40,7 +40,9 @@ import Testing
         #expect(fleet.log.lines.count { $0 == "a progressed" } == 2)
     }
 
-    @Test func `batches of a version that a hotfix brought run once, below the last-run version`() async throws {
+    @Test func `batches of a version that a hotfix brought run once, below the last-run version`()
+        async throws
+    {
         try await fleet.host(at: "1.5").whenMigrating(toVersion: "1.5") {}
         for isFirst in [true, false] {
             db.base.open()

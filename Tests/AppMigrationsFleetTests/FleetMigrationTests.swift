@@ -196,7 +196,8 @@ import Testing
         // A reset doesn't lower the minimum app version, but a statement can.
         let refusal = await #expect(throws: MigrationError.self) { try await late.reset(to: "1.1") }
         #expect(refusal?.code == .usedByNewerApp)
-        let advice = "run the statement of the guide Operating a fleet with the line that removes minimumAppVersion."
+        let advice =
+            "run the statement of the guide Operating a fleet with the line that removes minimumAppVersion."
         #expect(refusal?.description.hasSuffix(advice) == true, "\(refusal)")
         _ = try await fleet.host("newest", at: "3.0")
         #expect(try await fleet.host("new", at: "2.0").whenMigrating(toVersion: "2.0-1") {})

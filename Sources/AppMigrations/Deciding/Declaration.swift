@@ -90,15 +90,16 @@ package struct DeclaredMigration: Sendable {
     /// True if this migration has run, or counts as having run.
     ///
     /// Call this only for a version that isn't above the last-run version. Without `addedIn:`, it then always
-    /// counts as having run, and `applied` isn't needed. These are the rules with `addedIn:`:
+    /// counts as having run, and `applied` isn't needed. It is `nil` too where the baseline alone decides. These
+    /// are the rules with `addedIn:`:
     /// - It has run if the release that created or last reset the data has it (``isInBaseline(_:)``).
     /// - It hasn't run if it still has an attempt in the state: attempts are removed when it is recorded.
     /// - It has run if it is in the history, or isn't above ``AppliedVersions/dropped``, because its row may
     ///   have been dropped from the history.
-    package func hasRun(in versions: StateVersions, applied: AppliedVersions?) -> Bool {
+    package func hasRun(_ applied: AppliedVersions?) -> Bool {
         guard addedIn != nil, let applied else { return true }
-        if isInBaseline(versions.baseline) { return true }
-        if versions.attempts(at: version) != nil { return false }
+        if isInBaseline(applied.versions.baseline) { return true }
+        if applied.versions.attempts(at: version) != nil { return false }
         return version <= applied.dropped || applied.recorded.contains(version)
     }
 

@@ -118,7 +118,7 @@ extension Declarations {
                 declared,
                 in: versions,
                 after: previous,
-                hasRun: declared.hasRun(in: versions, applied: applied),
+                hasRun: declared.hasRun(applied),
                 attemptLimit: nil
             )
             previous = declared.version
@@ -144,20 +144,21 @@ extension Declarations {
     /// Completes a declaration of a read-only manager without calling its closure, or throws if the closure
     /// would have to run.
     ///
-    /// `versions` have just been read, because another process may have run the migration. The limit of
-    /// attempts isn't checked: without the lock, a running attempt looks the same as an attempt whose process
+    /// `state` has just been read, because another process may have run the migration. The limit of attempts
+    /// isn't checked: without the lock, a running attempt looks the same as an attempt whose process
     /// crashed.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly` if the version is pending.
     package mutating func endReadOnly(
         _ declared: DeclaredMigration,
-        in versions: StateVersions
+        in state: MigrationState
     ) throws(MigrationError) {
         do throws(MigrationError) {
+            let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
             let decision = try decide(
                 declared,
-                in: versions,
-                hasRun: declared.hasRun(in: versions, applied: applied),
+                in: state.versions,
+                hasRun: declared.hasRun(applied),
                 attemptLimit: nil
             )
             if case .run = decision { throw .readOnly(location, version: declared.version) }
@@ -246,7 +247,7 @@ extension Declarations {
         }
         let version = declared.version
         let versions = plan.versions
-        let hasRun = declared.hasRun(in: versions, applied: plan.applied)
+        let hasRun = declared.hasRun(plan.applied)
         var kind = PlannedMigration.Kind.refused
         var refusal: MigrationError?
         do throws(MigrationError) {

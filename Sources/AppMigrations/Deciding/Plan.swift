@@ -1,20 +1,15 @@
 /// The facts from which the rows of a plan are made: the state, which was read for the plan, and the limit of
 /// attempts.
 package final class Plan: Sendable {
-    let versions: StateVersions
     let applied: AppliedVersions
     let attemptLimit: Int?
 
     /// True if there is no state yet, so that the plan shows what a first run would do.
     private let isStateAssumed: Bool
 
-    package init(
-        _ versions: StateVersions,
-        applied: AppliedVersions,
-        attemptLimit: Int?,
-        isStateAssumed: Bool
-    ) {
-        self.versions = versions
+    var versions: StateVersions { applied.versions }
+
+    package init(_ applied: AppliedVersions, attemptLimit: Int?, isStateAssumed: Bool) {
         self.applied = applied
         self.attemptLimit = attemptLimit
         self.isStateAssumed = isStateAssumed

@@ -138,7 +138,7 @@ extension Runner {
             try declarations.decide(
                 declared,
                 in: state.versions,
-                hasRun: declared.hasRun(in: state.versions, applied: applied),
+                hasRun: declared.hasRun(applied),
                 attemptLimit: attemptLimit
             )
         }

@@ -78,10 +78,8 @@ extension Start {
         // Another process created the state while this one waited for the lock.
         if locked.state != nil { return try saveLaunch(under: &locked) }
         let outcome = try StartOutcome(first: answer(of: firstRun), by: rules)
-        try locked.save(
-            MigrationState(name: location.name, versions: outcome.versions),
-            orEndIn: "Nothing was run."
-        )
+        let state = MigrationState(name: location.name, versions: outcome.versions)
+        if let error = locked.save(state).error { throw error.ending(in: .everything) }
         return outcome
     }
 

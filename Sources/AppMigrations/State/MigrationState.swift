@@ -183,6 +183,9 @@ extension MigrationState {
 
 /// The versions that have run on the data, for a declaration with `addedIn:` and for a plan.
 package struct AppliedVersions: Sendable {
+    /// The versions of the state from which these were read.
+    package let versions: StateVersions
+
     /// The versions in the history.
     package let recorded: [AppVersion]
 
@@ -206,6 +209,10 @@ extension MigrationState {
     ///
     /// - Throws: ``MigrationError`` with the code `stateCorrupted` if the rows of the history are damaged.
     package func appliedVersions(at location: StateLocation) throws(MigrationError) -> AppliedVersions {
-        AppliedVersions(recorded: try rows(at: location).map(\.version), dropped: droppedVersion)
+        AppliedVersions(
+            versions: versions,
+            recorded: try rows(at: location).map(\.version),
+            dropped: droppedVersion
+        )
     }
 }

@@ -69,7 +69,8 @@ extension MigrationState {
     /// after a person has repaired the file, the whole text is read, and the returned history is `nil`.
     private static func split(_ document: [UInt8]) throws(JSONError) -> (JSON, History?) {
         let end = Array("]\n}\n".utf8)
-        if let head = document.end(of: Array("\n  \"history\" : [".utf8)), document.suffix(end.count) == end[...],
+        if document.suffix(end.count) == end[...],
+            let head = document.end(of: Array("\n  \"history\" : [".utf8)),
             let history = History(written: document[head..<max(head, document.count - end.count)])
         {
             do throws(JSONError) {

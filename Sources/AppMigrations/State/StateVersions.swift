@@ -30,7 +30,15 @@ package struct StateVersions: Sendable, Equatable {
     package private(set) var minimumAppVersion: AppVersion
 
     /// The latest attempt, if its migration hasn't been recorded as applied yet.
-    package var latestAttempt: LatestAttempt?
+    package var latestAttempt: LatestAttempt? {
+        get { latestAttempts.first }
+        set { latestAttempts = newValue.map { [$0] } ?? [] }
+    }
+
+    /// ``latestAttempt``, if there is one.
+    ///
+    /// In an array it takes one word, which is all that a start without attempts copies.
+    private var latestAttempts: [LatestAttempt]
 
     /// The attempts at other migrations that haven't been recorded as applied yet.
     package var otherAttempts: [AttemptedMigration]
@@ -52,7 +60,7 @@ package struct StateVersions: Sendable, Equatable {
         self.launched = launched
         self.freshInstall = freshInstall
         self.minimumAppVersion = minimumAppVersion
-        self.latestAttempt = latestAttempt
+        latestAttempts = latestAttempt.map { [$0] } ?? []
         self.otherAttempts = otherAttempts
     }
 }

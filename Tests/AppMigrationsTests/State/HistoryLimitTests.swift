@@ -83,7 +83,7 @@ import Testing
         let applied = try state.appliedVersions(at: Self.location)
         func hasRun(_ text: String) -> Bool {
             let declared = DeclaredMigration(version: version(text), addedIn: version("8"))
-            return declared.hasRun(in: state.versions, applied: applied)
+            return declared.hasRun(applied)
         }
         #expect(hasRun("1.1") && hasRun("1.2") && hasRun("1.3") && !hasRun("1.2.1"))
     }

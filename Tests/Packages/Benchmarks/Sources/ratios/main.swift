@@ -17,7 +17,7 @@ func state(_ count: Int, history: Int = 0) throws -> String {
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let rows = (0..<history).map { row in
         "    { \"version\" : \"0.\(row)\", \"previousVersion\" : \"0.\(row)\", \"appVersion\" : \"1.0\", "
-            + "\"finishedAt\" : \"2026-11-21T03:54:28Z\", \"duration\" : 0.0123, \"attempts\" : 1 }"
+            + "\"finishedAt\" : \"2026-11-21T03:54:28Z\", \"duration\" : 0.0123, \"attemptCount\" : 1 }"
     }
     let list = rows.isEmpty ? "[]" : "[\n\(rows.joined(separator: ",\n"))\n  ]"
     let text = """
@@ -31,7 +31,9 @@ func state(_ count: Int, history: Int = 0) throws -> String {
         }
 
         """
-    try Data(text.utf8).write(to: URL(filePath: folder + "/Library.migrations.json"))
+    for name in ["Library.migrations.json", "warm"] {
+        try Data(text.utf8).write(to: URL(filePath: folder + "/" + name))
+    }
     return folder
 }
 

@@ -33,5 +33,7 @@ public func strerror(_ number: Int32) -> UnsafePointer<CChar> { UnsafePointer(co
 /// A point in the code of an app that the scheduler sees as a call, such as the beginning of a closure; `false` in a process
 /// that has died.
 public func mark(_ text: @escaping @autoclosure () -> String) -> Bool {
-    Machine.call(.mark, text()) { () throws(Refusal) in 0 } == 0
+    let result = Machine.call(.mark, text()) { () throws(Refusal) in 0 }
+    // The process may have died right after it.
+    return result == 0 && Machine.isAlive
 }

@@ -202,7 +202,8 @@ extension MigrationManager {
 
     /// Decides from the state that the manager has already read whether the closure may have to run.
     ///
-    /// For a version that has run, this makes no system call and allocates nothing.
+    /// For a version that has run, this makes no system call and allocates nothing, unless `addedIn:` or a
+    /// `minimumAppVersion:` has to be looked at.
     ///
     /// - Returns: The runner of the declaration; `nil` if its closure doesn't run.
     @inline(__always)

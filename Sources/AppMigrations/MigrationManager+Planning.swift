@@ -32,17 +32,12 @@ extension MigrationManager {
     }
 
     private func beginPlan() throws(MigrationError) -> (MigrationManager, RunToken) {
-        let found = try file.readState()
+        let (found, isUnderWay) = try readStateAndLock()
         let state = try stateOrAssumed(found)
         var attemptLimit = options.attemptLimit
         do throws(SystemCallError) {
-            // An attempt that is still running doesn't count as a crash. Only the lock shows whether the
-            // process of an attempt is still running. If it is, the limit of attempts isn't applied.
-            if attemptLimit != nil, let latest = state.versions.latestAttempt, latest.failure == nil,
-                try Platform.isLocked(location.lock)
-            {
-                attemptLimit = nil
-            }
+            // An attempt that is still running doesn't count as a crash, so the limit isn't applied.
+            if attemptLimit != nil, try isUnderWay.get() { attemptLimit = nil }
         } catch {
             throw .unreadable(error, at: location)
         }
@@ -66,7 +61,7 @@ extension MigrationManager {
     private func endPlan(of manager: MigrationManager, token: RunToken) {
         token.end()
         manager.declarations.withLock { $0.endPlan() }
-        declarations.withLock { $0.endPlan() }
+        declarations.withLock { $0.resumeAfterPlan() }
     }
 
     /// Returns the state that was found.

@@ -13,21 +13,9 @@ extension MigrationManager {
     ///   `stateFromNewerFormat`.
     public var status: MigrationStatus {
         get throws(MigrationError) {
-            var state = try file.readState()
-            var isUnderWay: Bool? = false
-            while let latest = state?.versions.latestAttempt, latest.failure == nil {
-                do throws(SystemCallError) {
-                    isUnderWay = try Platform.isLocked(location.lock)
-                } catch {
-                    isUnderWay = nil
-                }
-                if isUnderWay == true { break }
-                // The lock is free. Either the process has crashed, or it recorded its migration after this
-                // loop had read the state. Read again: if the state hasn't changed, the process has crashed.
-                let again = try file.readState()
-                if again == state { break }
-                state = again
-            }
+            let (state, lock) = try readStateAndLock()
+            var isUnderWay: Bool?
+            if case .success(let isLocked) = lock { isUnderWay = isLocked }
             return try MigrationStatus(
                 state,
                 of: location,
@@ -35,5 +23,27 @@ extension MigrationManager {
                 isUnderWay: isUnderWay
             )
         }
+    }
+
+    /// Reads the state, and finds out whether a process is running its latest attempt.
+    ///
+    /// `isUnderWay` is an error if the lock can't be examined.
+    func readStateAndLock() throws(MigrationError)
+        -> (state: MigrationState?, isUnderWay: Result<Bool, SystemCallError>)
+    {
+        var state = try file.readState()
+        while let latest = state?.versions.latestAttempt, latest.failure == nil {
+            do throws(SystemCallError) {
+                if try Platform.isLocked(location.lock) { return (state, .success(true)) }
+            } catch {
+                return (state, .failure(error))
+            }
+            // The lock is free. Either the process has crashed, or it recorded its migration after this loop
+            // had read the state. Read again: if the state hasn't changed, the process has crashed.
+            let again = try file.readState()
+            if again == state { break }
+            state = again
+        }
+        return (state, .success(false))
     }
 }

@@ -50,7 +50,7 @@ extension FleetMigrationManager {
         defer {
             token.end()
             manager.declarations.withLock { $0.endPlan() }
-            declarations.withLock { $0.endPlan() }
+            declarations.withLock { $0.resumeAfterPlan() }
         }
         try await RunToken.$current.withValue(token.openTokens) { try await body(manager) }
         return manager.declarations.withLock { $0.plannedRows }

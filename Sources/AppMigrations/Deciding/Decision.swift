@@ -16,7 +16,8 @@ package enum Decision {
 
     /// The version is added to the baseline of a fresh install, and its closure doesn't run.
     ///
-    /// This is the decision in every process of the release that created the state.
+    /// This is the decision in every process of the app version that created the state, as long as the state
+    /// says so (``StateVersions/freshInstall``).
     case joinsBaseline
 
     /// What to say if the closure doesn't run, and the change of the state that the declaration makes instead

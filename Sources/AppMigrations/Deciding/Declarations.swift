@@ -278,15 +278,13 @@ extension Declarations {
     /// declaration with this manager is noticed and refused.
     package mutating func beginPlan() { shortcutLimit = .zero }
 
-    /// Ends a plan.
+    /// Lets declarations take the shortcut again, after this manager has made a plan.
+    package mutating func resumeAfterPlan() { refreshShortcut() }
+
+    /// Closes the manager that was passed to the closure of a plan, because the plan has ended.
     ///
-    /// Call this for two managers:
-    /// - The manager on which `plan` was called. Its declarations may take the shortcut again (see
-    ///   `refreshShortcut`).
-    /// - The manager that was passed to the plan's closure. It is closed. If it stayed open and the app had
-    ///   kept it, declarations with it would run nothing and throw no error.
+    /// If it stayed open and the app had kept it, declarations with it would run nothing and throw no error.
     package mutating func endPlan() {
-        guard plan != nil else { return refreshShortcut() }
         plan = nil
         let message: Message = """
             This manager was passed to the closure of a plan of \(location), and the plan has ended. Use the manager on which \

@@ -1,11 +1,11 @@
 /// A state whose lock this process holds.
 ///
-/// Only this type saves a state. A value exists only while the lock is held: where it ends, the lock is
-/// released.
+/// Only this type saves a state. It can only be made from a lock that was taken, and where it ends, the lock is
+/// released. An ``Attempt`` releases the lock earlier, and saves nothing after that.
 ///
 /// The lock is a file at a known path. If that file is removed or replaced, another process can lock the new
-/// file and use the state at the same time. So before anything is written, ``save(_:)`` checks that the locked
-/// file is still at that path.
+/// file and use the state at the same time. So just before anything is written, ``save(_:)`` checks that the
+/// locked file is still at that path.
 struct LockedState: ~Copyable {
     let location: StateLocation
     let lock: FileLock

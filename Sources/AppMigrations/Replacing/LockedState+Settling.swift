@@ -12,7 +12,8 @@ extension LockedState {
     ) throws(MigrationError) {
         guard let found = state, found.versions.namesReplacement else { return }
         let location = location
-        func send(_ kind: MigrationEvent.Kind, of version: AppVersion?, note: String?, error: MigrationError?) {
+        func send(_ kind: MigrationEvent.Kind, of version: AppVersion?, note: String?, error: MigrationError?)
+        {
             var event = MigrationEvent(kind, managerName: location.name, version: version)
             event.note = note
             event.error = error
@@ -41,7 +42,8 @@ extension LockedState {
                     A process has died while \(location) replaced \(place.quoted) for migration \(version), and \(folder.path.quoted) \
                     can't be settled: \(error).
                     """,
-                    advice: "The original is at one of these two paths. Fix the cause, and start the app again."
+                    advice:
+                        "The original is at one of these two paths. Fix the cause, and start the app again."
                 )
             }
             if case .replaced = remains { try recordReplacement(of: attempted, in: folder, from: directory) }

@@ -233,7 +233,8 @@ extension Replacement {
             .filter { !FilePaths.isSame($0, folder.name) }
         if let other = others.min() {
             throw Refusal(
-                reason: "the closure left \(FilePaths.joined(folder.new, name: other).quoted) beside the copy",
+                reason:
+                    "the closure left \(FilePaths.joined(folder.new, name: other).quoted) beside the copy",
                 advice: "Close a database, and remove temporary files, before the closure returns."
             )
         }

@@ -53,7 +53,8 @@ final class Attempt: Sendable {
         // With a copy, the minimum is set with the record: until then, nothing changes for another version.
         migration.minimumAppVersion =
             replacement == nil || minimumAppVersion == .zero ? nil : minimumAppVersion
-        // If the attempt is cancelled, `before` is saved again. So it must say that this app was launched.
+        // If the beginning of the attempt may not be durable, `before` is saved again. So it must say that this
+        // app was launched.
         before = try locked.existing().changed {
             $0.versions.launched = max($0.versions.launched, attempted.appVersion)
         }
@@ -233,7 +234,8 @@ extension Attempt {
         case .saved: return
         case .unchanged(let error) where replacement != nil:
             // The next start finds that the original was replaced, and records the migration.
-            let outcome: Message = "Migration \(version) ran, and is not recorded yet. The next start records it."
+            let outcome: Message =
+                "Migration \(version) ran, and is not recorded yet. The next start records it."
             throw error.ending(in: .text(outcome), version: version)
         case .lockLost(let error): throw notRecorded(error, closureError: nil)
         case .notDurable(let error):

@@ -4,33 +4,41 @@
 ///
 /// 1. The state is read again after the lock was taken, and the decision is made again. (Another process may
 ///    have run the migration since the manager read its state.)
-/// 2. An attempt is saved before its closure is called, and with it the minimum app version. (The next start
+/// 2. What a process has left that died while it replaced a file or a folder is finished first. (Otherwise the
+///    decision would be made about data that is in another place.)
+/// 3. An attempt is saved before its closure is called, and with it the minimum app version. (The next start
 ///    must see a crash in the closure; an older app must learn that the data changes before it changes; and
 ///    the save proves that the disk takes writes before anything runs.)
-/// 3. A version is recorded only after its closure returned, in the one save that also ends the attempt. (The
-///    closure has synced its work. So no power failure keeps the record and loses the work.)
-/// 4. Nothing is written after the lock's file has left its path. (Another process may hold a lock on the file
-///    that took its place. ``LockedState/save(_:)`` checks it.)
-/// 5. What can't be said for certain counts as not done: a migration whose record may not be on the disk runs
-///    again, and never is one skipped.
-/// 6. An error closes the manager, whatever its cause. (No later migration may run without this one.)
-/// 7. While the lock is held, only the app's closures, its reasons not to run and its event handler are
-///    called, marked with a ``RunToken``, so that a call that would wait for itself is refused. The events
-///    `waiting` and `failed` are sent without the lock.
+/// 4. A version is recorded after its closure returned, in the one save that also ends the attempt. (So a
+///    death between the two lets it run again. If there is a reason not to run it, or it joins the baseline of
+///    a fresh install, no closure is called.)
+/// 5. A copy on which the closure worked takes the place of the original before the record, and is on the disk
+///    before that. (Then the names of the working folder tell what has happened. A closure that works in place
+///    syncs its own work.)
+/// 6. No save is made by a process whose lock file isn't at its path any more. (Another process may hold a
+///    lock on the file that took its place. ``LockedState/save(_:)`` looks just before it writes.)
+/// 7. What can't be said for certain counts as not done. (A migration may run twice. None is skipped.)
+/// 8. An error closes the manager, whatever its cause. (No later migration may run without this one.)
+/// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call that
+///    would wait for itself is refused. (It is the closure, the reason not to run, and the event handler. The
+///    events `waiting` and `failed` are sent without the lock.)
 ///
 /// The states of a declaration, what is true in each, and the function that leads to the next:
 ///
-///     state       what is true                                          left by
-///     ---------   ----------------------------------------------------  ------------------------------------
-///     waiting     nothing is saved, the lock isn't held                 step()
-///     decided     the lock is held, the state is the newest;            begin(_:under:), or the end:
-///                 a crash leaves nothing                                there is nothing to run
-///     begun       the attempt is saved; from here on, a crash counts    Attempt.call(_:)
-///     returned    the closure returned or threw; its work is there,     Attempt.record(), or Attempt.fail(_:)
-///                 its version is pending; a crash lets it run again
-///     recorded    the version counts as run; the lock is free           the end
-///     failed      the failure is saved; the version is pending;         fail(_:)
-///                 the lock is free
+///     state       what is true                                         left by
+///     ---------   --------------------------------------------------   -----------------------------------
+///     waiting     nothing is saved, the lock isn't held                step()
+///     decided     the lock is held, the state is the newest; a crash   begin(_:under:), or the end, if there
+///                 leaves what it found                                 is nothing to run
+///     begun       the attempt is saved, the copy is made, if there is  Attempt.call(_:)
+///                 one; from here on, a crash counts
+///     returned    the closure returned or threw; the version is        Attempt.record(), or Attempt.fail(_:)
+///                 pending, a crash lets it run again
+///     committed   the copy is in the place of the original; a crash    Attempt.saveRecord()
+///                 lets the next start record it
+///     recorded    the version counts as run                            finish(_:closureError:)
+///     failed      the failure is saved, the version is pending, and    fail(_:)
+///                 the original is as it was, if there was a copy
 struct Runner: ~Copyable {
     private let declared: DeclaredMigration
     private let replacing: String?
@@ -104,12 +112,8 @@ extension Runner {
         try locked.settleReplacements(sendingTo: manager.options.onEvent)
         let state = try locked.existing()
         let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
-        let update = { [manager] (locked: borrowing LockedState) in
-            guard let state = locked.state else { return }
-            manager.declarations.withLock { $0.update(from: state.versions) }
-        }
         if let event = try recordWithoutRunning(in: state, applied: applied, under: &locked) {
-            update(locked)
+            Self.update(manager, from: locked)
             location.send(event, to: manager.options.onEvent)
             return nil
         }
@@ -128,8 +132,14 @@ extension Runner {
                 orEndIn: decision.outcomeOfNotSaving(declared.version)
             )
         }
-        update(locked)
+        Self.update(manager, from: locked)
         return nil
+    }
+
+    /// Lets the manager know the versions that were read or saved with the lock.
+    private static func update(_ manager: MigrationManager, from locked: borrowing LockedState) {
+        guard let state = locked.state else { return }
+        manager.declarations.withLock { $0.update(from: state.versions) }
     }
 
     private func decide(
@@ -176,13 +186,9 @@ extension Runner {
             of: manager,
             under: locked
         )
+        // An error before the closure is no failure of an attempt, so there is no event about one.
+        try attempt.begin()
         self.attempt = attempt
-        do throws(MigrationError) {
-            try attempt.begin()
-        } catch {
-            self.attempt = nil
-            throw error
-        }
     }
 
     /// Records the migration without an attempt, if there is a reason not to run it.

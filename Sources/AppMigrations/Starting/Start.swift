@@ -38,7 +38,8 @@ extension Start {
 
     /// Saves that this version was started, if the lock is free.
     ///
-    /// If somebody holds the lock or the save fails, a later start saves it, and nothing depends on it before.
+    /// If somebody holds the lock or the save fails, a later start saves it. Until then, each start says that it
+    /// is an upgrade.
     ///
     /// - Returns: The outcome of this start by the state that was read with the lock; `nil` if there is none.
     private func saveLaunch() throws(MigrationError) -> StartOutcome? {

@@ -63,7 +63,10 @@ import Testing
             try Data("new".utf8).write(to: URL(filePath: copy), options: .atomic)
         }
         #expect(try scratch.read("dotfiles/settings") == "new")
-        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("settings")) == "dotfiles/settings")
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("settings"))
+                == "dotfiles/settings"
+        )
         #expect(try scratch.names("dotfiles") == ["settings"])
     }
 
@@ -121,7 +124,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("beside", "beside the copy"), ("nothing", "left nothing at"), ("kind", "isn't of the kind that was there"),
+            ("beside", "beside the copy"), ("nothing", "left nothing at"),
+            ("kind", "isn't of the kind that was there"),
         ]
     )
     func `what the closure leaves has to be one item of the same kind`(mistake: String, part: String) throws {
@@ -180,7 +184,9 @@ import Testing
             #expect(error?.description.contains(part) == true, "\(String(describing: error))")
             #expect(error?.description.contains("Migration 2.0 was not run.") == true)
         }
-        for (path, part) in [("Notes", "it is relative"), ("~/Notes", "only a shell replaces ~"), ("", "it is empty")] {
+        for (path, part) in [
+            ("Notes", "it is relative"), ("~/Notes", "only a shell replaces ~"), ("", "it is empty"),
+        ] {
             let error = #expect(throws: MigrationError.self) {
                 try manager().whenMigrating(toVersion: "2.0", replacing: path) { _, _ in }
             }

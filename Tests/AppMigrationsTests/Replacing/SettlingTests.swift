@@ -29,7 +29,13 @@ import Testing
         Row(working: ["old/Notes/a", "new/Notes/a"], place: nil, ends: "old", isRecorded: false),
         Row(working: ["old", "ready/Notes/a"], place: "old", ends: "old", isRecorded: false),
         Row(working: ["old/Notes/a", "ready/Notes/a"], place: nil, ends: "old", isRecorded: false),
-        Row(working: ["old/Notes/a", "ready/Notes/a"], place: "other", ends: "old", isRecorded: false, isFound: true),
+        Row(
+            working: ["old/Notes/a", "ready/Notes/a"],
+            place: "other",
+            ends: "old",
+            isRecorded: false,
+            isFound: true
+        ),
         Row(working: ["old/Notes/a", "ready"], place: "new", ends: "new", isRecorded: true),
         Row(working: ["ready"], place: "new", ends: "new", isRecorded: true),
         // A removal was under way: an old folder that is half removed never goes back.
@@ -57,7 +63,8 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func `the next start of any version settles it, whether or not it declares the migration`(row: Row) throws {
+    func `the next start of any version settles it, whether or not it declares the migration`(row: Row) throws
+    {
         try make(row)
         let found = Log()
         let options = MigrationManager.Options(onEvent: { if $0.kind == .filesFound { found.add("found") } })

@@ -127,7 +127,7 @@ extension MigrationManager {
     /// *Replacing a file or a folder* has what to do instead.
     ///
     /// - Parameters:
-    ///   - toVersion: The version, as in ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9``.
+    ///   - toVersion: The version, as in ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp``.
     ///   - addedIn: The first release of the main line that has this migration, if a hotfix brought it.
     ///   - minimumAppVersion: The oldest version of the app that can use the data afterwards. It is saved
     ///     together with the record of the migration: until then, the data is unchanged.
@@ -136,7 +136,7 @@ extension MigrationManager {
     ///   - run: The work, with the path of the copy, and the context. It has to leave one item at that path, of
     ///     the same kind, and nothing beside it. Close databases before it returns.
     /// - Returns: True if the closure ran.
-    /// - Throws: The errors of ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-9skx9``, and
+    /// - Throws: The errors of ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp``, and
     ///   ``MigrationError`` with the code `replacementFailed`, if the path can't be replaced. In each case the
     ///   original is in its place.
     @discardableResult
@@ -158,7 +158,7 @@ extension MigrationManager {
 
     /// Replaces a file or a folder by a copy on which an asynchronous closure has worked.
     ///
-    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:replacing:run:)-1mzdk``, and
+    /// It does the same as ``whenMigrating(toVersion:addedIn:minimumAppVersion:replacing:run:)-3pz6k``, and
     /// the closure runs on the caller's actor. Making the copy blocks the calling thread.
     @discardableResult
     nonisolated(nonsending) public func whenMigrating(

@@ -115,12 +115,16 @@ extension AppVersion {
     /// Reads a version that was passed to a manager.
     ///
     /// `source` is the name of the parameter with a colon, for the error message.
-    package init(_ text: String, of source: Message, manager: String) throws(MigrationError) {
+    package init(
+        _ text: String,
+        of source: @autoclosure () -> Message,
+        manager: String
+    ) throws(MigrationError) {
         try self.init(text) { problem in
             MigrationError(
                 .invalidVersion,
                 manager: manager,
-                "\(problem) It is the \(source) of manager \(manager.quoted).",
+                "\(problem) It is the \(source()) of manager \(manager.quoted).",
                 advice: VersionReader.grammar
             )
         }

@@ -28,10 +28,13 @@ extension LeaseHolder {
             await self.renew()
             if self.loss != nil { await self.interrupt() }
         }
-        mutableState.withLock { mutable in
+        let isLost = mutableState.withLock { mutable in
             mutable.closureTask = closureTask
             mutable.renewalTask = renewalTask
+            return mutable.loss != nil
         }
+        // The closure may have lost the lease before its tasks were stored here.
+        if isLost { renewalTask.cancel() }
         defer { renewalTask.cancel() }
         return await withTaskCancellationHandler {
             await closureTask.value

@@ -26,9 +26,20 @@ struct WritingMigrations {
         // Sample 2 of WritingMigrations.md
     }
 
-    func keepingACopy(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+    func replacing(
+        _ migrations: MigrationManager,
+        _ libraryFolder: String,
+        _ library: String
+    ) throws {
         // Sample 1 of ReplacingFiles.md
+        // Sample 1 of MigrationManager+Declaring.swift
     }
+
+    func keepingACopy(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+        // Sample 2 of ReplacingFiles.md
+    }
+
+    func convertNotes(in folder: String) throws {}
 
     func repairTitles() throws {}
     func splitCatalog() throws {}

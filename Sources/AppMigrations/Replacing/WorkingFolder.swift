@@ -127,7 +127,11 @@ struct WorkingFolder: Sendable {
 
     /// Removes this folder and everything in it.
     func remove() throws(SystemCallError) {
-        guard let status = try Platform.status(path) else { return }
+        guard let status = try Platform.status(path) else {
+            // Who removed it may have died before it synced that.
+            _ = try Platform.ignoringMissing(Platform.synchronize(folderAbove))
+            return
+        }
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         if try Platform.exists(at: ready) {
             try Platform.replace(gone, with: ready)

@@ -146,7 +146,7 @@ extension LockedState {
     /// The error if the locked file isn't at the lock's path any more; `nil` if it is.
     ///
     /// The app's code may have removed it, and another process may have locked a new file at that path.
-    private func lossOfLock() -> MigrationError? {
+    func lossOfLock() -> MigrationError? {
         do throws(SystemCallError) {
             if try lock.isCurrentFile(at: location) { return nil }
             return lossError(reason: "its file was removed or replaced")

@@ -12,18 +12,16 @@ extension LockedState {
     ) throws(MigrationError) {
         guard let found = state, found.versions.namesReplacement else { return }
         let location = location
-        func send(_ kind: MigrationEvent.Kind, of version: AppVersion?, note: String?, error: MigrationError?)
-        {
-            var event = MigrationEvent(kind, managerName: location.name, version: version)
-            event.note = note
-            event.error = error
-            location.send(event, to: onEvent)
-        }
         let directory: String
         do throws(SystemCallError) {
             directory = try Platform.resolved(location.directory)
         } catch {
             throw .unreadable(error, at: location)
+        }
+        // First what is recorded: an attempt that failed before it may name the same path.
+        if let path = found.versions.workingFolder {
+            let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location)
+            try removeRecorded(folder, of: nil, sendingTo: onEvent)
         }
         for attempted in found.versions.attemptsThatReplace {
             let version = attempted.version
@@ -31,7 +29,9 @@ extension LockedState {
             let folder = WorkingFolder(beside: place, of: location)
             let remains: WorkingFolder.Remains
             do throws(SystemCallError) {
-                remains = try folder.settle { send(.filesFound, of: version, note: $0, error: nil) }
+                remains = try folder.settle { path in
+                    location.send(.filesFound, of: version, note: path, to: onEvent)
+                }
             } catch {
                 throw location.error(
                     .replacementFailed,
@@ -39,27 +39,36 @@ extension LockedState {
                     at: place,
                     because: error,
                     """
-                    A process has died while \(location) replaced \(place.quoted) for migration \(version), and \(folder.path.quoted) \
-                    can't be settled: \(error).
+                    A process has died while \(location) replaced \(place.quoted) for migration \
+                    \(version), and \(folder.path.quoted) can't be settled: \(error).
                     """,
-                    advice:
-                        "The original is at one of these two paths. Fix the cause, and start the app again."
+                    advice: """
+                        The original is at one of these two paths. Fix the cause, and start the app again.
+                        """
                 )
             }
-            if case .replaced = remains { try recordReplacement(of: attempted, in: folder, from: directory) }
-            if case .nothing = remains { continue }
-            if let error = location.remove(folder, of: version) {
-                send(.leftoverNotRemoved, of: version, note: nil, error: error)
+            // Only the latest attempt can have replaced anything: before it began, the others were settled.
+            let isLatest = version == found.versions.latestAttempt?.version
+            switch remains {
+            case .nothing: continue
+            case .replaced where isLatest:
+                try recordReplacement(of: attempted, in: folder, from: directory)
+                try removeRecorded(folder, of: version, sendingTo: onEvent)
+            case .replaced, .unfinished:
+                location.removeOrReport(folder, of: version, to: onEvent)
             }
         }
-        if let path = state?.versions.workingFolder {
-            let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location)
-            if let folder, let error = location.remove(folder, of: nil) {
-                send(.leftoverNotRemoved, of: nil, note: nil, error: error)
-            }
-            // If this save fails, the next start finds nothing to remove, and saves again.
-            _ = save(try existing().changed { $0.versions.workingFolder = nil })
-        }
+    }
+
+    /// Removes a working folder whose migration is recorded, and takes its path out of the state.
+    private mutating func removeRecorded(
+        _ folder: WorkingFolder?,
+        of version: AppVersion?,
+        sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) throws(MigrationError) {
+        if let folder { location.removeOrReport(folder, of: version, to: onEvent) }
+        // If this save fails, the next start finds nothing to remove, and saves again.
+        _ = save(try existing().changed { $0.versions.workingFolder = nil })
     }
 
     /// Records a migration whose process died between the replacement and the record.
@@ -80,5 +89,29 @@ extension LockedState {
             version: attempted.version,
             orEndIn: "Migration \(attempted.version) ran, and is not recorded yet. The next start records it."
         )
+    }
+}
+
+extension StateLocation {
+    fileprivate func removeOrReport(
+        _ folder: WorkingFolder,
+        of version: AppVersion?,
+        to onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) {
+        guard let error = remove(folder, of: version) else { return }
+        send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
+    }
+
+    fileprivate func send(
+        _ kind: MigrationEvent.Kind,
+        of version: AppVersion?,
+        note: String? = nil,
+        error: MigrationError? = nil,
+        to onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) {
+        var event = MigrationEvent(kind, managerName: name, version: version)
+        event.note = note
+        event.error = error
+        send(event, to: onEvent)
     }
 }

@@ -50,6 +50,8 @@ struct Replacement: Sendable {
             let folder = WorkingFolder(beside: place, of: location)
             if try folder.settle(didFind: didFind) != .nothing { try folder.remove() }
             try Self.requireReplaceable(place, stateDirectory: stateDirectory)
+            // A power failure may not bring back a working folder that was removed or moved aside.
+            try Platform.synchronize(folder.folderAbove)
             original = try FileTree(at: place) { entry in try Self.requireCopyable(entry) }
             self.folder = folder
             self.stateDirectory = stateDirectory
@@ -192,13 +194,25 @@ extension Replacement {
 
 // After the closure.
 extension Replacement {
+    /// How far a commit came.
+    enum Outcome {
+        /// The copy is in the place of the original, and synced to disk.
+        case replaced
+
+        /// The original is in its place.
+        case unchanged(MigrationError)
+
+        /// The next start has to put the original back, or to sync the new one to disk and record it.
+        ///
+        /// Until then nothing in the working folder may be removed: the original may be in it.
+        case unsettled(MigrationError)
+    }
+
     /// Puts the copy in the place of the original, after it was synced to disk.
     ///
-    /// - Parameter flush: Syncs the file system of the state.
-    /// - Returns: The new path of something that stood in the original's place although nobody should have
-    ///   made it; `nil` if there was nothing.
-    /// - Throws: ``MigrationError`` with the code `replacementFailed`. The original is in its place.
-    func commit(by flush: FileSystemFlush) throws(MigrationError) -> String? {
+    /// `flush` syncs the file system of the state. `didFind` is called with the new path of something that
+    /// stood in the original's place although nobody should have made it.
+    func commit(by flush: FileSystemFlush, didFind: (_ path: String) -> Void) -> Outcome {
         do {
             try requireOneItem()
             try FileTree.synchronize([folder.new], by: flush)
@@ -206,25 +220,68 @@ extension Replacement {
             try Platform.replace(folder.ready, with: folder.new)
             try Platform.synchronize(folder.path)
             try Platform.synchronize(folder.folderAbove)
-            if kind == .directory {
-                try Platform.replace(folder.item(in: folder.old), with: folder.place)
-                try folder.synchronizeFolders()
-            }
-            do {
-                // A file is replaced in one step, so it is never missing.
-                let found = kind == nil || kind == .directory ? try folder.clearPlace() : nil
-                try Platform.replace(folder.place, with: folder.item(in: folder.ready))
-                try folder.synchronizeFolders()
-                return found
-            } catch {
-                if try Platform.exists(at: folder.item(in: folder.ready)), kind == .directory {
-                    try folder.putBack()
-                }
-                throw error
-            }
         } catch {
-            throw .notReplaced(folder.place, of: version, in: location, because: error)
+            return .unchanged(.notReplaced(folder.place, of: version, in: location, because: error))
         }
+        var found: String?
+        defer { if let found { didFind(found) } }
+        do throws(SystemCallError) {
+            if kind == .directory { try folder.takeOriginal() }
+            // A file is replaced in one step, so it is never missing.
+            if kind == nil || kind == .directory { try folder.clearPlace { found = $0 } }
+            try Platform.replace(folder.place, with: folder.item(in: folder.ready))
+        } catch {
+            return putBack(because: error)
+        }
+        do throws(SystemCallError) {
+            try folder.synchronizePlace()
+            return .replaced
+        } catch {
+            return .unsettled(notRecorded(because: error))
+        }
+    }
+
+    /// Puts the original back, if it isn't in its place, after a rename or the sync of a rename has failed.
+    private func putBack(because cause: SystemCallError) -> Outcome {
+        do throws(SystemCallError) {
+            // A file system in the network can fail although it has renamed.
+            if try !Platform.exists(at: folder.item(in: folder.ready)) {
+                return .unsettled(notRecorded(because: cause))
+            }
+            if try Platform.exists(at: folder.item(in: folder.old)) { try folder.putBack() }
+        } catch {
+            let text: Message = """
+                \(folder.place.quoted) can't be replaced for migration \(version) of \(location): \(cause). It can't be put back \
+                either: \(error).
+                """
+            return .unsettled(
+                location.error(
+                    .replacementFailed,
+                    version: version,
+                    at: folder.place,
+                    because: error,
+                    text,
+                    advice: """
+                        The original is there or in \(folder.old.quoted). Fix the cause, and start the app again, which puts it back.
+                        """
+                )
+            )
+        }
+        return .unchanged(.notReplaced(folder.place, of: version, in: location, because: cause))
+    }
+
+    private func notRecorded(because cause: SystemCallError) -> MigrationError {
+        location.error(
+            .replacementFailed,
+            version: version,
+            at: folder.place,
+            because: cause,
+            """
+            \(folder.place.quoted) was replaced for migration \(version) of \(location), but may not survive a power failure: \(cause).
+            """,
+            unchanged: .text("Migration \(version) ran, and is not recorded yet. The next start records it."),
+            advice: "Fix the cause, and start the app again."
+        )
     }
 
     /// Throws unless the closure has left exactly one item, of the kind of the original.
@@ -272,6 +329,7 @@ extension StateLocation {
             var cause = error
             do throws(SystemCallError) {
                 left = try folder.moveAside()
+                try Platform.synchronize(folder.folderAbove)
             } catch let second {
                 cause = second
             }

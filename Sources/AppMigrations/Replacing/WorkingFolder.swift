@@ -78,14 +78,14 @@ struct WorkingFolder: Sendable {
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         let isReady = try Platform.exists(at: ready)
         if isReady, try !Platform.exists(at: item(in: ready)) {
-            try synchronizeFolders()
+            try synchronizePlace()
             return .replaced
         }
         // Without `ready`, a removal may be under way, which begins with `gone`.
         let isBeingRemoved = try Platform.exists(at: gone)
         if isReady || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
             if isReady {
-                if let found = try clearPlace() { didFind(found) }
+                try clearPlace(didFind: didFind)
                 try putBack()
             } else if try !Platform.exists(at: place) {
                 try putBack()
@@ -97,24 +97,32 @@ struct WorkingFolder: Sendable {
     /// Puts the original folder back into its place.
     func putBack() throws(SystemCallError) {
         try Platform.replace(place, with: item(in: old))
-        try synchronizeFolders()
+        try synchronizePlace()
     }
 
     /// Renames whatever is in the original's place to `<name>.found-<time>`, so that nothing is lost.
     ///
-    /// - Returns: The new path; `nil` if the place is empty.
-    func clearPlace() throws(SystemCallError) -> String? {
-        guard try Platform.exists(at: place) else { return nil }
+    /// `didFind` is called with the new path, also if the sync after it fails: nobody looks for it again.
+    func clearPlace(didFind: (_ path: String) -> Void) throws(SystemCallError) {
+        guard try Platform.exists(at: place) else { return }
         let found = try freePath(place + ".found-")
         try Platform.replace(found, with: place)
+        didFind(found)
         try Platform.synchronize(folderAbove)
-        return found
     }
 
-    /// Syncs the folders whose names a rename has changed.
-    func synchronizeFolders() throws(SystemCallError) {
-        for folder in [old, ready] where try Platform.exists(at: folder) { try Platform.synchronize(folder) }
+    /// Renames the original folder to `old/<name>`.
+    func takeOriginal() throws(SystemCallError) {
+        try Platform.replace(item(in: old), with: place)
+        // The new name first: a file system that doesn't rename in one step may keep both, but never none.
+        try Platform.synchronize(old)
         try Platform.synchronize(folderAbove)
+    }
+
+    /// Syncs the folders that a rename to the original's place has changed, the one with the new name first.
+    func synchronizePlace() throws(SystemCallError) {
+        try Platform.synchronize(folderAbove)
+        for folder in [old, ready] where try Platform.exists(at: folder) { try Platform.synchronize(folder) }
     }
 
     /// Removes this folder and everything in it.
@@ -125,6 +133,8 @@ struct WorkingFolder: Sendable {
             try Platform.replace(gone, with: ready)
             try Platform.synchronize(path)
         }
+        // `gone` is removed after the old folder: without it, what is left of the old folder could go back.
+        try Platform.removeTree(old)
         try Platform.removeTree(path)
         try Platform.synchronize(folderAbove)
     }
@@ -135,7 +145,6 @@ struct WorkingFolder: Sendable {
     func moveAside() throws(SystemCallError) -> String {
         let left = try freePath(String(path.dropLast("migrating".count)) + "left-")
         try Platform.replace(left, with: path)
-        try Platform.synchronize(folderAbove)
         return left
     }
 

@@ -98,6 +98,8 @@ extension Attempt {
         let begun: MigrationState
         do throws(JSONError) {
             begun = try before.changed { state throws(JSONError) in
+                // ``LockedState/settleReplacements(sendingTo:)`` has removed it.
+                state.versions.workingFolder = nil
                 try state.begin(
                     LatestAttempt(migration, at: Platform.now),
                     minimumAppVersion: replacement == nil ? minimumAppVersion : .zero
@@ -195,17 +197,7 @@ extension Attempt {
 
     /// Puts the copy in the place of the original, if there is one, and records that the migration has run.
     func record() throws(MigrationError) {
-        if let replacement {
-            do throws(MigrationError) {
-                if let found = try replacement.commit(by: lock.flush) {
-                    var event = event(.filesFound)
-                    event.note = found
-                    send(event)
-                }
-            } catch {
-                throw endWithoutReplacing(error, because: error)
-            }
-        }
+        if let replacement { try commit(replacement) }
         try saveRecord()
         if let replacement {
             removeWorkingFolder(of: replacement)
@@ -214,6 +206,23 @@ extension Attempt {
         }
         observe(.afterRecord)
     }
+
+    private func commit(_ replacement: Replacement) throws(MigrationError) {
+        if let loss = lossOfLock { throw notRecorded(loss, closureError: nil) }
+        let outcome = replacement.commit(by: lock.flush) { found in
+            var event = event(.filesFound)
+            event.note = found
+            send(event)
+        }
+        switch outcome {
+        case .replaced: return
+        case .unchanged(let error): throw endWithoutReplacing(error, because: error)
+        case .unsettled(let error): throw saveFailure(error, because: error)
+        }
+    }
+
+    /// The error if another process may be using the state and the working folder.
+    private var lossOfLock: MigrationError? { locked.withLock { $0.lossOfLock() } }
 
     private func saveRecord() throws(MigrationError) {
         let row = AppliedMigration(
@@ -238,6 +247,10 @@ extension Attempt {
                 "Migration \(version) ran, and is not recorded yet. The next start records it."
             throw error.ending(in: .text(outcome), version: version)
         case .lockLost(let error): throw notRecorded(error, closureError: nil)
+        case .notDurable(let error) where replacement != nil:
+            let outcome: Message =
+                "Migration \(version) ran; after a power failure the next start records it again."
+            throw error.ending(in: .text(outcome), version: version)
         case .notDurable(let error):
             let outcome: Message = "Migration \(version) ran; after a power failure it may run again."
             throw error.ending(in: .text(outcome), version: version)
@@ -265,7 +278,7 @@ extension Attempt {
         _ failure: MigrationError,
         because cause: any Error
     ) -> MigrationError {
-        if let replacement { removeWorkingFolder(of: replacement) }
+        if let replacement, lossOfLock == nil { removeWorkingFolder(of: replacement) }
         return saveFailure(failure, because: cause)
     }
 

@@ -15,8 +15,9 @@
 /// 5. A copy on which the closure worked takes the place of the original before the record, and is on the disk
 ///    before that. (Then the names of the working folder tell what has happened. A closure that works in place
 ///    syncs its own work.)
-/// 6. No save is made by a process whose lock file isn't at its path any more. (Another process may hold a
-///    lock on the file that took its place. ``LockedState/save(_:)`` looks just before it writes.)
+/// 6. Nothing is saved, replaced or removed by a process whose lock file isn't at its path any more. (Another
+///    process may hold a lock on the file that took its place. ``LockedState/save(_:)`` looks just before it
+///    writes.)
 /// 7. What can't be said for certain counts as not done. (A migration may run twice. None is skipped.)
 /// 8. An error closes the manager, whatever its cause. (No later migration may run without this one.)
 /// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call that
@@ -38,7 +39,8 @@
 ///                 lets the next start record it
 ///     recorded    the version counts as run                            finish(_:closureError:)
 ///     failed      the failure is saved, the version is pending, and    fail(_:)
-///                 the original is as it was, if there was a copy
+///                 the original is as it was, if there was a copy; if
+///                 it can't be put back, that is left to the next start
 struct Runner: ~Copyable {
     private let declared: DeclaredMigration
     private let replacing: String?

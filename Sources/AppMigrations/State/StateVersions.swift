@@ -107,8 +107,8 @@ extension StateVersions {
         latestAttempt.map { otherAttempts + [$0.migration] } ?? otherAttempts
     }
 
-    /// The attempts that replace a file or a folder.
-    var attemptsThatReplace: [AttemptedMigration] { allAttempts.filter { $0.replacing != nil } }
+    /// The attempts that replace a file or a folder, the latest one first.
+    var attemptsThatReplace: [AttemptedMigration] { allAttempts.reversed().filter { $0.replacing != nil } }
 
     /// True if something may be left of a replacement.
     var namesReplacement: Bool { workingFolder != nil || !attemptsThatReplace.isEmpty }

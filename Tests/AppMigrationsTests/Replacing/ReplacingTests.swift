@@ -5,8 +5,8 @@ import Testing
 
 /// `replacing:` makes a migration of a file or a folder all-or-nothing.
 ///
-/// Without it, a crash in a closure leaves data that is neither old nor new. `Tests/Torture/deaths replacing` kills at each
-/// system call.
+/// Without it, a crash in a closure leaves data that is neither old nor new. `Tests/Torture/replacing` kills at each system
+/// call.
 @Suite(.temporaryDirectory) struct ReplacingTests {
     let scratch = TemporaryDirectory.current
 
@@ -141,6 +141,25 @@ import Testing
         #expect(error?.description.contains(part) == true, "\(String(describing: error))")
         try expectOld()
         #expect(try manager().status.latestAttempt?.failure?.contains(part) == true)
+    }
+
+    @Test(arguments: [true, false])
+    func `nothing is replaced or removed once the lock is lost`(throwing: Bool) throws {
+        try makeNotes()
+        let notes = scratch.file("Notes")
+        let migrations = try manager()
+        let error = #expect(throws: MigrationError.self) {
+            try migrations.whenMigrating(toVersion: "2.0", replacing: notes) { copy, _ in
+                try TemporaryDirectory(path: copy).write("new", to: "a")
+                try scratch.remove("state/Library.migrations.lock")
+                if throwing { throw Stop() }
+            }
+        }
+        #expect(error?.code == .stateNotSaved)
+        #expect(try scratch.read("Notes/a") == "old")
+        #expect(try scratch.read(Self.working + "/new/Notes/a") == "new")
+        _ = try manager()
+        try expectOld()
     }
 
     @Test func `a checkpoint is refused`() throws {

@@ -104,6 +104,41 @@ import Testing
         }
     }
 
+    private static let failed = """
+        "otherAttempts": [ { "version": "2.0", "attemptCount": 1, "crashCount": 0, "appVersion": "2.0", "replacing": "../Notes" } ],
+        """
+
+    private func makeReplaced() throws {
+        try scratch.write("new", to: "Notes/a")
+        try scratch.write("old", to: Self.working + "/old/Notes/a")
+        try scratch.makeFolder(Self.working + "/ready")
+        try scratch.makeFolder("state")
+    }
+
+    @Test func `what another release has recorded isn't recorded for an attempt at the same path`() throws {
+        try makeReplaced()
+        let working = #""workingFolder": "../\#(Self.working)","#
+        try scratch.state.writeState(lastRun: "1.6", more: working + Self.failed)
+        let manager = try scratch.state.manager("1.6")
+        #expect(manager.lastRunVersion == version("1.6"))
+        #expect(!scratch.exists(Self.working))
+        #expect(try scratch.read("Notes/a") == "new")
+    }
+
+    @Test func `of two attempts at the same path, the latest one is recorded`() throws {
+        try makeReplaced()
+        let latest = died(in: "1.6", app: "1.6", more: #", "replacing": "../Notes""#)
+        try scratch.state.writeState(lastRun: "1.0", more: latest + Self.failed)
+        let manager = try scratch.state.manager("2.0")
+        #expect(manager.lastRunVersion == version("1.6"))
+        #expect(!scratch.exists(Self.working))
+        let notes = scratch.file("Notes")
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: notes) { _, context in
+            #expect(context.attempt == 2)
+        }
+        #expect(ran)
+    }
+
     @Test func `something else at the working folder's name is refused`() throws {
         try scratch.write("old", to: "Notes/a")
         try scratch.write("", to: Self.working)

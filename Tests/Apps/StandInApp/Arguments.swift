@@ -14,6 +14,8 @@ struct Arguments {
     var trace: String?
     /// The folder whose files the closures change.
     var data: String?
+    /// The file or folder that each migration replaces; `nil` if the closures work in place.
+    var replaced: String?
     var timeout: Int?
     var attemptLimit: Int?
     var upgradesFrom: String?
@@ -34,7 +36,7 @@ struct Arguments {
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
             [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N]
-            [--trace FILE] [--data DIR] [--timeout MILLISECONDS] [--limit N] [--upgrades-from 1.1]
+            [--trace FILE] [--data DIR] [--replacing PATH] [--timeout MILLISECONDS] [--limit N] [--upgrades-from 1.1]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
             [--look plan] [--reset VERSION] [--forget state]
         StandInApp --serve
@@ -56,6 +58,7 @@ struct Arguments {
             case "--steps": steps = Int(value) ?? 0
             case "--trace": trace = value
             case "--data": data = value
+            case "--replacing": replaced = value
             case "--timeout": timeout = Int(value)
             case "--limit": attemptLimit = Int(value)
             case "--upgrades-from": upgradesFrom = value

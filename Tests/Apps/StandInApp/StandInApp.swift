@@ -52,6 +52,8 @@ struct StandInApp {
                     System.say("\(event.kind) took \(duration)")
                     System.leave(5)
                 }
+                if event.kind == .filesFound { System.say("found \(event.note ?? "-")") }
+                if event.kind == .leftoverNotRemoved { System.say("left \(event.error?.path ?? "-")") }
                 if arguments.death == "\(event.kind):\(event.version.map(\.description) ?? "-")" {
                     System.die()
                 }
@@ -68,14 +70,25 @@ struct StandInApp {
         if let version = arguments.reset { try migrations.reset(to: version) }
         var ran: [String] = []
         for version in arguments.declared {
-            let didRun = try migrations.whenMigrating(
-                toVersion: version,
-                minimumAppVersion: arguments.floors.contains(version) ? version : nil
-            ) { context in try migrate(version, context) }
-            if didRun { ran.append(version) }
+            if try declare(version, in: migrations) { ran.append(version) }
         }
         return "\(migrations.launch) ran \(ran.joined(separator: " ")), last run \(migrations.lastRunVersion)"
             + (migrations.requiredAppVersion.map { ", required \($0)" } ?? "")
+    }
+
+    private func declare(_ version: String, in migrations: MigrationManager) throws -> Bool {
+        let minimumAppVersion = arguments.floors.contains(version) ? version : nil
+        if let replaced = arguments.replaced {
+            return try migrations.whenMigrating(
+                toVersion: version,
+                minimumAppVersion: minimumAppVersion,
+                replacing: replaced
+            ) { copy, context in try migrate(version, copy, context) }
+        }
+        return try migrations.whenMigrating(
+            toVersion: version,
+            minimumAppVersion: minimumAppVersion
+        ) { context in try migrate(version, context) }
     }
 
     private func look(_ migrations: MigrationManager) throws -> String {
@@ -130,6 +143,28 @@ extension StandInApp {
             try context.saveCheckpoint(step, progress: Double(step) / Double(arguments.steps))
             dieIfTold("step-\(step)", version)
         }
+    }
+}
+
+/// The copy of a file or of a folder: what is done twice shows twice.
+extension StandInApp {
+    private func migrate(_ version: String, _ copy: String, _ context: MigrationContext) throws {
+        dieIfTold("begin", version)
+        if let trace = arguments.trace { try System.append("\(version) \(context.attempt)\n", to: trace) }
+        let isFolder = System.exists("\(copy)/file")
+        try System.append("\(version)\n", to: isFolder ? "\(copy)/file" : copy)
+        dieIfTold("middle", version)
+        if arguments.holding == version { System.waitForEndOfInput() }
+        if arguments.throwing == version, !(arguments.throwsOnce && context.isRetry) {
+            throw System.Failure(description: "told to throw in \(version)")
+        }
+        if isFolder {
+            let old = "\(copy)/folder/old-\(version)"
+            if System.exists(old) { try System.remove(old) }
+            try System.append("\(version)\n", to: "\(copy)/folder/inner/log")
+            try System.append("\(version)\n", to: "\(copy)/folder/new-\(version)")
+        }
+        dieIfTold("end", version)
     }
 }
 

@@ -6,6 +6,8 @@ struct Declaration: Sendable {
     let version: String
     var addedIn: String?
     var minimumAppVersion: String?
+    /// What the closure replaces, and its work on the copy, besides beginning and returning.
+    var replacing: (path: String, work: @Sendable (String) throws -> Void)?
     /// The closure's work, besides beginning and returning.
     var work: @Sendable (Ghost, MigrationContext) throws -> Void = { _, _ in }
 }
@@ -38,21 +40,34 @@ func app(
             opened(ghost)
             if !Machine.isAlive { throw Died() }
             for declaration in declarations {
-                let hasRun = try migrations.whenMigrating(
-                    toVersion: declaration.version,
-                    addedIn: declaration.addedIn,
-                    minimumAppVersion: declaration.minimumAppVersion
-                ) { context in
+                let body = { (copy: String, context: MigrationContext) throws in
                     if !mark("the closure of \(declaration.version) begins") { throw Died() }
                     ghost.begins(declaration.version, of: manager, attempt: context.attempt)
                     do {
                         try declaration.work(ghost, context)
+                        try declaration.replacing?.work(copy)
                     } catch {
                         ghost.ends(returning: false)
                         throw error
                     }
                     if !mark("the closure of \(declaration.version) returns") { throw Died() }
                     ghost.ends(returning: true)
+                }
+                let hasRun: Bool
+                if let replacing = declaration.replacing {
+                    hasRun = try migrations.whenMigrating(
+                        toVersion: declaration.version,
+                        addedIn: declaration.addedIn,
+                        minimumAppVersion: declaration.minimumAppVersion,
+                        replacing: replacing.path,
+                        run: body
+                    )
+                } else {
+                    hasRun = try migrations.whenMigrating(
+                        toVersion: declaration.version,
+                        addedIn: declaration.addedIn,
+                        minimumAppVersion: declaration.minimumAppVersion
+                    ) { context in try body("", context) }
                 }
                 if !Machine.isAlive { throw Died() }
                 if hasRun {

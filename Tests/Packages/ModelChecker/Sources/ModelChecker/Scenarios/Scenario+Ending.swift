@@ -39,5 +39,5 @@ extension Scenario {
 
 extension Scenario {
     static let all =
-        starting + [installing] + adding + looking + refusing + writing + [using] + interfering
+        starting + [installing] + adding + looking + refusing + writing + replacing + [using] + interfering
 }

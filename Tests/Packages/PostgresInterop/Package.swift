@@ -8,10 +8,10 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+let core = Target.Dependency.product(name: "AppMigrations", package: "swift-app-migrations")
 let sql = Target.Dependency.product(name: "AppMigrationsSQL", package: "swift-app-migrations")
 let fleet: [Target.Dependency] = [
-    "PostgresConnection", .product(name: "AppMigrations", package: "swift-app-migrations"),
-    .product(name: "AppMigrationsFleet", package: "swift-app-migrations"), sql,
+    "PostgresConnection", core, .product(name: "AppMigrationsFleet", package: "swift-app-migrations"), sql,
 ]
 
 let package = Package(
@@ -26,7 +26,7 @@ let package = Package(
             providers: [.apt(["libpq-dev"]), .brew(["libpq"])]
         ),
         // The splitter is no public type, so that its sources are compiled here once more, unchanged.
-        .target(name: "Splitter", swiftSettings: settings),
+        .target(name: "Splitter", dependencies: [core], swiftSettings: settings),
         .executableTarget(
             name: "PostgresScripts",
             dependencies: ["CPostgres", "Splitter"],

@@ -77,18 +77,27 @@ extension LockedState {
             return .unchanged(error)
         }
         state = new
+        do throws(MigrationError) {
+            try synchronizeState()
+            return .saved
+        } catch {
+            return .notDurable(error)
+        }
+    }
+
+    /// Syncs the name of the state's file to disk.
+    ///
+    /// A process that died after it had renamed the new file may not have done that.
+    func synchronizeState() throws(MigrationError) {
         do throws(SystemCallError) {
             try Platform.synchronize(location.directory)
         } catch {
-            return .notDurable(
-                location.error(
-                    .stateNotSaved,
-                    because: error,
-                    "The new state of \(location) was saved, but may not survive a power failure: \(error)."
-                )
+            throw location.error(
+                .stateNotSaved,
+                because: error,
+                "The new state of \(location) was saved, but may not survive a power failure: \(error)."
             )
         }
-        return .saved
     }
 
     /// Saves a state, and throws if that failed.

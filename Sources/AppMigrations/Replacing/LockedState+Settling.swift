@@ -21,6 +21,8 @@ extension LockedState {
         // First what is recorded: an attempt that failed before it may name the same path.
         if let path = found.versions.workingFolder {
             let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location)
+            // If a power failure undid the record, only the working folder would tell that it was replaced.
+            try synchronizeState()
             try removeRecorded(folder, of: nil, sendingTo: onEvent)
         }
         for attempted in found.versions.attemptsThatReplace {

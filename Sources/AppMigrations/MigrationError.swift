@@ -333,7 +333,8 @@ extension MigrationError {
 
         /// A file or a folder could not be replaced by the copy on which a closure had worked.
         ///
-        /// The original is in its place.
+        /// The original is in its place, unless the error's description says otherwise. In that case, the next
+        /// start finishes the work.
         public static var replacementFailed: Code { Code("replacementFailed") }
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.

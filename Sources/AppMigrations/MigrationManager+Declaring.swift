@@ -13,14 +13,16 @@ extension MigrationManager {
     ///   - addedIn: The first release of the main line that has this migration, for a migration that a hotfix
     ///     of an older line brought: `"1.5.1"` for a hotfix 1.4.1 after 1.5. The migration then also runs when
     ///     its version is below the last-run version: once, on data that no release with it has made or
-    ///     migrated. **In doubt it runs, so its closure has to find out that its work is done.** It has to be
-    ///     above `toVersion`, and not above the app's version. If the data was made by an older release, each
-    ///     start reads the whole state file, history included. The guide *Writing migrations* has the rules.
+    ///     migrated. **If the library can't tell whether it has run, it runs. So its closure has to check
+    ///     whether its work is already done.** It has to be above `toVersion`, and not above the app's version.
+    ///     If the data was made by an older release, each start reads the whole state file, history included.
+    ///     The guide *Writing migrations* has the rules.
     ///   - minimumAppVersion: The oldest version of the app that can still use the data once this migration
-    ///     has begun. It can't be above `toVersion` or `addedIn`, whichever is higher. It is saved before the closure runs. From then on, an
-    ///     older app gets it as its `requiredAppVersion`, even if the closure fails. If the migration has
-    ///     already run, or its version isn't above the baseline, its closure doesn't run. The minimum is
-    ///     still saved if the state doesn't have it yet. If it is `nil`, older apps aren't limited.
+    ///     has begun. It can't be above `toVersion` or `addedIn`, whichever is higher. It is saved before the
+    ///     closure runs. From then on, an older app gets it as its `requiredAppVersion`, even if the closure
+    ///     fails. If the migration has already run, or its version isn't above the baseline, its closure doesn't
+    ///     run. The minimum is still saved if the state doesn't have it yet. If it is `nil`, older apps aren't
+    ///     limited.
     ///   - run: The work. It runs again if it throws or its process crashes, so make it repeatable. A closure
     ///     that writes to files has to synchronize them before it returns, with
     ///     ``MigrationContext/synchronize(_:)``. Otherwise a power failure can lose its changes although the
@@ -33,7 +35,8 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`,
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
     ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as
+    ///   `stateFromNewerFormat`, `stateNotSaved`, `replacementFailed` (a process died while it was replacing a
+    ///   file or a folder, and its work can't be finished), or `migrationFailed` with the closure's error as
     ///   ``MigrationError/underlyingError``. Each of these errors closes the manager. The exception is
     ///   `nested`, if it is thrown in a plan, or because another declaration of this manager is still running.
     @discardableResult
@@ -137,8 +140,9 @@ extension MigrationManager {
     ///     the same kind, and nothing beside it. Close databases before it returns.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp``, and
-    ///   ``MigrationError`` with the code `replacementFailed`, if the path can't be replaced. In each case the
-    ///   original is in its place.
+    ///   ``MigrationError`` with the code `replacementFailed`, if the path can't be replaced. The original is
+    ///   then in its place, unless the error's description says otherwise. In that case, the next start finishes
+    ///   the work.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -279,10 +283,7 @@ extension MigrationManager {
     /// It is false for a version that was missed: it is below the last-run version, and never ran on this
     /// data. Reads the whole state.
     package func hasRun(_ version: AppVersion) throws(MigrationError) -> Bool {
-        let state = try stateOrAssumed(file.readState())
-        if version <= state.versions.baseline { return true }
-        if state.versions.attempts(at: version) != nil { return false }
-        let applied = try state.appliedVersions(at: location)
-        return version <= applied.dropped || applied.recorded.contains(version)
+        let applied = try stateOrAssumed(file.readState()).appliedVersions(at: location)
+        return version <= applied.versions.baseline || applied.hasRun(version)
     }
 }

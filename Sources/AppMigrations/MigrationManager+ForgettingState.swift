@@ -7,7 +7,7 @@ extension MigrationManager {
     /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
     /// Nothing is deleted.
     ///
-    /// If a process has died while it replaced a file or a folder, that is finished first, if the state can be
+    /// If a process died while it was replacing a file or a folder, its work is finished first, if the state can be
     /// read. Otherwise the next declaration that replaces it does that.
     ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
@@ -23,7 +23,7 @@ extension MigrationManager {
     ///   folder; `nil` if there was no state.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
     ///   `lockTimeout`, `cancelled`, `stateUnreadable` (the folder can't be read, or the device hasn't been
-    ///   unlocked yet), `replacementFailed` (a process has died while it replaced a file or folder, and the
+    ///   unlocked yet), `replacementFailed` (a process died while it was replacing a file or folder, and the
     ///   original can't be put back), or `stateNotSaved`. If it throws, the state wasn't moved, unless the
     ///   error's description says otherwise.
     public static func forgetState(

@@ -49,7 +49,8 @@ extension MigrationManager {
     /// for the lock.
     ///
     /// - Throws: ``MigrationError`` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
-    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `replacementFailed` or `stateNotSaved`. If it throws, the counts were not changed.
+    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`, `replacementFailed` or
+    ///   `stateNotSaved`. If it throws, the counts were not changed.
     public func resetAttempts() throws(MigrationError) {
         let unchanged: Message = "The counts of crashes were not changed."
         do throws(MigrationError) {

@@ -19,11 +19,12 @@ extension FleetMigrationManager {
     ///     its sub-migrations too, such as `1.1-2`.
     ///   - addedIn: The first release of the main line that has this migration, for a migration that a hotfix
     ///     of an older line brought, as in `MigrationManager`. Then the version also runs below the last-run
-    ///     version, once. In doubt it runs, so its closure has to find out that its work is done.
+    ///     version, once. If the library can't tell whether it has run, it runs. So its closure has to check
+    ///     whether its work is already done.
     ///   - minimumAppVersion: The oldest app that can still use the data once this migration has begun. It is
     ///     saved before the closure runs. After that, ``requiredAppVersion`` isn't `nil` in older apps. It
-    ///     can't be above `toVersion` or `addedIn`, whichever is higher. `nil` says nothing about older apps, which go on running during a
-    ///     rolling deploy.
+    ///     can't be above `toVersion` or `addedIn`, whichever is higher. `nil` says nothing about older apps,
+    ///     which go on running during a rolling deploy.
     ///   - run: The work. After an error, a crash or a lost lease it runs again, so make it repeatable.
     /// - Returns: True if the closure ran on this host. False if the version has run already on any host,
     ///   belongs to the baseline, or was missed. A missed version is below the last-run version, never ran,

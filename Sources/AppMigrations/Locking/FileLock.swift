@@ -1,7 +1,8 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
-/// A ``LockedState`` holds the lock as long as it exists. When a process ends or is killed, the kernel releases its locks, so no other process waits for
-/// it. Two callers in one process exclude each other too, because each of them opens the lock file itself.
+/// A ``LockedState`` holds the lock as long as it exists. When a process ends or is killed, the kernel releases
+/// its locks, so no other process waits for it. Two callers in one process exclude each other too, because
+/// each of them opens the lock file itself.
 ///
 /// The lock file contains one line with the process that holds the lock. It is only for people and error
 /// messages; the code makes no decision from it.
@@ -242,8 +243,7 @@ extension FileLock {
             let beginning = waitBegan ?? now
             if waitBegan == nil {
                 waitBegan = beginning
-                let event = MigrationEvent(.waiting, managerName: location.name, version: version)
-                location.send(event, to: options.onEvent)
+                location.send(.waiting, of: version, to: options.onEvent)
             }
             pause = nextPause
             nextPause = min(nextPause * 2, Self.longestPause)

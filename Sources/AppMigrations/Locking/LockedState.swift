@@ -49,7 +49,7 @@ extension LockedState {
         /// The file has the old state.
         case unchanged(MigrationError)
 
-        /// The file has the new state, but a power failure may undo that.
+        /// The file has the new state, but it couldn't be synced, so a power failure may bring the old one back.
         case notDurable(MigrationError)
 
         /// The lock was lost, so that another process may be using the state.

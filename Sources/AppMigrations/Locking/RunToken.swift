@@ -80,4 +80,18 @@ extension StateLocation {
         guard let onEvent else { return }
         RunToken.withToken(of: self) { onEvent(event) }
     }
+
+    /// Calls the app's event handler with an event that isn't about an attempt.
+    func send(
+        _ kind: MigrationEvent.Kind,
+        of version: AppVersion?,
+        note: String? = nil,
+        error: MigrationError? = nil,
+        to onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) {
+        var event = MigrationEvent(kind, managerName: name, version: version)
+        event.note = note
+        event.error = error
+        send(event, to: onEvent)
+    }
 }

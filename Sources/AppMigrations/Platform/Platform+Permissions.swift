@@ -103,25 +103,6 @@ extension Platform {
 
 /// Immutable and append-only files, which nobody can rename, remove or replace while they have that flag.
 extension Platform {
-    /// "immutable" or "append-only"; `nil` for other files and folders.
-    static func wordIfUnchangeable(_ path: String) throws(SystemCallError) -> Message? {
-        #if canImport(Darwin)
-        var status = stat()
-        if lstat(path, &status) != 0 { return nil }
-        if status.st_flags & UInt32(UF_IMMUTABLE | SF_IMMUTABLE) != 0 { return "immutable" }
-        return status.st_flags & UInt32(UF_APPEND | SF_APPEND) != 0 ? "append-only" : nil
-        #elseif os(Linux)
-        // STATX_ATTR_IMMUTABLE is 0x10, STATX_ATTR_APPEND is 0x20 (statx(2)). A file system that doesn't
-        // support these attributes leaves their bits 0.
-        var words = [UInt64](repeating: 0, count: 32)
-        if statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 { return nil }
-        if words[1] & 0x10 != 0 { return "immutable" }
-        return words[1] & 0x20 != 0 ? "append-only" : nil
-        #else
-        return nil
-        #endif
-    }
-
     /// Makes an entry that a ``TreeWalk`` visits and its folder mutable, if this user may do that.
     ///
     /// - Returns: True if one of them was immutable or append-only and has been changed.

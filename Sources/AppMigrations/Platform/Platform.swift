@@ -147,11 +147,6 @@ package enum Platform {
         }
     }
 
-    /// Creates an empty file, whose name is all of its information.
-    static func makeMark(_ path: String) throws(SystemCallError) {
-        try closeAfterWriting(createExclusively(path))
-    }
-
     package static func openLock(_ path: String, making: Int32 = O_CREAT) throws(SystemCallError) -> Int32 {
         try opening { open(path, O_RDWR | making | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0o600) }
     }

@@ -36,18 +36,8 @@ extension SystemCallError {
     /// True if the disk is full, or the user's quota is used up.
     var isOfFullDisk: Bool { Platform.fullDisk.contains(errorNumber) }
 
-    /// True for `EACCES`: permissions are missing, which the owner can add.
-    ///
-    /// For an immutable file, the error is `EPERM` instead.
-    var isDenied: Bool { errorNumber == EACCES }
-
     /// True for `EPERM`: the file is immutable, or only a privileged user may make the call.
     var isNotPermitted: Bool { errorNumber == EPERM }
-
-    var isOtherFileSystem: Bool { errorNumber == EXDEV }
-
-    /// True if a folder can't be renamed, but the entries in it possibly can (rename(2)).
-    var leavesEntriesMovable: Bool { [EXDEV, EBUSY, EPERM, EACCES].contains(errorNumber) }
 
     /// Returns this error with `new` instead of `old` at the beginning of its path.
     ///

@@ -1,9 +1,9 @@
 extension LockedState {
-    /// Finishes what a process has left that died while it replaced a file or a folder.
+    /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// Call this first after the lock was taken. If the original was replaced, its migration is recorded,
-    /// whichever version of the app does it. Otherwise the original is put back into its place, if it isn't
-    /// there. A state that names no replacement costs nothing.
+    /// Call this directly after taking the lock. If the copy is already in the original's place, this records
+    /// the migration, even if this version of the app doesn't declare it. Otherwise it puts the original back,
+    /// if the original isn't in its place. If the state names no replacement, this returns at once.
     ///
     /// - Throws: ``MigrationError`` with the code `replacementFailed` if the original can't be put back, or
     ///   `stateNotSaved` if the record can't be saved.
@@ -18,10 +18,11 @@ extension LockedState {
         } catch {
             throw .unreadable(error, at: location)
         }
-        // First what is recorded: an attempt that failed before it may name the same path.
+        // Begin with the recorded replacement: an earlier attempt that failed may name the same path.
         if let path = found.versions.workingFolder {
             let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location)
-            // If a power failure undid the record, only the working folder would tell that it was replaced.
+            // Sync the record first: if a power failure undid it after the working folder was removed, nothing
+            // would show that the original was replaced.
             try synchronizeState()
             try removeRecorded(folder, of: nil, sendingTo: onEvent)
         }
@@ -41,7 +42,7 @@ extension LockedState {
                     at: place,
                     because: error,
                     """
-                    A process has died while \(location) replaced \(place.quoted) for migration \
+                    A process died while \(location) replaced \(place.quoted) for migration \
                     \(version), and \(folder.path.quoted) can't be settled: \(error).
                     """,
                     advice: """
@@ -49,7 +50,7 @@ extension LockedState {
                         """
                 )
             }
-            // Only the latest attempt can have replaced anything: before it began, the others were settled.
+            // Only the latest attempt can have replaced anything: the others were settled before it began.
             let isLatest = version == found.versions.latestAttempt?.version
             switch remains {
             case .nothing: continue
@@ -102,18 +103,5 @@ extension StateLocation {
     ) {
         guard let error = remove(folder, of: version) else { return }
         send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
-    }
-
-    fileprivate func send(
-        _ kind: MigrationEvent.Kind,
-        of version: AppVersion?,
-        note: String? = nil,
-        error: MigrationError? = nil,
-        to onEvent: (@Sendable (MigrationEvent) -> Void)?
-    ) {
-        var event = MigrationEvent(kind, managerName: name, version: version)
-        event.note = note
-        event.error = error
-        send(event, to: onEvent)
     }
 }

@@ -1,8 +1,8 @@
 /// Lets a closure work on a copy of a file or a folder, and then puts the copy in the place of the original.
 ///
 /// The engine makes three calls: ``prepare(reporting:)`` before the closure, and after it ``commit(by:)`` or
-/// ``discard()``. ``LockedState/settleReplacements(sendingTo:)`` does what a process that died has left to do.
-/// ``WorkingFolder`` has the names by which a death is told.
+/// ``discard()``. ``LockedState/settleReplacements(sendingTo:)`` finishes the work of a process that
+/// died. ``WorkingFolder`` has the names that show how far such a process came.
 struct Replacement: Sendable {
     let version: AppVersion
     let location: StateLocation
@@ -29,8 +29,9 @@ struct Replacement: Sendable {
     ///
     /// Links in the path are resolved, so that a link stays a link, and what it leads to is replaced.
     ///
-    /// First this finishes what an attempt has left that no state names any more. That folder has to be gone
-    /// before the next attempt is saved: a start that found both would think that this attempt has left it.
+    /// First this finishes an earlier replacement that no state names any more, and removes its working folder.
+    /// That has to happen before the new attempt is saved: otherwise a later start would take that folder for
+    /// the working folder of the new attempt.
     ///
     /// `didFind` is called with the new path of something that stood in the original's place.
     ///

@@ -7,16 +7,18 @@
 ///     old/Notes     the original folder, after it was renamed and before it is removed
 ///     gone          what was `ready`, while everything here is being removed
 ///
-/// So the names alone show where a process has died, without a list and without a state:
+/// So the names alone show at which step a process died, without a list and without a state:
 ///
 ///     found                          what has happened                        what is done
 ///     ----------------------------   --------------------------------------   -----------------------------
-///     no `ready`                     the closure hasn't returned, or this     it goes
-///                                    folder was being removed
-///     `ready/Notes`, no `old/Notes`  the original is untouched                it goes
+///     no `ready`                     the closure hasn't returned, or this     it is removed; `old/Notes`
+///                                    folder was being removed                 goes back before, if nothing
+///                                                                             is at the place and there is
+///                                                                             no `gone`
+///     `ready/Notes`, no `old/Notes`  the original is untouched                it is removed
 ///     `ready/Notes` and `old/Notes`  between two renames: nothing is at the   `old/Notes` goes back, then
 ///                                    place, or somebody made something new    as above
-///     `ready` without `Notes`        the original is replaced                 recorded, then it goes
+///     `ready` without `Notes`        the original is replaced                 recorded, then it is removed
 ///
 /// **Nothing in it is removed while it has a `ready`**, so that a removal that dies never looks like a
 /// replacement.
@@ -56,18 +58,18 @@ struct WorkingFolder: Sendable {
     /// The path of the original in `folder`, which is one of the folders above.
     func item(in folder: String) -> String { folder + "/" + name }
 
-    /// What a process that died has left.
+    /// What is left of the work of a process that died.
     enum Remains {
         case nothing
 
-        /// The original is in its place, and the working folder is of no use.
+        /// The original is in its place, and the working folder can be removed.
         case unfinished
 
         /// The original was replaced.
         case replaced
     }
 
-    /// Finds out what a process that died has left, and puts the original back if it died between two
+    /// Finds out how far a process came before it died, and puts the original back if it died between the two
     /// renames.
     ///
     /// `didFind` is called with the new path of something that stood in the original's place.
@@ -128,7 +130,7 @@ struct WorkingFolder: Sendable {
     /// Removes this folder and everything in it.
     func remove() throws(SystemCallError) {
         guard let status = try Platform.status(path) else {
-            // Who removed it may have died before it synced that.
+            // The process that removed it may have died before it synced the removal.
             _ = try Platform.ignoringMissing(Platform.synchronize(folderAbove))
             return
         }

@@ -123,9 +123,10 @@ extension MigrationEvent {
 
         /// A migration is recorded.
         ///
-        /// It has a note if its closure ran nothing: all batches of the migration had ended before; or an old
-        /// library has run it (`AppMigrationsLegacy`); or, in a fleet, the closure called an `SQLMigrator`, and
-        /// all of its files had run before.
+        /// It has a note if no work was left to do. There are three such cases:
+        /// - All batches of the migration had already been committed.
+        /// - An old library had already run the migration (`AppMigrationsLegacy`).
+        /// - In a fleet, the closure called an `SQLMigrator`, and all of its files had already run.
         public static var finished: Kind { Kind("finished") }
 
         /// A closure threw, or the library could not record that it had returned.
@@ -134,13 +135,14 @@ extension MigrationEvent {
         /// Something was found in the place of a file or folder that a migration replaces, while the original
         /// wasn't there.
         ///
-        /// Another process has made it in the moment between two renames, or after a process had died there.
-        /// Nothing is lost: it was renamed to `<name>.found-<time>`, and the event's note is its new path.
+        /// Another process made it between the two renames of a replacement. Nothing is lost: it was renamed to
+        /// `<name>.found-<time>`, and the event's note is its new path.
         public static var filesFound: Kind { Kind("filesFound") }
 
         /// A folder that a replacement doesn't need any more could not be removed.
         ///
-        /// ``MigrationError/path`` of the event's error is the folder. Nothing tries again to remove it.
+        /// ``MigrationError/path`` of the event's error is the folder. If its name contains `.left-`, nothing
+        /// tries again to remove it. Otherwise the next migration that replaces the same path does.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

@@ -4,21 +4,21 @@
 ///
 /// 1. The state is read again after the lock was taken, and the decision is made again. (Another process may
 ///    have run the migration since the manager read its state.)
-/// 2. What a process has left that died while it replaced a file or a folder is finished first. (Otherwise the
-///    decision would be made about data that is in another place.)
+/// 2. If a process died while it was replacing a file or a folder, its work is finished before anything else.
+///    (Otherwise the data could be missing from its place when the decision is made.)
 /// 3. An attempt is saved before its closure is called, and with it the minimum app version. (The next start
 ///    must see a crash in the closure; an older app must learn that the data changes before it changes; and
 ///    the save proves that the disk takes writes before anything runs.)
 /// 4. A version is recorded after its closure returned, in the one save that also ends the attempt. (So a
 ///    death between the two lets it run again. If there is a reason not to run it, or it joins the baseline of
 ///    a fresh install, no closure is called.)
-/// 5. A copy on which the closure worked takes the place of the original before the record, and is on the disk
-///    before that. (Then the names of the working folder tell what has happened. A closure that works in place
-///    syncs its own work.)
+/// 5. With `replacing:`, the copy is synced to disk, then takes the place of the original, and then the version
+///    is recorded. (So after a death, the names in the working folder show how far it came. A closure that
+///    works in place syncs its own work.)
 /// 6. Nothing is saved, replaced or removed by a process whose lock file isn't at its path any more. (Another
 ///    process may hold a lock on the file that took its place. ``LockedState/save(_:)`` looks just before it
 ///    writes.)
-/// 7. What can't be said for certain counts as not done. (A migration may run twice. None is skipped.)
+/// 7. A migration counts as done only if that is certain. (So it may run twice, but is never skipped.)
 /// 8. An error closes the manager, whatever its cause. (No later migration may run without this one.)
 /// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call that
 ///    would wait for itself is refused. (It is the closure, the reason not to run, and the event handler. The
@@ -172,13 +172,7 @@ extension Runner {
         var replacement: Replacement?
         if let replacing {
             replacement = try Replacement(of: replacing, version: declared.version, in: location) { path in
-                var event = MigrationEvent(
-                    .filesFound,
-                    managerName: location.name,
-                    version: declared.version
-                )
-                event.note = path
-                location.send(event, to: manager.options.onEvent)
+                location.send(.filesFound, of: declared.version, note: path, to: manager.options.onEvent)
             }
         }
         let attempt = try Attempt(

@@ -24,7 +24,7 @@ struct Start: ~Copyable {
 }
 
 extension Start {
-    /// Finishes what a process has left that died while it replaced a file or a folder.
+    /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
     /// If the lock isn't free, that process is alive, and nothing is to be done.
     ///

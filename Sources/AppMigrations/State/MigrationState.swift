@@ -181,18 +181,6 @@ extension MigrationState {
     package func hasRow(_ row: AppliedMigration) -> Bool { history.contains(row) }
 }
 
-/// The versions that have run on the data, for a declaration with `addedIn:` and for a plan.
-package struct AppliedVersions: Sendable {
-    /// The versions of the state from which these were read.
-    package let versions: StateVersions
-
-    /// The versions in the history.
-    package let recorded: [AppVersion]
-
-    /// The highest version whose row was dropped from the history; zero if none was dropped.
-    package let dropped: AppVersion
-}
-
 extension MigrationState {
     /// Reads the rows of the history.
     ///

@@ -111,7 +111,13 @@ extension StateVersions {
     var attemptsThatReplace: [AttemptedMigration] { allAttempts.reversed().filter { $0.replacing != nil } }
 
     /// True if something may be left of a replacement.
-    var namesReplacement: Bool { workingFolder != nil || !attemptsThatReplace.isEmpty }
+    ///
+    /// Each start asks this, so it makes no arrays.
+    var namesReplacement: Bool {
+        workingFolder != nil
+            || latestAttempts.contains { $0.migration.replacing != nil }
+            || otherAttempts.contains { $0.replacing != nil }
+    }
 
     /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such
     /// version.

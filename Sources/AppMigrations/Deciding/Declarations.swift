@@ -174,13 +174,13 @@ extension Declarations {
     /// its old versions. So the next pending declaration finds that they differ from the file, and is
     /// refused.
     ///
-    /// `applied` are the versions that have run, if they were read.
-    package mutating func update(from newer: StateVersions, applied: AppliedVersions? = nil) {
+    /// The versions that have run are read again when they are needed.
+    package mutating func update(from newer: StateVersions) {
         guard newer.lastRun >= versions.lastRun, newer.recorded(above: rules.appVersion) == nil else {
             return
         }
         versions = newer
-        self.applied = applied
+        applied = nil
     }
 
     /// Ends the declaration that is under way, if there is one.

@@ -43,7 +43,7 @@ struct FileTree: Sendable {
             let folder = entries[index]
             index += 1
             if folder.status.kind != .directory { continue }
-            for name in try Platform.names(in: folder.path, strictly: true) {
+            for name in try Platform.names(in: folder.path) {
                 let below = folder.below + "/" + name
                 // Skip an entry that another process has removed since the folder was read. For example,
                 // SQLite removes files when a connection to a database is closed.
@@ -205,7 +205,7 @@ extension FileTree {
             // The error is ignored in two cases. If the folder was removed or replaced with a file, the sync
             // of its parent folder makes that durable. If this user can't write to the folder, the
             // migration's closure can't have created or removed anything in it.
-            if !error.isMissingFile, try Platform.mayWrite(folder) { throw error }
+            if !error.isMissingFile, try Platform.refusalOfWriting(folder) == nil { throw error }
         }
     }
 }

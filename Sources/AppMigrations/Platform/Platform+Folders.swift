@@ -26,16 +26,15 @@ extension Platform {
 
     /// The names in a folder, in no particular order.
     ///
-    /// If `strictly` is true, this throws if a name isn't UTF-8: no `String` can hold that name, and a
-    /// repaired name would lead to another file. Otherwise such a name is left out.
-    package static func names(in folder: String, strictly: Bool = false) throws(SystemCallError) -> [String] {
+    /// If a name isn't UTF-8, this throws: no `String` can hold that name, and a repaired name would lead to
+    /// another file.
+    package static func names(in folder: String) throws(SystemCallError) -> [String] {
         var names: [String] = []
         for bytes in try nameBytes(in: folder) {
-            if let name = String(validUTF8: bytes.dropLast().map { UInt8(bitPattern: $0) }) {
-                names.append(name)
-            } else if strictly {
+            guard let name = String(validUTF8: bytes.dropLast().map { UInt8(bitPattern: $0) }) else {
                 throw SystemCallError(call: "readdir", errorNumber: EILSEQ, path: folder)
             }
+            names.append(name)
         }
         return names
     }

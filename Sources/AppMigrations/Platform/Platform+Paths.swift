@@ -15,17 +15,6 @@ extension Platform {
         return try text(path, of: "getcwd")
     }
 
-    /// The path to which a link leads, as the link contains it.
-    static func target(ofLink path: String) throws(SystemCallError) -> String {
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
-        let bytes = content.prefix(Int(count)).map { UInt8(bitPattern: $0) }
-        guard let text = String(validUTF8: bytes) else {
-            throw SystemCallError(call: "readlink", errorNumber: EILSEQ, path: path)
-        }
-        return text
-    }
-
     /// The path that a system call returned, as text.
     ///
     /// If its bytes aren't UTF-8, this throws, because a repaired path could lead to another file.

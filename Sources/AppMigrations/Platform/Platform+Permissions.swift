@@ -37,34 +37,16 @@ extension Platform {
         _ = try ignoring(refusals, retrying("fchmod") { fchmod(made, mode_t(permissions)) })
     }
 
-    static func setPermissions(of path: String, _ permissions: UInt32) throws(SystemCallError) {
-        _ = try retrying("chmod", at: path) { chmod(path, mode_t(permissions)) }
-    }
-
     /// Gives the owner of a folder all permissions for it.
-    ///
-    /// A folder without write permission can't be emptied, and can't be moved into another folder
-    /// (rename(2)).
-    ///
-    /// - Returns: False if the item isn't a folder, or if nothing had to be changed.
-    @discardableResult
-    static func makeWritable(_ path: String, status: FileStatus) throws(SystemCallError) -> Bool {
-        try makeWritable(Array(path.utf8CString), status: status, path: path)
-    }
-
-    /// Gives the owner of a folder all permissions for it.
-    ///
-    /// `bytes` is the path as a NUL-terminated C string. `path` is the path in error messages.
-    @discardableResult
-    static func makeWritable(_ bytes: [CChar], status: FileStatus, path: String) throws(SystemCallError)
-        -> Bool
-    {
-        if status.kind != .directory || status.permissions & 0o700 == 0o700 { return false }
-        _ = try retrying("chmod", at: path) { chmod(bytes, mode_t(status.permissions | 0o700)) }
-        return true
+    static func makeWritable(_ folder: String) throws(SystemCallError) {
+        let permissions = try FileStatus(ofEntry: folder).permissions
+        if permissions & 0o700 == 0o700 { return }
+        _ = try retrying("chmod", at: folder) { chmod(folder, mode_t(permissions | 0o700)) }
     }
 
     /// Gives the owner of a folder that a ``TreeWalk`` visits all permissions for it.
+    ///
+    /// A folder without write permission can't be emptied.
     static func makeWritable(_ entry: TreeWalk.Entry) throws(SystemCallError) {
         let permissions = entry.status.permissions
         if entry.status.kind != .directory || permissions & 0o700 == 0o700 { return }
@@ -73,25 +55,18 @@ extension Platform {
         }
     }
 
-    static func mayWrite(_ path: String, andRead: Bool = false) throws(SystemCallError) -> Bool {
-        try refusalOfWriting(path, andReading: andRead) == nil
-    }
-
     /// The error that this process would get for writing to a file or folder; `nil` if it may write.
     ///
     /// The effective user is checked, because a daemon may run as another user than the user who started it.
     /// For an immutable file, the error is `EPERM` (access(2)).
-    static func refusalOfWriting(_ path: String, andReading: Bool = false) throws(SystemCallError)
-        -> SystemCallError?
-    {
-        let rights = andReading ? R_OK | W_OK : W_OK
+    static func refusalOfWriting(_ path: String) throws(SystemCallError) -> SystemCallError? {
         do throws(SystemCallError) {
             #if os(Android)
             // Android's C library doesn't support AT_EACCESS. No app there runs as another user, so `access`
             // returns the same.
-            _ = try retrying("access", at: path) { access(path, rights) }
+            _ = try retrying("access", at: path) { access(path, W_OK) }
             #else
-            _ = try retrying("access", at: path) { faccessat(AT_FDCWD, path, rights, AT_EACCESS) }
+            _ = try retrying("access", at: path) { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
             #endif
             return nil
         } catch {
@@ -113,11 +88,11 @@ extension Platform {
         return isEntryChanged || isFolderChanged
     }
 
-    /// Makes the item at a path mutable, and leaves its folder as it is.
+    /// Makes an entry of an open folder mutable.
     ///
-    /// `path` is a NUL-terminated C string, which need not be UTF-8.
-    static func makeMutable(_ path: [CChar], in folder: Int32 = AT_FDCWD) -> Bool {
-        let descriptor = openat(folder, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
+    /// `name` is a NUL-terminated C string, which need not be UTF-8.
+    private static func makeMutable(_ name: [CChar], in folder: Int32) -> Bool {
+        let descriptor = openat(folder, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC)
         if descriptor < 0 { return false }
         defer { closeAfterReading(descriptor) }
         return makeMutable(descriptor)

@@ -6,15 +6,8 @@ extension Platform {
     ///
     /// It doesn't enter a folder on which something is mounted.
     static func removeTree(_ path: String) throws(SystemCallError) {
-        try removeTree(Array(path.utf8CString), path: path)
-    }
-
-    /// Removes as much of a tree as possible, then throws the first error, if there was one.
-    ///
-    /// `bytes` is the path as a NUL-terminated C string. `path` is the path in error messages.
-    static func removeTree(_ bytes: [CChar], path: String) throws(SystemCallError) {
         var failure: SystemCallError?
-        try TreeWalk.visit(bytes, path: path) { entry, moment throws(SystemCallError) in
+        try TreeWalk.visit(path) { entry, moment throws(SystemCallError) in
             do throws(SystemCallError) {
                 switch moment {
                 case .file:

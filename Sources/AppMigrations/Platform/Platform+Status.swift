@@ -54,15 +54,6 @@ extension Platform {
         return try contents(ofOpen: descriptor, limit: limit)
     }
 
-    /// The bytes of a regular file that a ``TreeWalk`` visits.
-    ///
-    /// They are `nil` if the file was removed, or has more than `limit` bytes.
-    static func contents(of entry: TreeWalk.Entry, limit: Int) throws(SystemCallError) -> [UInt8]? {
-        guard let descriptor = try ignoringMissing(openFound(entry)) else { return nil }
-        defer { closeAfterReading(descriptor) }
-        return try contents(ofOpen: descriptor, limit: limit)
-    }
-
     /// Opens an entry that a ``TreeWalk`` visits, to read it or to sync it.
     static func openFound(_ entry: TreeWalk.Entry) throws(SystemCallError) -> Int32 {
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC

@@ -176,33 +176,28 @@ package enum Platform {
         }
     }
 
-    /// Replaces a file in one step: writes a temporary file, locks it if `isLocked`, syncs it and renames it.
+    /// Replaces a file in one step: writes a temporary file, syncs it and renames it.
     ///
     /// The caller must then sync the folder.
-    ///
-    /// - Returns: The descriptor of the new file, which is still open.
-    static func save(_ content: [UInt8], to path: String, in folder: String, isLocked: Bool = false)
-        throws(SystemCallError) -> Int32
-    {
+    static func save(_ content: [UInt8], to path: String, in folder: String) throws(SystemCallError) {
         let new = path + ".tmp"
         let descriptor: Int32
         if let made = try ignoring([EEXIST], createExclusively(new)) {
             descriptor = made
         } else {
-            // The caller holds the state's lock, so no other process is writing the temporary file. A process
-            // that was killed has left it.
+            // The caller holds the state's lock, so no other process is writing the temporary file. It is left
+            // from a process that was killed.
             try remove(new)
             descriptor = try createExclusively(new)
         }
+        // The file is synced before it is closed, so no data is lost if closing it fails.
+        defer { closeAfterReading(descriptor) }
         do throws(SystemCallError) {
             try writeAll(content, count: content.count, to: descriptor)
             try giveOwnership(of: descriptor, toOwnerOf: folder, replacing: path)
-            if isLocked, try !tryLock(descriptor) { throw lastError("flock", at: new) }
             try synchronize(descriptor)
             try replace(path, with: new)
-            return descriptor
         } catch {
-            closeAfterReading(descriptor)
             // An error of this call is ignored: the next save removes the temporary file.
             _ = unlink(new)
             throw error
@@ -219,19 +214,8 @@ package enum Platform {
     }
 
     /// Renames the item at `new` to `path`, and replaces the item at `path` if there is one.
-    ///
-    /// An error names the path `failing`, or `path` if `failing` is `nil`.
-    package static func replace(_ path: String, with new: String, failing: String? = nil)
-        throws(SystemCallError)
-    {
-        _ = try retrying("rename", at: failing ?? path) { rename(new, path) }
-    }
-
-    /// Renames an item.
-    ///
-    /// `old` is a NUL-terminated C string, which need not be UTF-8. An error has the path `failing`.
-    static func move(_ old: [CChar], to path: String, failing: String) throws(SystemCallError) {
-        _ = try retrying("rename", at: failing) { rename(old, path) }
+    package static func replace(_ path: String, with new: String) throws(SystemCallError) {
+        _ = try retrying("rename", at: path) { rename(new, path) }
     }
 
     package static func remove(_ path: String) throws(SystemCallError) {
@@ -243,6 +227,6 @@ package enum Platform {
         _ = try retrying("mkdir", at: path) { mkdir(path, 0o700) }
         // The folder may have been created with too few permissions: another thread may have changed the
         // umask for a moment, for example while it binds a socket.
-        try makeWritable(path, status: FileStatus(ofEntry: path))
+        try makeWritable(path)
     }
 }

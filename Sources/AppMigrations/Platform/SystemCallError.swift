@@ -39,15 +39,6 @@ extension SystemCallError {
     /// True for `EPERM`: the file is immutable, or only a privileged user may make the call.
     var isNotPermitted: Bool { errorNumber == EPERM }
 
-    /// Returns this error with `new` instead of `old` at the beginning of its path.
-    ///
-    /// If the path isn't `old` and isn't inside it, the error is returned as it is.
-    func moved(from old: String, to new: String) -> SystemCallError {
-        guard let path, FilePaths.contains(old, path: path) else { return self }
-        let place = new + String(decoding: path.utf8.dropFirst(old.utf8.count), as: UTF8.self)
-        return SystemCallError(call: call, errorNumber: errorNumber, path: place)
-    }
-
     /// Returns this error with the path `place`, unless it has a path already.
     func at(_ place: String) -> SystemCallError {
         SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)

@@ -64,13 +64,7 @@ struct TreeWalk: ~Copyable {
 
     /// Visits the item at a path, if there is one, and everything in it.
     static func visit(_ path: String, _ visitor: Visitor) throws(SystemCallError) {
-        try visit(Array(path.utf8CString), path: path, visitor)
-    }
-
-    /// Visits the item at a path, which is a NUL-terminated C string, and everything in it.
-    ///
-    /// `path` is the path in error messages.
-    static func visit(_ bytes: [CChar], path: String, _ visitor: Visitor) throws(SystemCallError) {
+        let bytes = Array(path.utf8CString)
         guard let status = try Platform.statusIfPresent(bytes, path: path) else { return }
         let top = Entry(folder: AT_FDCWD, name: bytes, path: path, status: status, isTop: true)
         if status.kind != .directory {

@@ -287,7 +287,7 @@ extension Replacement {
 
     /// Throws unless the closure has left exactly one item, of the kind of the original.
     private func requireOneItem() throws {
-        let others = try Platform.names(in: folder.new, strictly: true)
+        let others = try Platform.names(in: folder.new)
             .filter { !FilePaths.isSame($0, folder.name) }
         if let other = others.min() {
             throw Refusal(

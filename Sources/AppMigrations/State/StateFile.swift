@@ -78,8 +78,7 @@ struct StateFile: Sendable {
     /// The caller must hold the lock, which ``LockedState`` guarantees. The caller must sync the directory
     /// afterwards.
     func replace(with document: [UInt8]) throws(SystemCallError) {
-        // The file has been synced already, so no data is lost if closing it fails.
-        Platform.closeAfterReading(try Platform.save(document, to: location.state, in: location.directory))
+        try Platform.save(document, to: location.state, in: location.directory)
     }
 
     /// True if anything exists at the state's path, whether or not it is a file.

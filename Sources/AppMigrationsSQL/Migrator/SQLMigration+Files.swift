@@ -20,7 +20,7 @@ extension SQLMigration {
         let names: [String]
         do {
             // A name that is not UTF-8 is an error, like any other misspelled name.
-            names = try Platform.names(in: folder, strictly: true)
+            names = try Platform.names(in: folder)
         } catch {
             throw fileError(
                 .fileFailure,

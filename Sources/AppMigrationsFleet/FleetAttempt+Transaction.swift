@@ -60,7 +60,13 @@ extension FleetAttempt {
         let mark = try await deadline.bound { try await store.ask(readMarkSQL, []) }
         // If the store's query sees the mark of the transaction, both use the same connection. If the
         // transaction doesn't see the lease of this host in the document, it is in another database.
-        guard mark != [["open"]], let document = try await store.table.document(named: location.name, on: db),
+        let document: FleetDocument?
+        do { document = try await store.table.document(named: location.name, on: db) } catch {
+            // undefined_table, undefined_column
+            let isMissing = ["42P01", "42703"].contains((error as? SQLError)?.sqlState)
+            throw isMissing ? SQLError.wrongConnection : error
+        }
+        guard mark != [["open"]], let document,
             holder.isOfThisHolder(try holder.repository.found(document).lease)
         else { throw SQLError.wrongConnection }
     }

@@ -7,7 +7,7 @@ extension FleetMigrationManager {
     /// Every later version is pending again, and the record of an unfinished or failed attempt is removed.
     /// `version` becomes the baseline, and the app's version becomes the newest that was started. If this
     /// manager was closed, it can be used again. Declare all migrations again, from the first one. Managers
-    /// of other hosts throw `managerClosed`. ``requiredAppVersion`` stays. If a host is migrating, the call
+    /// of other hosts throw `stateBehind`. ``requiredAppVersion`` stays. If a host is migrating, the call
     /// waits for it. Use it for recovery and for tests.
     ///
     /// Closures of `run:` and `in:` run again. Batches that have ended don't run again, and batches that

@@ -88,6 +88,10 @@ extension FleetMigrationManager {
         var begun: FleetAttempt?
         try await repeatUntilSaved(for: version) { found throws(MigrationError) in
             let state = try requireState(in: found)
+            let seen = lastRunVersion
+            if state.versions.lastRun < seen, version > seen {
+                throw location.stateBehind(state.versions.lastRun, seen: seen, version: version)
+            }
             // An attempt whose lease has not expired doesn't count as a crash.
             let limit = found.isLeaseHeld ? nil : options.attemptLimit
             let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
@@ -185,13 +189,7 @@ extension FleetMigrationManager {
 
     func requireState(in found: StateRepository.Found) throws(MigrationError) -> MigrationState {
         if let state = found.state { return state }
-        throw .gone(
-            location,
-            addingAdvice: """
-                 The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that \
-                it has seen, reset the token there.
-                """
-        )
+        throw location.stateBehind(nil, seen: lastRunVersion, version: nil)
     }
 
     /// True if this is a read-only manager that has found no state, and so assumes the state that the first

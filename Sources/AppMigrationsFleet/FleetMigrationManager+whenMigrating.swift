@@ -31,10 +31,10 @@ extension FleetMigrationManager {
     ///   and isn't declared with `addedIn:`. ``plan(_:)`` says which of these it is.
     /// - Throws: `MigrationError` with the code `invalidVersion`, `newerThanCurrentVersion`,
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
-    ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateUnreadable`, `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's error as its
-    ///   `underlyingError`. If the closure throws an error of the client library that the store uses, the
-    ///   `underlyingError` is an `SQLError` with the server's message. The client's error is the
+    ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `leaseLost`, `stateBehind`, `stateUnreadable`,
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved`, or `migrationFailed` with the closure's
+    ///   error as its `underlyingError`. If the closure throws an error of the client library that the store
+    ///   uses, the `underlyingError` is an `SQLError` with the server's message. The client's error is the
     ///   `underlyingError` of that `SQLError`. The code `usedByNewerApp` means that a newer release has begun
     ///   a version above this app's version. Every error closes the manager, with two exceptions, both with
     ///   the code `nested`: the call was made in a plan, or before the previous declaration had ended.

@@ -16,11 +16,11 @@ extension MigrationError {
     }
 
     /// Makes the error for a state that existed when the manager was created and no longer exists.
-    package static func gone(_ location: StateLocation, addingAdvice advice: Message = "") -> MigrationError {
+    package static func gone(_ location: StateLocation) -> MigrationError {
         location.error(
             .stateUnreadable,
             "The state of \(location) existed when the manager was created, but it no longer exists.",
-            advice: "Create a new manager, which begins with a first run.\(advice)"
+            advice: "Create a new manager, which begins with a first run."
         )
     }
 

@@ -99,6 +99,28 @@ extension StateLocation {
         return error(.leaseLost, version: version, isTransient: true, message)
     }
 
+    /// `found` is the last-run version in the store; `nil` if the store has no state any more.
+    func stateBehind(_ found: AppVersion?, seen: AppVersion, version: AppVersion?) -> MigrationError {
+        let now: Message =
+            found.map { "has the last-run version \($0), and this manager has seen \(seen)" }
+            ?? "existed when the manager was created, but it no longer exists"
+        let fence: Message =
+            found == nil
+            ? """
+             The new state counts its fencing tokens from 1 again. If another system rejects tokens below the highest one that it \
+            has seen, reset the token there.
+            """ : ""
+        return error(
+            .stateBehind,
+            version: version,
+            isTransient: true,
+            """
+            The state of \(self) \(now). It was reset, or a failover or a restored backup has lost its last changes.
+            """,
+            advice: "Create a new manager and declare every migration again.\(fence)"
+        )
+    }
+
     /// `checkError` is the error of the check after the commit.
     ///
     /// `nil` means that the store could be asked, and that the transaction had not ended.

@@ -16,7 +16,10 @@ final class FleetTable: Sendable {
         let parts = table.split(separator: ".", omittingEmptySubsequences: false).map { SQLName(String($0)) }
         name = parts.map(\.quoted).joined(separator: ".")
         unqualifiedName = parts.count == 1 ? parts[0].text : nil
-        selectSQL = "SELECT revision, document FROM \(name) WHERE name = $1"
+        selectSQL = """
+            SELECT revision, document, pg_is_in_recovery()::int \
+            FROM (VALUES ($1::text)) AS wanted(name) LEFT JOIN \(name) USING (name)
+            """
         // The xmax of a row is the open transaction that has locked or changed it.
         blockerSQL = """
             SELECT pid::text FROM \(name) AS held JOIN pg_locks ON transactionid = held.xmax
@@ -29,16 +32,29 @@ final class FleetTable: Sendable {
         on db: some AsyncSQLConnection
     ) async throws -> FleetDocument? {
         guard let rows = try await rows(of: selectSQL, arguments: [.text(name)], on: db) else { return nil }
-        guard let row = rows.first else {
+        if let row = rows.first, row.count == 3, row[2].number != 0 { throw Self.standbyError }
+        if rows.count == 1, rows[0].first == .null {
             // Throws if the rows may be in another table.
             _ = try await tableExists(on: db)
             return nil
         }
-        guard rows.count == 1, row.count == 2, let revision = row[0].number, case .text(let text) = row[1]
+        guard rows.count == 1, rows[0].count == 3, let revision = rows[0][0].number,
+            case .text(let text) = rows[0][1]
         else {
             throw SQLError(.ledgerUnreadable, "The table \(self.name) has a row that can't be read: \(rows)")
         }
         return FleetDocument(bytes: Array(text.utf8), revision: FleetRevision(revision))
+    }
+
+    /// The error for a connection that leads to a standby server.
+    ///
+    /// What a standby says may be old. The query for it calls `pg_is_in_recovery()`, which is volatile. So a
+    /// pool that sends reads to a standby, such as pgpool-II, sends this one to the primary server.
+    private static var standbyError: SQLError {
+        SQLError(
+            .readOnly,
+            "The connection of the store leads to a standby server, whose data may be old. Connect to the primary server"
+        )
     }
 
     /// Replaces a document.
@@ -128,19 +144,26 @@ final class FleetTable: Sendable {
         return rows?.first?.first?.number.map { FleetRevision($0) }
     }
 
-    /// Creates the table.
+    /// Creates the table, unless another host has just created it.
     ///
-    /// If two hosts do so at once, one of them may get an error, but then the table exists.
+    /// The table is looked for and created under a lock. Otherwise hosts whose search_path differs could
+    /// create a table each, in different schemas.
     nonisolated(nonsending) private func create(on db: some AsyncSQLConnection) async throws {
+        let table =
+            unqualifiedName.map { "relname = \(SQLValue.text($0))" }
+            ?? "oid = to_regclass(\(SQLValue.text(name)))"
+        let body = SQLValue.text(
+            """
+            BEGIN
+                PERFORM pg_advisory_xact_lock(\(PostgresLock.ofNewTables.number));
+                IF NOT EXISTS (SELECT FROM pg_class WHERE \(table) AND relkind IN ('r', 'p') AND relpersistence <> 't') THEN
+                    CREATE TABLE \(name) (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL);
+                END IF;
+            END
+            """
+        )
         var failure: (any Error)?
-        do {
-            try await db.query(
-                """
-                CREATE TABLE IF NOT EXISTS \(name) \
-                (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL)
-                """
-            )
-        } catch { failure = error }
+        do { try await db.query("DO \(body)") } catch { failure = error }
         if try await !tableExists(on: db, after: failure), let failure { throw failure }
     }
 

@@ -33,6 +33,9 @@ package protocol SQLSession {
     /// If the database has a search path, a third value is the table's name with its schema, for statements.
     func columns(of table: String) throws(SQLError) -> SQLRows
 
+    /// A subquery for the statement that created a table; `nil` if the database doesn't keep it.
+    func creation(of table: String) -> String?
+
     /// A query for the names of all tables and views.
     var tables: String { get }
 
@@ -133,6 +136,8 @@ package func unchecked(_: Int64?, _ operation: SQLOperation) throws(SQLError) ->
 
 extension SQLSession {
     package func restoreSettings() {}
+
+    package func creation(of table: String) -> String? { nil }
 
     package func commit(_ lock: SQLLockWait) throws(SQLError) { try db.query("COMMIT") }
 

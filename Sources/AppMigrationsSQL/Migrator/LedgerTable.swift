@@ -3,34 +3,51 @@ package class LedgerTable {
     final let session: any SQLSession
     final let name: String
 
-    /// The columns of a table that this library creates, in lower case.
-    private let ownColumns: [String]
-    /// The columns that the table must have.
-    private let requiredColumns: ArraySlice<String>
+    /// The columns of a table that this library creates.
+    private let ownColumns: [Column]
+
+    /// The columns of tables that this library accepts, although it creates them with more columns.
+    private let olderForms: [[Column]]
 
     /// The name of the table in statements.
     private(set) final var table: String
 
-    /// The names of its columns in lower case; empty before ``read()``, and if the table doesn't exist.
-    private(set) final var columns = [String]()
-
-    /// The declared type of the column `version`; empty if it has none.
-    private(set) final var versionType = ""
+    /// The columns; empty before ``read()``, and if the table doesn't exist.
+    private(set) final var columns = [Column]()
 
     /// The indexes in `ownColumns` of the columns that the table has, and a statement that inserts a row with
     /// these columns.
     private lazy var insertion = {
         let existing = ownColumns.indices.filter { columns.contains(ownColumns[$0]) }
-        let names = existing.map { ownColumns[$0] }.joined(separator: ", ")
+        let names = existing.map { ownColumns[$0].name }.joined(separator: ", ")
         let placeholders = existing.indices.map { session.placeholder($0 + 1) }.joined(separator: ", ")
         return (columns: existing, sql: "INSERT INTO \(table) (\(names)) VALUES (\(placeholders))")
     }()
 
-    init(_ session: any SQLSession, named name: String, columns: [String], requiredCount: Int) {
+    /// A column of a ledger.
+    package struct Column: Equatable {
+        /// The name, in lower case.
+        let name: String
+
+        /// The type; `nil` for a type that no ledger of this library has.
+        let type: ValueType?
+
+        enum ValueType { case integer, text }
+
+        static func integer(_ name: String) -> Column { Column(name: name, type: .integer) }
+        static func text(_ name: String) -> Column { Column(name: name, type: .text) }
+    }
+
+    init(
+        _ session: any SQLSession,
+        named name: String,
+        columns: [Column],
+        olderForms: [[Column]]
+    ) {
         self.session = session
         self.name = name
         ownColumns = columns
-        requiredColumns = columns.prefix(requiredCount)
+        self.olderForms = olderForms
         table = session.quoted(name)
     }
 
@@ -39,35 +56,42 @@ package class LedgerTable {
     /// True if the table has exactly the columns that this library creates.
     final var hasExactlyOwnColumns: Bool { columns == ownColumns }
 
-    /// Reads the columns, and throws if another tool created the table.
+    final func hasColumn(_ name: String) -> Bool { columns.contains { $0.name == name } }
+
+    /// Reads the columns, and throws unless they are exactly those of a ledger of this library.
     ///
-    /// Otherwise the tool's version numbers would count as applied migrations of the app.
+    /// Any other table of this name belongs to the app or to another tool. If it were used, its version
+    /// numbers would count as applied migrations, and these would never run.
     func read() throws(SQLError) {
         let rows = try session.columns(of: name)
         columns = []
-        versionType = ""
         table = session.quoted(name)
         // If the database has a search path, this is the name with the schema in which the table was found.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
+        var found = [Column]()
+        var description = [String]()
         for row in rows {
-            columns.append(try row.text(0).lowercased())
-            if columns.last == "version" { versionType = try row.text(1) }
+            let name = try row.text(0)
+            let type = try row.text(1)
+            found.append(Column(name: name.lowercased(), type: Self.valueType(of: type)))
+            description.append(type.isEmpty ? name : "\(name) \(type)")
         }
-        if !exists { return }
-        var foreign: (column: String, owner: String)?
-        for column in columns where !ownColumns.contains(column) {
-            switch column {
-            case "dirty": foreign = (column, "golang-migrate's")
-            case "inserted_at": foreign = (column, "Ecto's")
-            case "installed_rank": foreign = (column, "Flyway's")
-            default: foreign = foreign ?? (column, "another tool's")
-            }
+        guard found.isEmpty || found == ownColumns || olderForms.contains(found) else {
+            let tool = KnownLedger.tool(of: found.map(\.name)).map { ". It looks like the ledger of \($0)" }
+            let list = description.joined(separator: ", ")
+            throw SQLError(
+                .foreignLedger,
+                "The table \(name) is no ledger of this library, because its columns are \(list)\(tool ?? "")"
+            )
         }
-        if let (column, owner) = foreign {
-            throw SQLError(.foreignLedger, "The table \(name) is \(owner): it has a column \(column)")
-        }
-        for column in requiredColumns where !columns.contains(column) {
-            throw unreadable("The table \(name) has no column \(column)")
+        columns = found
+    }
+
+    private static func valueType(of declaration: String) -> Column.ValueType? {
+        switch declaration.uppercased() {
+        case "INTEGER", "INT", "BIGINT", "SMALLINT": .integer
+        case "TEXT": .text
+        default: nil
         }
     }
 

@@ -5,7 +5,9 @@ internal import AppMigrations
 ///
 /// A table that FMDBMigrationManager created, with the single column `version`, is used as it is.
 final class SQLLedger: LedgerTable {
-    static let ownColumns = ["version", "name", "checksum", "applied_at"]
+    static let ownColumns = [
+        Column.integer("version"), .text("name"), .text("checksum"), .text("applied_at"),
+    ]
 
     /// Every applied version, in order.
     private(set) var versions = [Int64]()
@@ -24,18 +26,12 @@ final class SQLLedger: LedgerTable {
     var hasOwnRow = false
 
     init(_ session: any SQLSession, named name: String) {
-        super.init(session, named: name, columns: Self.ownColumns, requiredCount: 1)
-    }
-
-    override func read() throws(SQLError) {
-        try super.read()
-        // In FMDBMigrationManager's table, versions are integers.
-        if columns == ["version"], ["CHAR", "TEXT"].contains(where: versionType.uppercased().contains) {
-            throw SQLError(
-                .foreignLedger,
-                "The table \(name) is a table of Rails or dbmate: its versions are texts, and it has no other column"
-            )
-        }
+        super.init(
+            session,
+            named: name,
+            columns: Self.ownColumns,
+            olderForms: [[.integer("version")]]
+        )
     }
 
     /// Reads the versions; if the ledger doesn't exist, ``versions`` is empty.
@@ -80,34 +76,95 @@ final class SQLLedger: LedgerTable {
 
     /// The checksum of a version; `nil` if the ledger has none.
     ///
-    /// If nothing is pending, a start only asks for one version, and doesn't read the columns first.
+    /// Throws if the table isn't a ledger of this library. If nothing is pending, no other statement of a
+    /// start can notice that.
     func checksum(of version: Int64) throws(SQLError) -> String? {
-        if session.canContinueAfterErrors, !exists {
-            // The ledger may have no column for checksums. `read()` finds that out, or fails with the same
-            // error.
-            do throws(SQLError) { return try selectChecksum(of: version) } catch {}
+        if session.canContinueAfterErrors, !exists, let creation = session.creation(of: name) {
+            let ownCreation = SQLValue.text("CREATE TABLE \(SQLName(name).quoted)\(columnDefinitions)")
+            // The statement fails if the table has no column for checksums. `read()` finds out whether that
+            // is the reason, or fails with the same error.
+            do throws(SQLError) {
+                let found = try checksums(of: version, and: "\(creation) = \(ownCreation)")
+                if let checksum = found.first { return checksum }
+            } catch {}
         }
         if !exists { try read() }
-        return columns.contains("checksum") ? try selectChecksum(of: version) : nil
+        return hasColumn("checksum") ? try checksums(of: version).first ?? nil : nil
     }
 
-    private func selectChecksum(of version: Int64) throws(SQLError) -> String? {
-        var checksum: String?
-        let sql = "SELECT checksum FROM " + (table + (session.withoutIndex + " WHERE version=\(version)"))
-        try session.values(of: sql) { if case .text(let text) = $0 { checksum = text } }
-        return checksum
+    /// The checksums in the rows of a version, which are at most one; `nil` stands for NULL.
+    private func checksums(
+        of version: Int64,
+        and condition: String = "1 = 1"
+    ) throws(SQLError) -> [String?] {
+        var checksums = [String?]()
+        let sql =
+            "SELECT checksum FROM "
+            + (table + (session.withoutIndex + " WHERE version=\(version) AND " + condition))
+        try session.values(of: sql) { value in
+            if case .text(let text) = value { checksums.append(text) } else { checksums.append(nil) }
+        }
+        return checksums
     }
 
-    /// True if a version was applied.
-    ///
-    /// If `dataVersion` is `nil`, this asks the database. Otherwise it searches ``versions``. Before that, it
-    /// reads them again if the ledger may have been written since the last time.
-    func hasApplied(_ version: Int64, at dataVersion: Int64? = nil) throws(SQLError) -> Bool {
+    private var columnDefinitions: String {
+        """
+         (
+            version \(session.integerType) UNIQUE NOT NULL,
+            name TEXT,
+            checksum TEXT,
+            applied_at TEXT
+        )
+        """
+    }
+
+    /// True if a version was applied, as the database says now.
+    func hasApplied(_ version: Int64) throws(SQLError) -> Bool {
         let sql = "SELECT 1 FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
-        guard let dataVersion else { return try !session.db.query(sql).isEmpty }
-        if dataVersionOfVersions != dataVersion { try readVersions() }
+        return try !session.db.query(sql).isEmpty
+    }
+
+    /// True if a version was applied before this run, as ``versions`` says.
+    ///
+    /// Reads the versions again unless the ledger certainly has the rows of the last time: `dataVersion` is
+    /// the same, and isn't `nil`.
+    func hasApplied(_ version: Int64, at dataVersion: Int64?) throws(SQLError) -> Bool {
+        if dataVersion == nil || dataVersionOfVersions != dataVersion { try readVersions() }
         dataVersionOfVersions = dataVersion
         return versions.contains(version)
+    }
+
+    /// Throws if the table doesn't have these versions any more.
+    ///
+    /// A script that removed them would be recorded, and the next start would run their migrations again.
+    func requireVersions(_ expected: [Int64], after script: String?) throws(SQLError) {
+        try read()
+        if !exists { throw changedLedger("drops or renames \(name), which is", in: script) }
+        try readVersions()
+        if let lost = expected.first(where: { !versions.contains($0) }) {
+            throw changedLedger("removes version \(lost) from \(name), which is", in: script)
+        }
+    }
+
+    private func changedLedger(_ change: String, in script: String?) -> SQLError {
+        let error = SQLError(
+            .refusedStatement,
+            "The migration \(change) the ledger of this migrator. Migrations that have run would run again. If the"
+                + " table is meant to be another tool's, give this migrator another ledger (ledger:)"
+        )
+        guard let script = script.map({ SQLScript($0) }), let offset = position(in: script) else {
+            return error
+        }
+        return error.located(at: script.position(at: offset))
+    }
+
+    /// The offset at which a script first names the ledger; `nil` if it doesn't.
+    func position(in script: SQLScript) -> Int? {
+        // On PostgreSQL, the name of a ledger may begin with a schema.
+        let table = name.split(separator: ".").last.map { SQLName(String($0)) }
+        let tokens = SQLTokens(script)
+        let index = tokens.tokens.indices.first { tokens.name($0) == table }
+        return index.map { tokens.tokens[$0].range.lowerBound }
     }
 
     private func version(_ value: SQLValue) throws(SQLError) -> Int64 {
@@ -124,16 +181,7 @@ final class SQLLedger: LedgerTable {
         if exists { return }
         // FMDBMigrationManager's table with three more columns. These may be NULL, so that
         // FMDBMigrationManager can still insert rows.
-        try session.db.query(
-            """
-            CREATE TABLE \(table) (
-                version \(session.integerType) UNIQUE NOT NULL,
-                name TEXT,
-                checksum TEXT,
-                applied_at TEXT
-            )
-            """
-        )
+        try session.db.query("CREATE TABLE \(table)\(columnDefinitions)")
         try read()
     }
 
@@ -156,7 +204,7 @@ final class SQLLedger: LedgerTable {
         try readVersions()
         editedVersions = []
         hasOwnRow = false
-        guard columns.contains("checksum") else { return }
+        guard hasColumn("checksum") else { return }
         // A row without a checksum may have been written by any library.
         let sql = """
             SELECT version, checksum FROM \(table)\(session.withoutIndex) WHERE checksum IS NOT NULL ORDER BY version

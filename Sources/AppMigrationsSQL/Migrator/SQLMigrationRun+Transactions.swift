@@ -59,6 +59,7 @@ extension SQLMigrationRun {
             try checkCancellation()
             let dataVersion = try session.dataVersion()
             if try skipIfApplied(next, at: dataVersion) { return }
+            let versions = ledger.versions
             report.remainingViolations = try checking(dataVersion) { () throws(SQLError) in
                 guard let script = next.script else {
                     return try session.guardingTransaction { () throws(SQLError) in
@@ -69,8 +70,17 @@ extension SQLMigrationRun {
                     try session.run(script: script, sharesTransaction: sharesTransaction)
                 }
             }
+            try checkLedger(has: versions, after: next)
             try record(next)
         } catch { throw failure(error, of: next) }
+    }
+
+    /// Throws if a migration has removed rows of the ledger.
+    ///
+    /// Does nothing if the connection can tell that the migration didn't write to the ledger.
+    private func checkLedger(has versions: [Int64], after next: Pending) throws(SQLError) {
+        if ledger.dataVersionOfVersions != nil { return }
+        try ledger.requireVersions(versions + report.applied, after: next.script)
     }
 
     /// Runs a statement outside of a transaction, and then records it.

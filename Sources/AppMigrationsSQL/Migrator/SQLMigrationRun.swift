@@ -127,7 +127,8 @@ final class SQLMigrationRun {
     private func addingAdviceOnEmptyLedger(to error: SQLError) -> SQLError {
         if !report.applied.isEmpty || appliedByOthers > 0 { return error }
         let tables: SQLRows
-        do throws(SQLError) { tables = try session.db.query(session.tables) } catch { return error }
+        // The first error is the one to report.
+        do throws(SQLError) { tables = try session.db.query(session.tables) } catch _ { return error }
         let others = tables.filter { row in
             guard case .text(let name) = row.first else { return false }
             return SQLName(name) != SQLName(steps.ledger) && !name.hasPrefix("sqlite_")
@@ -166,6 +167,13 @@ final class SQLMigrationRun {
 
     private func checkCanRunOutsideTransaction(_ script: String) throws(SQLError) {
         try session.checkCanRunOutsideTransaction(script)
+        if let offset = ledger.position(in: SQLScript(script)) {
+            throw SQLScript(script).error(
+                .refusedStatement,
+                "A script outside of a transaction may not use \(ledger.name), the ledger of this migrator",
+                at: offset
+            )
+        }
         if !steps.isOneTransaction, !insideTransaction { return }
         throw SQLError(
             .refusedStatement,

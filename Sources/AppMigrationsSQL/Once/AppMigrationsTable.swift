@@ -10,7 +10,7 @@ package import AppMigrations
 /// even if the process crashes before it saves the state file. If the `cursor` of a row is `NULL`, its
 /// version is done.
 package final class AppMigrationsTable: LedgerTable {
-    static let ownColumns = ["manager", "version", "cursor"]
+    static let ownColumns = [Column.text("manager"), .text("version"), .text("cursor")]
 
     let manager: String
     /// How long each transaction waits for another writer.
@@ -19,7 +19,12 @@ package final class AppMigrationsTable: LedgerTable {
     init(_ session: any SQLSession, named name: String, of manager: String, lockTimeout: Duration) {
         self.manager = manager
         self.lockTimeout = lockTimeout
-        super.init(session, named: name, columns: Self.ownColumns, requiredCount: 2)
+        super.init(
+            session,
+            named: name,
+            columns: Self.ownColumns,
+            olderForms: [Self.ownColumns.dropLast()]
+        )
     }
 
     private var rowCondition: String {
@@ -40,7 +45,7 @@ package final class AppMigrationsTable: LedgerTable {
     /// Creates the table if it is missing, and adds the column `cursor` to a table of an older version.
     func createOrUpgrade() throws(SQLError) {
         try read()
-        if columns.contains("cursor") { return }
+        if hasColumn("cursor") { return }
         try session.db.query(
             exists
                 ? "ALTER TABLE \(table) ADD COLUMN cursor TEXT"

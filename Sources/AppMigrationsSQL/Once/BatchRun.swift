@@ -89,7 +89,7 @@ package final class BatchRun {
         var cursor: String?
         try table.session.withLockTimeout(table.lockTimeout) { () throws(SQLError) in
             try table.read()
-            if table.columns.contains("cursor") { cursor = try table.state(of: version).cursor }
+            if table.hasColumn("cursor") { cursor = try table.state(of: version).cursor }
         }
         // If a process crashed right after a commit, the cursor in the database is ahead of the checkpoint.
         if let cursor, cursor != checkpoint {

@@ -1,6 +1,6 @@
 /// An advisory lock of PostgreSQL.
-struct PostgresLock {
-    let number: Int64
+package struct PostgresLock {
+    package let number: Int64
     /// A description of the lock, for error messages.
     let name: String
 
@@ -22,10 +22,10 @@ struct PostgresLock {
         self.name = name
     }
 
-    /// The lock that a host takes before it creates a ledger.
+    /// The lock that a host takes before it creates a table of this library.
     ///
-    /// It is the same for every ledger.
-    static var ofNewTables: PostgresLock {
+    /// It is the same for every table, because nobody knows yet in which schema another host creates one.
+    package static var ofNewTables: PostgresLock {
         PostgresLock(number: 4_155_207_210_473_316, name: "the lock under which new ledgers are made")
     }
 

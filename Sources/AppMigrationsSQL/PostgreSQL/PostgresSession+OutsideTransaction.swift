@@ -44,6 +44,8 @@ extension PostgresSession {
                 db.statementContext = .outsideTransaction
                 try refuseInvalidIndex(of: statement)
             } catch {
+                // duplicate_table
+                if error.sqlState == "42P07" { try refuseInvalidIndex(of: statement) }
                 throw error.code == .statementFailed ? error.with { $0.code = .migrationFailed } : error
             }
         }
@@ -98,7 +100,8 @@ extension PostgresSession {
     /// Throws if the index that a statement creates exists and is invalid.
     ///
     /// If CREATE INDEX CONCURRENTLY fails, the server leaves the index in the database as invalid. Each write
-    /// then updates it, no query uses it, and IF NOT EXISTS skips the statement that should create it.
+    /// then updates it, and no query uses it. The statement that should create it fails, or IF NOT EXISTS
+    /// skips it.
     private func refuseInvalidIndex(of statement: PostgresStatements.Statement) throws(SQLError) {
         guard let index = statement.index else { return }
         let rows = try db.query(
@@ -111,7 +114,7 @@ extension PostgresSession {
         guard case .text(let name) = rows.first?.first else { return }
         throw SQLError(
             .migrationFailed,
-            "The index \(name) is invalid: a failed attempt left it, and IF NOT EXISTS skips it. The migration was not"
+            "The index \(name) is invalid: a failed attempt left it, so the statement can't create it. The migration was not"
                 + " recorded. Run DROP INDEX CONCURRENTLY \(name), or put that statement, with IF EXISTS, before this one"
         )
     }

@@ -120,7 +120,9 @@ package enum PostgresSettings {
     /// Sets the timeouts of the transaction: `lock_timeout` to `lock` (unchanged if it is `nil`), the idle
     /// timeout to `idle`, and all others to practically no limit.
     ///
-    /// Many servers end statements and transactions that take as long as a migration.
+    /// Many servers end statements and transactions that take as long as a migration. The timer of
+    /// `transaction_timeout` (since PostgreSQL 17) has run since the BEGIN. A larger value doesn't change it,
+    /// and only 0 ends it.
     ///
     /// Two limits free the lock of a host that has stopped. If the host has vanished, the server finds out by
     /// TCP keepalive probes after 25 seconds, and not after two hours, which is the usual default. A host
@@ -143,7 +145,7 @@ package enum PostgresSettings {
         """
         SELECT set_config(name, CASE name WHEN 'lock_timeout' THEN '\((lock ?? .zero).wholeMilliseconds | 1)'
         WHEN 'idle_in_transaction_session_timeout' THEN '\(idle.wholeMilliseconds | 1)'
-        WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
+        WHEN 'transaction_timeout' THEN '0' WHEN 'tcp_keepalives_idle' THEN '10' WHEN 'tcp_keepalives_interval' THEN '5' WHEN 'tcp_keepalives_count' THEN '3'
         WHEN 'client_connection_check_interval' THEN '5001' WHEN 'standard_conforming_strings' THEN 'on' WHEN 'synchronous_commit' THEN 'local' ELSE '\(Int32.max)' END, true)
         FROM pg_settings WHERE name IN
         ('statement_timeout', 'idle_in_transaction_session_timeout', 'transaction_timeout',

@@ -115,7 +115,9 @@ final class PostgresSession: SQLSession {
         let statements = try PostgresStatements(script).statements
         // A script that sets its own timeout keeps it. A transaction of the caller has the caller's timeout.
         guard let lock, !sharesTransaction, !script.contains("lock_timeout") else {
-            return try guardingTransaction { () throws(SQLError) in try run(statements) { _ in } }
+            return try guardingTransaction { () throws(SQLError) in
+                try run(statements, sharesTransaction: sharesTransaction) { _ in }
+            }
         }
         var tries = TableLockTries(within: lock.limit)
         while true {
@@ -123,7 +125,7 @@ final class PostgresSession: SQLSession {
             var isWaitShort = false
             do throws(SQLError) {
                 return try guardingTransaction { () throws(SQLError) in
-                    try run(statements) { next throws(SQLError) in
+                    try run(statements, sharesTransaction: false) { next throws(SQLError) in
                         if next.locksTables == isWaitShort { return }
                         isWaitShort = next.locksTables
                         try setLockTimeout(isWaitShort ? tries.wait : lock.limit)
@@ -142,12 +144,14 @@ final class PostgresSession: SQLSession {
 
     private func run(
         _ statements: [PostgresStatements.Statement],
+        sharesTransaction: Bool,
         before: (PostgresStatements.Statement) throws(SQLError) -> Void
     ) throws(SQLError) {
         for next in statements {
             try before(next)
             do throws(SQLError) { try db.query(next.text) } catch {
-                throw error.addingAdviceOnTransactions.located(inStatement: next.text, at: next.position)
+                throw error.addingAdviceOnTransactions(isShared: sharesTransaction)
+                    .located(inStatement: next.text, at: next.position)
             }
         }
     }
@@ -194,13 +198,28 @@ final class PostgresSession: SQLSession {
 }
 
 extension SQLError {
-    /// Adds advice to the error of a statement that PostgreSQL refuses in a transaction (SQLSTATE 25001).
-    fileprivate var addingAdviceOnTransactions: SQLError {
-        guard sqlState == "25001" else { return self }
-        return with {
-            $0.message +=
-                ". PostgreSQL runs it only outside of a transaction: put it alone in its file, below the first line \"-- app-migrations: no transaction\""
+    /// Adds advice to the error of a statement that PostgreSQL refuses in this transaction.
+    ///
+    /// `isShared` is true if other migrations run in the same transaction.
+    fileprivate func addingAdviceOnTransactions(isShared: Bool) -> SQLError {
+        let advice: String
+        switch sqlState {
+        // active_sql_transaction; invalid_transaction_termination, as of a COMMIT in a procedure
+        case "25001", "2D000":
+            advice =
+                "PostgreSQL runs it only outside of a transaction: put it alone in its file, below the first line"
+                + " \"-- app-migrations: no transaction\""
+        // unsafe_new_enum_value_usage
+        case "55P04" where isShared:
+            advice =
+                "A new value can be used after the commit: use a migrator with transactions: .eachMigration, and add the value"
+                + " in a migration of its own"
+        case "55P04":
+            advice =
+                "A new value can be used after the commit: add it in a migration of its own, before this one"
+        default: return self
         }
+        return with { $0.message += ". \(advice)" }
     }
 }
 

@@ -117,17 +117,26 @@ package struct PostgresStatements {
         return script.error(.invalidScript, message, at: opening.lowerBound)
     }
 
-    /// Throws if the script begins or ends a transaction, which only the migrator does.
+    /// Throws if the script begins or ends a transaction, which only the migrator does, or sets its isolation
+    /// level.
     ///
     /// A COMMIT in the script would commit the statements before it, and the rest would run outside of the
-    /// transaction.
+    /// transaction. PostgreSQL sets an isolation level only before the first query of a transaction, and the
+    /// migrator's own queries come before the script.
     func refuseTransactions() throws(SQLError) {
         for statement in statements {
-            guard let found = statement.transactionCommand else { continue }
-            throw SQLError(
-                .refusedStatement,
-                "A script in a transaction may not \(found): its transaction is begun and ended for it. Remove the statement"
-            ).located(at: statement.position)
+            let refusal: String
+            if statement.setsIsolationLevel {
+                refusal =
+                    "A script runs at READ COMMITTED, and may not set another isolation level. Run its statements in a transaction"
+                    + " of your own, in a closure of whenMigrating(toVersion:)"
+            } else if let command = statement.transactionCommand {
+                refusal =
+                    "A script in a transaction may not \(command): its transaction is begun and ended for it. Remove the statement"
+            } else {
+                continue
+            }
+            throw SQLError(.refusedStatement, refusal).located(at: statement.position)
         }
     }
 
@@ -165,6 +174,19 @@ package struct PostgresStatements {
                 return words.dropFirst().first == "TRANSACTION" ? "\(words[0]) TRANSACTION" : nil
             case "ROLLBACK": return words.contains("TO") ? nil : words[0]
             default: return nil
+            }
+        }
+
+        /// True for SET TRANSACTION ISOLATION LEVEL and the other ways to set an isolation level.
+        fileprivate var setsIsolationLevel: Bool {
+            let words = words
+            switch words.first {
+            case "SET":
+                let name = words.dropFirst().first { !["LOCAL", "SESSION"].contains($0) } ?? ""
+                return words.contains("ISOLATION") && ["TRANSACTION", "CHARACTERISTICS"].contains(name)
+                    || ["TRANSACTION_ISOLATION", "DEFAULT_TRANSACTION_ISOLATION"].contains(name)
+            case "BEGIN", "START": return words.contains("ISOLATION")
+            default: return false
             }
         }
 

@@ -27,6 +27,10 @@ package struct SQLiteSession: SQLSession {
         try db.query("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
 
+    package func creation(of table: String) -> String? {
+        "(SELECT sql FROM main.sqlite_master WHERE name = \(SQLValue.text(table)))"
+    }
+
     package var tables: String { "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view')" }
 
     package var canContinueAfterErrors: Bool { true }

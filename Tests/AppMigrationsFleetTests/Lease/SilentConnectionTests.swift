@@ -64,13 +64,18 @@ import Testing
     }
 
     private static func answer(to sql: String) -> PostgresStandIn.Answer {
-        if sql.contains("advisory_xact_lock") { return .gives([[1]]) }
+        if sql.contains("advisory_xact_lock"), !sql.hasPrefix("DO ") { return .gives([[1]]) }
         guard sql.contains("format_type") else { return .works }
         let isOfFiles = sql.contains("'schema_migrations'")
         let columns =
             isOfFiles ? ["version", "name", "checksum", "applied_at"] : ["manager", "version", "cursor"]
         let name = SQLValue.text(isOfFiles ? "schema_migrations" : "app_migrations")
-        return .gives(columns.map { [.text($0), "bigint", name, .null] })
+        return .gives(
+            columns.map { column in
+                let type: SQLValue = isOfFiles && column == "version" ? "bigint" : "text"
+                return [.text(column), type, name, .null]
+            }
+        )
     }
 
     private func manager(_ host: String = "a") async throws -> FleetMigrationManager {

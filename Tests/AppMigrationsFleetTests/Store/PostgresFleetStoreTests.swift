@@ -49,7 +49,7 @@ import Testing
         let db = try PostgresStandIn(folder + "/data.sqlite")
         try await db.query("CREATE TABLE app_migration_state (name TEXT PRIMARY KEY, state BLOB)")
         db.onStatement {
-            if $0.contains("document FROM") { throw PostgresStandIn.Gone(state: "42703") } else { .works }
+            if $0.hasPrefix("SELECT revision") { throw PostgresStandIn.Gone(state: "42703") } else { .works }
         }
         let store = PostgresFleetStore { db }
         for call in [
@@ -87,7 +87,7 @@ import Testing
         let db = try PostgresStandIn(folder + "/data.sqlite")
         let store = PostgresFleetStore { db }
         _ = try await store.replaceDocument(named: "Data", ifRevision: nil, with: [0x7B, 0x7D])
-        db.onStatement { $0.contains("document FROM") ? .fails : .works }
+        db.onStatement { $0.hasPrefix("SELECT revision") ? .fails : .works }
         await #expect(throws: PostgresStandIn.Gone.self) { try await store.document(named: "Data") }
         #expect(
             await code {

@@ -109,6 +109,7 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
         }
         if sql.hasPrefix("SELECT json_object_agg") { return [["{}"]] }
         if sql.contains("pg_locks") { return [] }
+        if sql.hasPrefix("DO ") { return try runBlock(sql) }
         if sql.contains("to_regclass") { return [[try columns(of: arguments[0]), .null]] }
         if sql.hasPrefix("SELECT pg_backend_pid()") { return [["7", "127.0.0.1:5432", "1"]] }
         if sql.contains("pg_stat_activity") { return arguments == ["7", "1"] ? [["active", .null]] : [] }
@@ -122,7 +123,17 @@ final class PostgresStandIn: AsyncSQLConnection, @unchecked Sendable {
             " AND (SELECT set_config('synchronous_commit', 'local', true)"
                 + " WHERE current_setting('synchronous_commit') = 'off') IS DISTINCT FROM ''",
         ] { own = own.split(separator: part).joined() }
+        own = own.replacing("pg_is_in_recovery()::int", with: "0")
+        own = own.replacing("(VALUES ($1::text)) AS wanted(name)", with: "(SELECT $1 AS name) AS wanted")
         return try db.query(own.split(separator: "$").joined(separator: "?"), arguments)
+    }
+
+    /// Runs the one statement of a `DO` block that SQLite has too.
+    private func runBlock(_ sql: String) throws -> [[SQLValue]] {
+        guard let start = sql.firstRange(of: "CREATE TABLE ")?.upperBound,
+            let end = sql[start...].firstRange(of: ";")?.lowerBound
+        else { throw Gone() }
+        return try db.query("CREATE TABLE IF NOT EXISTS \(sql[start..<end].replacing("''", with: "'"))")
     }
 
     private func columns(of table: SQLValue) throws -> SQLValue {

@@ -82,6 +82,77 @@ import Testing
         #expect(try !tables(in: db).contains("tag"))
     }
 
+    @Test(
+        arguments: [
+            (
+                "SELECT 1; DELETE FROM schema_migrations",
+                "removes version 1 from schema_migrations, which is", 23
+            ),
+            (
+                "DELETE FROM [SCHEMA_migrations] WHERE version = 1",
+                "removes version 1 from schema_migrations, which is", 13
+            ),
+            (
+                "UPDATE \"schema_migrations\" SET version = 7",
+                "removes version 1 from schema_migrations, which is", 8
+            ),
+            ("DROP TABLE main.schema_migrations", "drops or renames schema_migrations, which is", 17),
+            (
+                "ALTER TABLE schema_migrations RENAME TO old", "drops or renames schema_migrations, which is",
+                13
+            ),
+            ("DELETE FROM hidden", "removes version 1 from schema_migrations, which is", nil),
+        ] as [(String, String, Int?)],
+        [false, true]
+    )
+    func `a script that removes rows of its own ledger is refused`(
+        script: (sql: String, change: String, column: Int?),
+        isClosure: Bool
+    ) async throws {
+        let first = """
+            CREATE TABLE n(x); CREATE TABLE hidden(x);
+            CREATE TRIGGER t AFTER DELETE ON hidden BEGIN DELETE FROM schema_migrations; END;
+            INSERT INTO hidden VALUES (1)
+            """
+        let second =
+            isClosure
+            ? Migration(version: 2) { db, _ in try db.execute(script: script.sql) }
+            : Migration(version: 2, sql: script.sql)
+        for transactions in [SQLMigrator<SQLiteConnection>.Transactions.eachMigration, .all] {
+            let db = try memory()
+            let isTogether = transactions == .all
+            let migrator = try Migrator(
+                [Migration(version: 1, sql: first), second],
+                transactions: transactions
+            )
+            for _ in 0..<2 {
+                let error = try sqlError { try migrator.migrate(db) }
+                #expect(error.code == .refusedStatement)
+                #expect(error.version == 2)
+                #expect(
+                    error.message.contains("The migration \(script.change) the ledger of this migrator."),
+                    "\(error)"
+                )
+                #expect(error.message.contains("(ledger:)"))
+                #expect(error.column == (isClosure ? nil : script.column))
+                #expect(try tables(in: db).contains("n") == !isTogether)
+                if !isTogether { #expect(try ledger(of: db) == [1]) }
+            }
+        }
+        if isClosure { return }
+        // A connection of another library can't tell which tables a script has written.
+        let db = try memory()
+        let awaited = try AwaitedMigrator([
+            SQLMigration(version: 1, sql: first.replacing("\n", with: " ")),
+            SQLMigration(version: 2, sql: script.sql),
+        ])
+        let connection = AwaitedConnection(db)
+        let error = await sqlError { () async throws(SQLError) in try await awaited.migrate(connection) }
+        #expect(error?.code == .refusedStatement)
+        #expect(error?.column == script.column)
+        #expect(try ledger(of: db) == [1])
+    }
+
     @Test(arguments: ["", "a\0b"]) func `a name that no table can have is refused`(name: String) throws {
         let error = try sqlError { try Migrator([], ledger: name) }
         #expect(
@@ -182,17 +253,17 @@ import Testing
 
     @Test(
         arguments: [
-            "CREATE TABLE L(version, name NOT NULL ON CONFLICT IGNORE)",
+            "CREATE TABLE L(version INTEGER, name TEXT NOT NULL ON CONFLICT IGNORE, checksum TEXT, applied_at TEXT)",
             """
-            CREATE TABLE L(version);
+            CREATE TABLE L(version INTEGER);
             CREATE TRIGGER t BEFORE INSERT ON L WHEN new.version > 1 BEGIN SELECT RAISE(IGNORE); END
             """,
             """
-            CREATE TABLE L(version, name, checksum, applied_at);
+            CREATE TABLE L(version INTEGER, name TEXT, checksum TEXT, applied_at TEXT);
             CREATE TRIGGER t AFTER INSERT ON L WHEN new.version > 1 BEGIN DELETE FROM L WHERE version = new.version; END
             """,
             """
-            CREATE TABLE a(version, name, checksum, applied_at); CREATE VIEW L AS SELECT * FROM a WHERE version < 2;
+            CREATE TABLE a(version INTEGER, name TEXT, checksum TEXT, applied_at TEXT); CREATE VIEW L AS SELECT * FROM a WHERE version < 2;
             CREATE TRIGGER t INSTEAD OF INSERT ON L BEGIN INSERT INTO a(version) VALUES (new.version); END
             """,
         ]
@@ -224,7 +295,7 @@ import Testing
         let db = try memory()
         try db.execute(
             script: """
-                CREATE TABLE base(number); CREATE VIEW schema_migrations AS SELECT number AS version FROM base;
+                CREATE TABLE base(number INTEGER); CREATE VIEW schema_migrations AS SELECT number AS version FROM base;
                 CREATE TRIGGER t INSTEAD OF INSERT ON schema_migrations BEGIN INSERT INTO base VALUES (new.version); END
                 """
         )
@@ -234,11 +305,11 @@ import Testing
     @Test(
         arguments: [
             """
-            CREATE TABLE app_migrations(manager, version);
+            CREATE TABLE app_migrations(manager TEXT, version TEXT);
             CREATE TRIGGER t BEFORE INSERT ON app_migrations BEGIN SELECT RAISE(IGNORE); END
             """,
             """
-            CREATE TABLE app_migrations(manager PRIMARY KEY ON CONFLICT REPLACE, version);
+            CREATE TABLE app_migrations(manager TEXT PRIMARY KEY ON CONFLICT REPLACE, version TEXT);
             INSERT INTO app_migrations VALUES ('Library', '1.2')
             """,
         ]

@@ -172,7 +172,6 @@ import Testing
 
     @Test(arguments: [
         ("manager TEXT COLLATE NOCASE, version TEXT", "('library', '1.4')", "[[NULL, 'library', '1.4']]"),
-        ("manager TEXT, version REAL", "('Library', '1.40')", "[[NULL, 'Library', 1.4]]"),
         (
             "manager TEXT, version TEXT", "('Library', '1.4'), ('Library', '1.4')",
             "[[NULL, 'Library', '1.4'], [NULL, 'Library', '1.4']]"

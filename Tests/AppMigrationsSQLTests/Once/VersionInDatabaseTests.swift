@@ -183,7 +183,7 @@ import Testing
         let error = #expect(throws: MigrationError.self) { try library.manager().add("1.4") }
         #expect(
             (error?.underlyingError as? SQLError)?.description
-                == "\(library.db.path): The table app_migrations is another tool's: it has a column x."
+                == "\(library.db.path): The table app_migrations is no ledger of this library, because its columns are x."
                 + " No migration was run. Give this migrator a ledger of its own (ledger:)."
         )
         #expect(try library.log.isEmpty)

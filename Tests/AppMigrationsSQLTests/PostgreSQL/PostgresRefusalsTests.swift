@@ -6,7 +6,7 @@ import Testing
 @Suite struct PostgresRefusalsTests {
     @Test(
         arguments: [
-            "BEGIN", "begin isolation level serializable", "START TRANSACTION", "COMMIT", "COMMIT AND CHAIN",
+            "BEGIN", "begin", "START TRANSACTION READ WRITE", "COMMIT", "COMMIT AND CHAIN",
             "END",
             "ABORT", "ROLLBACK", "ROLLBACK WORK", "Rollback /* TO */ Transaction", "PREPARE TRANSACTION 'a'",
             "COMMIT PREPARED 'a'", "ROLLBACK PREPARED 'a'",
@@ -45,6 +45,34 @@ import Testing
 
     @Test(
         arguments: [
+            "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ",
+            "set local transaction isolation level serializable",
+            "SET TRANSACTION READ ONLY, ISOLATION LEVEL SERIALIZABLE",
+            "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE",
+            "SET transaction_isolation TO 'serializable'",
+            "SET LOCAL default_transaction_isolation = 'serializable'",
+            "BEGIN ISOLATION LEVEL SERIALIZABLE", "start transaction isolation level repeatable read",
+        ]
+    )
+    func `an isolation level is refused with what is true of it`(statement: String) throws {
+        for head in ["", "-- app-migrations: no transaction\n"] {
+            let error = try sqlError {
+                try PostgresSession(db: SQLConversation(nil)).check("\(head)SELECT 1; \(statement)")
+            }
+            #expect(error.code == .refusedStatement)
+            #expect(error.column == 11)
+            #expect(
+                error.message
+                    == "A script runs at READ COMMITTED, and may not set another isolation level. Run its statements in a"
+                    + " transaction of your own, in a closure of whenMigrating(toVersion:)"
+            )
+        }
+    }
+
+    @Test(
+        arguments: [
+            "SET search_path = isolation", "SET LOCAL work_mem = '64MB'",
+            "SELECT 'SET TRANSACTION ISOLATION LEVEL'",
             "SAVEPOINT a", "ROLLBACK TO a", "ROLLBACK WORK TO SAVEPOINT a", "RELEASE a",
             "PREPARE a AS SELECT 1",
             "DO $$BEGIN; COMMIT; END$$", "SELECT 'COMMIT'; -- COMMIT;", "SET TRANSACTION READ ONLY",

@@ -52,6 +52,53 @@ import Testing
         }
     }
 
+    @Test func `hosts whose search_path differs make one table at their first start`() async throws {
+        try await withAwaited { db, info in
+            try await db.query("CREATE SCHEMA app")
+            for round in 1...40 {
+                let paths = ["app, public", "public"]
+                let count = await withTaskGroup(of: Int.self) { group in
+                    for path in paths + paths {
+                        group.addTask {
+                            do {
+                                let host = try await manager(
+                                    info,
+                                    table: "state_\(round)",
+                                    setting: "SET search_path = \(path)"
+                                )
+                                return try await host.whenMigrating(toVersion: "1.1") {} ? 1 : 0
+                            } catch { return 0 }
+                        }
+                    }
+                    return await group.reduce(0, +)
+                }
+                try #require(count == 1)
+            }
+            #expect(
+                try await db.query(
+                    "SELECT count(*) FROM pg_class WHERE relname LIKE 'state@_%' ESCAPE '@' AND relkind = 'r'"
+                ) == [[40]]
+            )
+        }
+    }
+
+    @Test func `a database without a state is not the store's`() async throws {
+        try await withDatabase { info in
+            try await withDatabase { other in
+                let error = await #expect(throws: MigrationError.self) {
+                    try await manager(info).whenMigrating(
+                        toVersion: "1.1",
+                        in: try await AsyncPostgresConnection(other)
+                    ) { _, _ in Issue.record("It ran.") }
+                }
+                #expect(
+                    error?.description.contains("a second connection to the same database") == true,
+                    "\(error)"
+                )
+            }
+        }
+    }
+
     @Test func `a closure that waits for a table for longer than its lock timeout fails, which may pass`()
         async throws
     {

@@ -47,6 +47,7 @@ struct Replacement: Sendable {
             let place = try Self.resolved(path)
             let stateDirectory = try Platform.resolved(location.directory)
             let folder = WorkingFolder(beside: place, of: location)
+            try folder.requireShortNames()
             let remains = try folder.settle { path in
                 location.send(.filesFound, of: version, note: path, to: onEvent)
             }
@@ -362,13 +363,20 @@ extension MigrationError {
     ) -> MigrationError {
         if let error = cause as? MigrationError { return error }
         let refusal = cause as? Replacement.Refusal
+        var advice: Message = "The original is as it was. Fix the cause, and start the app again."
+        if let error = cause as? SystemCallError, error.isOfLongName {
+            advice = """
+                That name is too long for the file system. Give a shorter one to the file or the folder, or to the manager, or replace \
+                the folder that contains it.
+                """
+        }
         return location.error(
             .replacementFailed,
             version: version,
             at: path,
             because: refusal == nil ? cause : refusal?.cause,
             "\(path.quoted) can't be replaced for migration \(version) of \(location): \(cause).",
-            advice: refusal?.advice ?? "The original is as it was. Fix the cause, and start the app again."
+            advice: refusal?.advice ?? advice
         )
     }
 }

@@ -213,4 +213,37 @@ import Testing
         }
         #expect(try manager().status.latestAttempt == nil)
     }
+
+    @Test func `a name that would be too long for the file system is refused before anything runs`() throws {
+        // .<file name>.Library.left-20261121T035428Z has 255 characters, and one more.
+        let (longest, tooLong) = (String(repeating: "n", count: 224), String(repeating: "n", count: 225))
+        for name in [longest, tooLong] { try scratch.write("old", to: name + "/a") }
+        try manager("1.5").whenMigrating(toVersion: "1.5", replacing: scratch.file(longest)) { _, _ in }
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(toVersion: "2.0", replacing: scratch.file(tooLong)) { _, _ in
+                Issue.record("ran")
+            }
+        }
+        #expect(error?.code == .replacementFailed)
+        let text = try #require(error?.description)
+        #expect(text.contains("/.\(tooLong).Library.left-2"), "\(text)")
+        #expect(text.contains("File name too long"), "\(text)")
+        #expect(
+            text.hasSuffix(
+                "Migration 2.0 was not run. That name is too long for the file system. Give a shorter one to the file or the "
+                    + "folder, or to the manager, or replace the folder that contains it."
+            ),
+            "\(text)"
+        )
+        #expect(try manager().status.latestAttempt == nil)
+        #expect(try scratch.names() == [longest, tooLong, "state"])
+    }
+
+    @Test func `data at a place that allows no such names don't keep a start from its state`() throws {
+        let name = String(repeating: "n", count: 240)
+        try scratch.makeFolder("state")
+        let attempt = died(in: "2.0", app: "2.0", more: #", "replacing": "../\#(name)""#)
+        try scratch.state.writeState(lastRun: "1.0", launched: "2.0", more: attempt)
+        #expect(try scratch.state.manager("1.5").lastRunVersion == version("1.0"))
+    }
 }

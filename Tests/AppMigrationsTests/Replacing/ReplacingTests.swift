@@ -95,6 +95,20 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("Notes/link")) == "a")
     }
 
+    @Test func `another user's link is copied, although its owner can't be kept`() async {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            try scratch.write("old", to: "Notes/a")
+            try scratch.link("Notes/link", to: "nothing")
+            try scratch.becomeNobody(but: "Notes/link")
+            let notes = scratch.file("Notes")
+            let migrations = try scratch.manager(upgradingTo: "2.0")
+            try migrations.whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in }
+            let target = try FileManager.default.destinationOfSymbolicLink(atPath: notes + "/link")
+            #expect(target == "nothing")
+        }
+    }
+
     @Test func `an error leaves the original, raises no minimum and refuses no older app`() throws {
         try makeNotes()
         let old = try manager("1.5")

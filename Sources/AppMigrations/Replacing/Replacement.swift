@@ -370,6 +370,12 @@ extension MigrationError {
                 the folder that contains it.
                 """
         }
+        if let error = cause as? SystemCallError, error.isOfOtherFileSystem {
+            advice = """
+                The original is as it was. On an overlay, a folder that came with a container's image can't be renamed: use one that \
+                is made at run time.
+                """
+        }
         return location.error(
             .replacementFailed,
             version: version,

@@ -253,6 +253,20 @@ import Testing
         #expect(try scratch.names() == [longest, tooLong, "state"])
     }
 
+    @Test func `a folder of an overlay's lower layer, which can't be renamed, is refused with a way out`() {
+        let location = StateLocation(name: "Library", directory: "/state")
+        let cause = SystemCallError(call: "rename", errorNumber: EXDEV, path: "/working/old/Notes")
+        let error = MigrationError.notReplaced("/Notes", of: version("2.0"), in: location, because: cause)
+        #expect(
+            error.leaving(.migration(version("2.0"))).description == """
+                "/Notes" can't be replaced for migration 2.0 of manager "Library" (/state/Library.migrations.json): \
+                /working/old/Notes: Invalid cross-device link (rename, errno 18). Migration 2.0 was not run. \
+                The original is as it was. On an overlay, a folder that came with a container's image can't be renamed: use one that \
+                is made at run time.
+                """
+        )
+    }
+
     @Test func `data at a place that allows no such names don't keep a start from its state`() throws {
         let name = String(repeating: "n", count: 240)
         try scratch.makeFolder("state")

@@ -30,6 +30,10 @@ def clean():
     shutil.rmtree(scratch, ignore_errors=True)
 
 
+# False where the scripts' folders are on a file system without links.
+has_links = True
+
+
 def every():
     """Of which number each call is tried: `--every 4` tries each fourth."""
     return int(option(sys.argv, "--every") or 1)
@@ -63,7 +67,8 @@ class Folder:
 
     def copy(self, label):
         target = tempfile.mkdtemp(prefix=label + "-", dir=scratch)
-        subprocess.run(["cp", "-a", self.path + "/.", target], check=True)
+        # Not `-a`: not every file system keeps the owners, or the times of links.
+        subprocess.run(["cp", "-dR", "--preserve=mode", self.path + "/.", target], check=True)
         return Folder(target)
 
     def remove(self):
@@ -125,7 +130,8 @@ def new_folder(with_data=False, versions=(), directory=None):
                 file.write(version + "\n")
         os.chmod(os.path.join(folder.data, "file"), 0o640)
         os.chmod(os.path.join(folder.data, "folder", "inner"), 0o750)
-        os.symlink("missing", os.path.join(folder.data, "folder", "link"))
+        if has_links:
+            os.symlink("missing", os.path.join(folder.data, "folder", "link"))
     return folder
 
 

@@ -69,11 +69,10 @@ extension Platform {
         var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         _ = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
         _ = try retrying("symlink", at: target) { symlink(content, target) }
-        if status.owner != geteuid() {
-            _ = try retrying("lchown", at: target) { lchown(target, status.owner, status.group) }
-        }
-        let times = [status.accessed, status.modified]
-        _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
+        // The owner and the times of a link are worth no error. For example, sshfs sets the times of what the link
+        // leads to, and fails if that doesn't exist.
+        if status.owner != geteuid() { _ = lchown(target, status.owner, status.group) }
+        _ = utimensat(AT_FDCWD, target, [status.accessed, status.modified], AT_SYMLINK_NOFOLLOW)
     }
 
     /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.

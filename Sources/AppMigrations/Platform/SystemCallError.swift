@@ -39,6 +39,12 @@ extension SystemCallError {
     /// True for `EPERM`: the file is immutable, or only a privileged user may make the call.
     var isNotPermitted: Bool { errorNumber == EPERM }
 
+    /// True if a rename would lead to another file system, or to another layer of an overlay.
+    var isOfOtherFileSystem: Bool { errorNumber == EXDEV }
+
+    /// True if a name or a path is longer than the system allows.
+    var isOfLongName: Bool { errorNumber == ENAMETOOLONG }
+
     /// Returns this error with the path `place`, unless it has a path already.
     func at(_ place: String) -> SystemCallError {
         SystemCallError(call: call, errorNumber: errorNumber, path: path ?? place)

@@ -33,14 +33,12 @@ struct Replacement: Sendable {
     /// That has to happen before the new attempt is saved: otherwise a later start would take that folder for
     /// the working folder of the new attempt.
     ///
-    /// `didFind` is called with the new path of something that stood in the original's place.
-    ///
     /// - Throws: ``MigrationError`` with the code `replacementFailed`.
     init(
         of path: String,
         version: AppVersion,
         in location: StateLocation,
-        didFind: (_ path: String) -> Void
+        sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
     ) throws(MigrationError) {
         self.version = version
         self.location = location
@@ -49,7 +47,15 @@ struct Replacement: Sendable {
             let place = try Self.resolved(path)
             let stateDirectory = try Platform.resolved(location.directory)
             let folder = WorkingFolder(beside: place, of: location)
-            if try folder.settle(didFind: didFind) != .nothing { try folder.remove() }
+            try folder.requireShortNames()
+            let remains = try folder.settle { path in
+                location.send(.filesFound, of: version, note: path, to: onEvent)
+            }
+            if remains != .nothing, let error = location.remove(folder, of: version) {
+                // Something that can't even be renamed is where the new working folder has to be.
+                if try Platform.exists(at: folder.path) { throw error.ending(in: .migration(version)) }
+                location.send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
+            }
             try Self.requireReplaceable(place, stateDirectory: stateDirectory)
             // A power failure may not bring back a working folder that was removed or moved aside.
             try Platform.synchronize(folder.folderAbove)
@@ -357,13 +363,26 @@ extension MigrationError {
     ) -> MigrationError {
         if let error = cause as? MigrationError { return error }
         let refusal = cause as? Replacement.Refusal
+        var advice: Message = "The original is as it was. Fix the cause, and start the app again."
+        if let error = cause as? SystemCallError, error.isOfLongName {
+            advice = """
+                That name is too long for the file system. Give a shorter one to the file or the folder, or to the manager, or replace \
+                the folder that contains it.
+                """
+        }
+        if let error = cause as? SystemCallError, error.isOfOtherFileSystem {
+            advice = """
+                The original is as it was. On an overlay, a folder that came with a container's image can't be renamed: use one that \
+                is made at run time.
+                """
+        }
         return location.error(
             .replacementFailed,
             version: version,
             at: path,
             because: refusal == nil ? cause : refusal?.cause,
             "\(path.quoted) can't be replaced for migration \(version) of \(location): \(cause).",
-            advice: refusal?.advice ?? "The original is as it was. Fix the cause, and start the app again."
+            advice: refusal?.advice ?? advice
         )
     }
 }

@@ -76,7 +76,8 @@ struct WorkingFolder: Sendable {
     ///
     /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path.
     func settle(didFind: (_ path: String) -> Void) throws(SystemCallError) -> Remains {
-        guard let status = try Platform.status(path) else { return .nothing }
+        // The data may have moved to a file system that doesn't allow such a long name.
+        guard let status = try Platform.statusIfPresent(path) else { return .nothing }
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         let isReady = try Platform.exists(at: ready)
         if isReady, try !Platform.exists(at: item(in: ready)) {
@@ -149,10 +150,17 @@ struct WorkingFolder: Sendable {
     ///
     /// - Returns: The new path.
     func moveAside() throws(SystemCallError) -> String {
-        let left = try freePath(String(path.dropLast("migrating".count)) + "left-")
+        let left = try freePath(leftStart)
         try Platform.replace(left, with: path)
         return left
     }
+
+    private var leftStart: String { String(path.dropLast("migrating".count)) + "left-" }
+
+    /// Throws if the file system doesn't allow the longest name that may be needed here.
+    ///
+    /// Without this, the replacement would begin, and what has to be renamed later could stay in the way for ever.
+    func requireShortNames() throws(SystemCallError) { _ = try freePath(leftStart) }
 
     /// A path that begins with `start` and the time, at which nothing exists.
     private func freePath(_ start: String) throws(SystemCallError) -> String {

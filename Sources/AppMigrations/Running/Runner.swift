@@ -171,9 +171,12 @@ extension Runner {
         }
         var replacement: Replacement?
         if let replacing {
-            replacement = try Replacement(of: replacing, version: declared.version, in: location) { path in
-                location.send(.filesFound, of: declared.version, note: path, to: manager.options.onEvent)
-            }
+            replacement = try Replacement(
+                of: replacing,
+                version: declared.version,
+                in: location,
+                sendingTo: manager.options.onEvent
+            )
         }
         let attempt = try Attempt(
             attempted,

@@ -95,6 +95,20 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("Notes/link")) == "a")
     }
 
+    @Test func `another user's link is copied, although its owner can't be kept`() async {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            try scratch.write("old", to: "Notes/a")
+            try scratch.link("Notes/link", to: "nothing")
+            try scratch.becomeNobody(but: "Notes/link")
+            let notes = scratch.file("Notes")
+            let migrations = try scratch.manager(upgradingTo: "2.0")
+            try migrations.whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in }
+            let target = try FileManager.default.destinationOfSymbolicLink(atPath: notes + "/link")
+            #expect(target == "nothing")
+        }
+    }
+
     @Test func `an error leaves the original, raises no minimum and refuses no older app`() throws {
         try makeNotes()
         let old = try manager("1.5")
@@ -212,5 +226,52 @@ import Testing
             #expect(error?.description.contains(part) == true, "\(String(describing: error))")
         }
         #expect(try manager().status.latestAttempt == nil)
+    }
+
+    @Test func `a name that would be too long for the file system is refused before anything runs`() throws {
+        // .<file name>.Library.left-20261121T035428Z has 255 characters, and one more.
+        let (longest, tooLong) = (String(repeating: "n", count: 224), String(repeating: "n", count: 225))
+        for name in [longest, tooLong] { try scratch.write("old", to: name + "/a") }
+        try manager("1.5").whenMigrating(toVersion: "1.5", replacing: scratch.file(longest)) { _, _ in }
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(toVersion: "2.0", replacing: scratch.file(tooLong)) { _, _ in
+                Issue.record("ran")
+            }
+        }
+        #expect(error?.code == .replacementFailed)
+        let text = try #require(error?.description)
+        #expect(text.contains("/.\(tooLong).Library.left-2"), "\(text)")
+        #expect(text.contains("File name too long"), "\(text)")
+        #expect(
+            text.hasSuffix(
+                "Migration 2.0 was not run. That name is too long for the file system. Give a shorter one to the file or the "
+                    + "folder, or to the manager, or replace the folder that contains it."
+            ),
+            "\(text)"
+        )
+        #expect(try manager().status.latestAttempt == nil)
+        #expect(try scratch.names() == [longest, tooLong, "state"])
+    }
+
+    @Test func `a folder of an overlay's lower layer, which can't be renamed, is refused with a way out`() {
+        let location = StateLocation(name: "Library", directory: "/state")
+        let cause = SystemCallError(call: "rename", errorNumber: EXDEV, path: "/working/old/Notes")
+        let error = MigrationError.notReplaced("/Notes", of: version("2.0"), in: location, because: cause)
+        #expect(
+            error.leaving(.migration(version("2.0"))).description == """
+                "/Notes" can't be replaced for migration 2.0 of manager "Library" (/state/Library.migrations.json): \
+                /working/old/Notes: Invalid cross-device link (rename, errno 18). Migration 2.0 was not run. \
+                The original is as it was. On an overlay, a folder that came with a container's image can't be renamed: use one that \
+                is made at run time.
+                """
+        )
+    }
+
+    @Test func `data at a place that allows no such names don't keep a start from its state`() throws {
+        let name = String(repeating: "n", count: 240)
+        try scratch.makeFolder("state")
+        let attempt = died(in: "2.0", app: "2.0", more: #", "replacing": "../\#(name)""#)
+        try scratch.state.writeState(lastRun: "1.0", launched: "2.0", more: attempt)
+        #expect(try scratch.state.manager("1.5").lastRunVersion == version("1.0"))
     }
 }

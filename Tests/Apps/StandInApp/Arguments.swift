@@ -16,6 +16,8 @@ struct Arguments {
     var data: String?
     /// The file or folder that each migration replaces; `nil` if the closures work in place.
     var replaced: String?
+    /// True if the closure makes a folder where nothing exists, and not a file.
+    var makesFolder = false
     var timeout: Int?
     var attemptLimit: Int?
     var upgradesFrom: String?
@@ -36,7 +38,8 @@ struct Arguments {
     static let usage = """
         StandInApp --state DIR [--name NAME] [--current 1.4] [--first fresh|everything|1.0] [--declare 1.1,1.2]
             [--synchronize 1.1,1.2] [--floors 1.1,1.2] [--steps N]
-            [--trace FILE] [--data DIR] [--replacing PATH] [--timeout MILLISECONDS] [--limit N] [--upgrades-from 1.1]
+            [--trace FILE] [--data DIR] [--replacing PATH] [--make file|folder] [--timeout MILLISECONDS] [--limit N]
+            [--upgrades-from 1.1]
             [--die begin|middle|end|EVENT:VERSION] [--throw VERSION] [--throw-once VERSION] [--hold VERSION]
             [--look plan] [--reset VERSION] [--forget state]
         StandInApp --serve
@@ -59,6 +62,7 @@ struct Arguments {
             case "--trace": trace = value
             case "--data": data = value
             case "--replacing": replaced = value
+            case "--make": makesFolder = value == "folder"
             case "--timeout": timeout = Int(value)
             case "--limit": attemptLimit = Int(value)
             case "--upgrades-from": upgradesFrom = value

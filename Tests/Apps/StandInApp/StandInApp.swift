@@ -151,14 +151,15 @@ extension StandInApp {
     private func migrate(_ version: String, _ copy: String, _ context: MigrationContext) throws {
         dieIfTold("begin", version)
         if let trace = arguments.trace { try System.append("\(version) \(context.attempt)\n", to: trace) }
-        let isFolder = System.exists("\(copy)/file")
+        if arguments.makesFolder, !System.exists(copy) { try System.makeFolder(copy) }
+        let isFolder = arguments.makesFolder || System.exists("\(copy)/file")
         try System.append("\(version)\n", to: isFolder ? "\(copy)/file" : copy)
         dieIfTold("middle", version)
         if arguments.holding == version { System.waitForEndOfInput() }
         if arguments.throwing == version, !(arguments.throwsOnce && context.isRetry) {
             throw System.Failure(description: "told to throw in \(version)")
         }
-        if isFolder {
+        if System.exists("\(copy)/folder") {
             let old = "\(copy)/folder/old-\(version)"
             if System.exists(old) { try System.remove(old) }
             try System.append("\(version)\n", to: "\(copy)/folder/inner/log")

@@ -51,6 +51,10 @@ enum System {
         if unlink(path) != 0 { throw failure(path) }
     }
 
+    static func makeFolder(_ path: String) throws(Failure) {
+        if mkdir(path, 0o755) != 0 { throw failure(path) }
+    }
+
     static func die() -> Never {
         kill(getpid(), SIGKILL)
         while true { pause() }

@@ -7,8 +7,8 @@ extension MigrationManager {
     /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
     /// Nothing is deleted.
     ///
-    /// If a process died while it was replacing a file or a folder, its work is finished first, if the state can be
-    /// read. Otherwise the next declaration that replaces it does that.
+    /// If a process died while it was replacing a file or a folder, its work is finished first, if that is
+    /// possible. Otherwise the next declaration that replaces it does that.
     ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
@@ -23,9 +23,8 @@ extension MigrationManager {
     ///   folder; `nil` if there was no state.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `unusableDirectory`, `nested`,
     ///   `lockTimeout`, `cancelled`, `stateUnreadable` (the folder can't be read, or the device hasn't been
-    ///   unlocked yet), `replacementFailed` (a process died while it was replacing a file or folder, and the
-    ///   original can't be put back), or `stateNotSaved`. If it throws, the state wasn't moved, unless the
-    ///   error's description says otherwise.
+    ///   unlocked yet), or `stateNotSaved`. If it throws, the state wasn't moved, unless the error's
+    ///   description says otherwise.
     public static func forgetState(
         named name: String = "default",
         stateDirectory: String? = nil,
@@ -40,7 +39,9 @@ extension MigrationManager {
             let lock = try FileLock.take(at: location, options: Options(lockTimeout: lockTimeout))
             guard try file.exists() else { return nil }
             var locked = LockedState(lock, at: location, state: try readableState(in: file))
-            try locked.settleReplacements(sendingTo: nil)
+            // What can't be settled now stays as it is. Its names say to the next declaration that replaces the
+            // path how far the process came.
+            do throws(MigrationError) { try locked.settleReplacements(sendingTo: nil) } catch _ {}
             return try locked.moveStateAside()
         } catch {
             throw error.leaving(.text("The state was not moved."))

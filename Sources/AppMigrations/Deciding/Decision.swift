@@ -168,7 +168,10 @@ extension Declarations {
         if version > versions.lastRun { return versions.begun(above: current) }
         let recorded = versions.recorded(above: current)
         guard wasMissed, recorded == nil else { return recorded }
-        if let attempt = versions.attempts(at: version), attempt.appVersion.exceeds(current) {
+        // An attempt that replaces a file or a folder has changed nothing before it is recorded.
+        if let attempt = versions.attempts(at: version), attempt.replacing == nil,
+            attempt.appVersion.exceeds(current)
+        {
             return attempt.appVersion
         }
         return versions.begun(above: current)

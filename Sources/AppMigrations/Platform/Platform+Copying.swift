@@ -77,15 +77,15 @@ extension Platform {
 
     /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.
     ///
-    /// `source` and `copy` are open files. The copy never gets more permissions than the original has. This
-    /// throws if the copy can't have the same owner, because it will replace the original. `path` is the path
-    /// of the original, for error messages.
+    /// `source` and `copy` are open files. The copy never gets more permissions than the original has. If this
+    /// user may not give a file away, the copy of another user's file belongs to this user, as if the file had
+    /// been saved anew. `path` is the path of the original, for error messages.
     static func copyAttributes(of source: Int32, _ status: FileStatus, to copy: Int32, path: String)
         throws(SystemCallError)
     {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
-            if status.owner != geteuid() || !refusals.contains(errno) { throw lastError("fchown", at: path) }
+            if isRoot || !refusals.contains(errno) { throw lastError("fchown", at: path) }
             // If the copy has another group, the group's permissions would apply to the members of that
             // group. So they are removed.
             if try FileStatus(ofOpen: copy).group != status.group { permissions &= ~0o2070 }

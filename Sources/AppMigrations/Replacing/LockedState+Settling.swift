@@ -26,41 +26,84 @@ extension LockedState {
             try synchronizeState()
             try removeRecorded(folder, of: nil, sendingTo: onEvent)
         }
-        for attempted in found.versions.attemptsThatReplace {
-            let version = attempted.version
-            let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
-            let folder = WorkingFolder(beside: place, of: location)
-            let remains: WorkingFolder.Remains
-            do throws(SystemCallError) {
-                remains = try folder.settle { path in
-                    location.send(.filesFound, of: version, note: path, to: onEvent)
-                }
-            } catch {
-                throw location.error(
-                    .replacementFailed,
-                    version: version,
-                    at: place,
-                    because: error,
+        guard let attempted = found.versions.attemptToSettle else { return }
+        let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
+        let folder = WorkingFolder(beside: place, of: location)
+        let remains: WorkingFolder.Remains
+        do throws(SystemCallError) {
+            remains = try folder.settle { path in
+                location.send(.filesFound, of: attempted.version, note: path, to: onEvent)
+            }
+        } catch {
+            throw location.error(
+                .replacementFailed,
+                version: attempted.version,
+                at: place,
+                because: error,
+                """
+                A process died while \(location) replaced \(place.quoted) for migration \
+                \(attempted.version), and \(folder.path.quoted) can't be settled: \(error).
+                """,
+                advice: """
+                    The original is at one of these two paths. Fix the cause, and start the app again.
                     """
-                    A process died while \(location) replaced \(place.quoted) for migration \
-                    \(version), and \(folder.path.quoted) can't be settled: \(error).
-                    """,
-                    advice: """
-                        The original is at one of these two paths. Fix the cause, and start the app again.
-                        """
-                )
-            }
-            // Only the latest attempt can have replaced anything: the others were settled before it began.
-            let isLatest = version == found.versions.latestAttempt?.version
-            switch remains {
-            case .nothing: continue
-            case .replaced where isLatest:
-                try recordReplacement(of: attempted, in: folder, from: directory)
-                try removeRecorded(folder, of: version, sendingTo: onEvent)
-            case .replaced, .unfinished:
-                location.removeOrReport(folder, of: version, to: onEvent)
-            }
+            )
         }
+        switch remains {
+        case .nothing: return
+        case .replaced(attempted.version):
+            try recordReplacement(of: attempted, in: folder, from: directory)
+            try removeRecorded(folder, of: attempted.version, sendingTo: onEvent)
+        // The declaration of that version records it.
+        case .replaced: return
+        case .unfinished: location.removeOrReport(folder, of: attempted.version, to: onEvent)
+        }
+    }
+
+    /// Settles what an earlier process has left at the path of a declaration that is about to run, whether or
+    /// not the state names it: the state may have been lost, or the path may have been another one.
+    ///
+    /// `attempted` is the attempt that is about to begin.
+    ///
+    /// Returns true if that process had already replaced the original for the same migration, which is recorded
+    /// now. Otherwise nothing is left in the way of the new working folder.
+    mutating func settle(
+        _ folder: WorkingFolder,
+        before attempted: AttemptedMigration,
+        minimumAppVersion: AppVersion,
+        sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) throws(MigrationError) -> Bool {
+        let location = location
+        let version = attempted.version
+        let remains: WorkingFolder.Remains
+        let directory: String
+        do throws(SystemCallError) {
+            directory = try Platform.resolved(location.directory)
+            remains = try folder.settle { path in
+                location.send(.filesFound, of: version, note: path, to: onEvent)
+            }
+        } catch {
+            throw .notReplaced(folder.place, of: version, in: location, because: error)
+        }
+        if remains == .nothing { return false }
+        if remains == .replaced(version) {
+            var earlier = try existing().versions.attempts(at: version) ?? attempted
+            earlier.minimumAppVersion = minimumAppVersion
+            try recordReplacement(of: earlier, in: folder, from: directory)
+            try removeRecorded(folder, of: version, sendingTo: onEvent)
+            return true
+        }
+        guard let error = location.remove(folder, of: version) else { return false }
+        do throws(SystemCallError) {
+            // Something that can't even be renamed is where the new working folder has to be.
+            if try !Platform.exists(at: folder.path) {
+                location.send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
+                return false
+            }
+        } catch {
+            throw .notReplaced(folder.place, of: version, in: location, because: error)
+        }
+        throw error.ending(in: .migration(version))
     }
 
     /// Removes a working folder whose migration is recorded, and takes its path out of the state.

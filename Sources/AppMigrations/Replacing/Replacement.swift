@@ -29,39 +29,26 @@ struct Replacement: Sendable {
     ///
     /// Links in the path are resolved, so that a link stays a link, and what it leads to is replaced.
     ///
-    /// First this finishes an earlier replacement that no state names any more, and removes its working folder.
-    /// That has to happen before the new attempt is saved: otherwise a later start would take that folder for
-    /// the working folder of the new attempt.
+    /// `folder` is the working folder of `path`, in which nothing is left of an earlier replacement.
     ///
     /// - Throws: ``MigrationError`` with the code `replacementFailed`.
     init(
         of path: String,
+        in folder: WorkingFolder,
         version: AppVersion,
-        in location: StateLocation,
-        sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
+        location: StateLocation
     ) throws(MigrationError) {
         self.version = version
         self.location = location
+        self.folder = folder
         do {
-            try Self.requireUsable(path)
-            let place = try Self.resolved(path)
-            let stateDirectory = try Platform.resolved(location.directory)
-            let folder = WorkingFolder(beside: place, of: location)
-            try folder.requireShortNames()
-            let remains = try folder.settle { path in
-                location.send(.filesFound, of: version, note: path, to: onEvent)
-            }
-            if remains != .nothing, let error = location.remove(folder, of: version) {
-                // Something that can't even be renamed is where the new working folder has to be.
-                if try Platform.exists(at: folder.path) { throw error.ending(in: .migration(version)) }
-                location.send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
-            }
-            try Self.requireReplaceable(place, stateDirectory: stateDirectory)
+            stateDirectory = try Platform.resolved(location.directory)
+            try Self.requireReplaceable(folder.place, stateDirectory: stateDirectory)
             // A power failure may not bring back a working folder that was removed or moved aside.
             try Platform.synchronize(folder.folderAbove)
-            original = try FileTree(at: place) { entry in try Self.requireCopyable(entry) }
-            self.folder = folder
-            self.stateDirectory = stateDirectory
+            original = try FileTree(at: folder.place) { entry in
+                try Self.requireCopyable(entry, in: folder.place)
+            }
         } catch {
             throw .notReplaced(path, of: version, in: location, because: error)
         }
@@ -70,6 +57,24 @@ struct Replacement: Sendable {
 
 // Before the closure.
 extension Replacement {
+    /// The working folder of a path that a declaration names.
+    ///
+    /// - Throws: ``MigrationError`` with the code `replacementFailed`.
+    static func workingFolder(
+        of path: String,
+        version: AppVersion,
+        in location: StateLocation
+    ) throws(MigrationError) -> WorkingFolder {
+        do {
+            try requireUsable(path)
+            let folder = WorkingFolder(beside: try resolved(path), of: location)
+            try folder.requireShortNames()
+            return folder
+        } catch {
+            throw .notReplaced(path, of: version, in: location, because: error)
+        }
+    }
+
     /// A reason for which a path isn't replaced.
     struct Refusal: Error, CustomStringConvertible {
         let reason: Message
@@ -98,7 +103,10 @@ extension Replacement {
         if try Platform.exists(at: path) {
             throw Refusal(
                 reason: "it is a link to something that doesn't exist",
-                advice: "Remove the link, or create what it leads to."
+                advice: """
+                    Put back what it leads to. If a process died while that was replaced, the original is beside its place, in a \
+                    folder whose name ends in .migrating.
+                    """
             )
         }
         let folder = FilePaths.parent(path)
@@ -138,7 +146,7 @@ extension Replacement {
             )
         }
         guard let status else { return }
-        if status.kind == .directory, try Platform.isMountPoint(place, status: status) {
+        if try Platform.isMountPoint(place, status: status) {
             throw Refusal(reason: "something is mounted there", advice: aFolderInIt)
         }
         for suffix in ["-wal", "-shm", "-journal"] where status.kind == .file {
@@ -153,14 +161,23 @@ extension Replacement {
         }
     }
 
-    private static func requireCopyable(_ entry: FileTree.Entry) throws {
+    private static func requireCopyable(_ entry: FileTree.Entry, in place: String) throws {
         if let word = entry.status.kind.wordIfSpecial {
             throw Refusal(
                 reason: "\(entry.path.quoted) is \(word), which can't be copied",
                 advice: "Remove it before the migration, or name a folder that doesn't contain it."
             )
         }
-        if entry.status.kind == .directory, !entry.below.isEmpty,
+        if entry.status.kind == .link, try Platform.leadsByAbsolutePath(entry.path, into: place) {
+            throw Refusal(
+                reason: """
+                    \(entry.path.quoted) is a link with an absolute path into the same folder, so the closure would change the \
+                    original through it
+                    """,
+                advice: "Make it a relative link before the migration."
+            )
+        }
+        if entry.status.kind != .link, !entry.below.isEmpty,
             try Platform.isMountPoint(entry.path, status: entry.status)
         {
             throw Refusal(
@@ -179,6 +196,7 @@ extension Replacement {
     func prepare(reporting report: (Double, String) -> Void) throws(MigrationError) {
         do {
             try Platform.makeDirectory(folder.path)
+            try requireOwnFolder()
             try Platform.makeDirectory(folder.old)
             try Platform.makeDirectory(folder.new)
             let total = max(original.cost, 1)
@@ -196,6 +214,21 @@ extension Replacement {
         } catch {
             throw .notReplaced(folder.place, of: version, in: location, because: error)
         }
+    }
+
+    /// Throws if the working folder, which was just made, doesn't seem to belong to this user.
+    ///
+    /// Some file systems in the network show another owner. A later start would refuse to settle such a folder.
+    private func requireOwnFolder() throws {
+        let status = try FileStatus(ofEntry: folder.path)
+        if Platform.isOwn(status) { return }
+        try Platform.removeTree(folder.path)
+        throw Refusal(
+            reason: """
+                its file system shows user \(Int(status.owner)) as the owner of a folder that this process has just made
+                """,
+            advice: "Mount the file system so that it shows this user, or keep the data on another one."
+        )
     }
 }
 
@@ -220,15 +253,17 @@ extension Replacement {
     /// `flush` syncs the file system of the state. `didFind` is called with the new path of something that
     /// stood in the original's place although nobody should have made it.
     func commit(by flush: FileSystemFlush, didFind: (_ path: String) -> Void) -> Outcome {
+        let ready = folder.ready(for: version)
         do {
-            try requireOneItem()
+            // There was nothing to convert.
+            if try !hasOneItem() { return .replaced }
             try FileTree.synchronize([folder.new], by: flush)
             // No closure knows this name. From here on, the work is whole.
-            try Platform.replace(folder.ready, with: folder.new)
+            try Platform.replace(ready, with: folder.new)
             try Platform.synchronize(folder.path)
             try Platform.synchronize(folder.folderAbove)
         } catch {
-            return .unchanged(.notReplaced(folder.place, of: version, in: location, because: error))
+            return .unchanged(unchangedError(because: error))
         }
         var found: String?
         defer { if let found { didFind(found) } }
@@ -236,7 +271,7 @@ extension Replacement {
             if kind == .directory { try folder.takeOriginal() }
             // A file is replaced in one step, so it is never missing.
             if kind == nil || kind == .directory { try folder.clearPlace { found = $0 } }
-            try Platform.replace(folder.place, with: folder.item(in: folder.ready))
+            try Platform.replace(folder.place, with: folder.item(in: ready))
         } catch {
             return putBack(because: error)
         }
@@ -252,7 +287,7 @@ extension Replacement {
     private func putBack(because cause: SystemCallError) -> Outcome {
         do throws(SystemCallError) {
             // A file system in the network can fail although it has renamed.
-            if try !Platform.exists(at: folder.item(in: folder.ready)) {
+            if try !Platform.exists(at: folder.item(in: folder.ready(for: version))) {
                 return .unsettled(notRecorded(because: cause))
             }
             if try Platform.exists(at: folder.item(in: folder.old)) { try folder.putBack() }
@@ -274,7 +309,14 @@ extension Replacement {
                 )
             )
         }
-        return .unchanged(.notReplaced(folder.place, of: version, in: location, because: cause))
+        return .unchanged(unchangedError(because: cause))
+    }
+
+    private func unchangedError(because cause: any Error) -> MigrationError {
+        MigrationError.notReplaced(folder.place, of: version, in: location, because: cause)
+            .leaving(
+                .text("The closure of migration \(version) ran on its copy, and that work was discarded.")
+            )
     }
 
     private func notRecorded(because cause: SystemCallError) -> MigrationError {
@@ -291,8 +333,11 @@ extension Replacement {
         )
     }
 
-    /// Throws unless the closure has left exactly one item, of the kind of the original.
-    private func requireOneItem() throws {
+    /// True if the closure has left exactly one item, of the kind of the original; false if there was nothing,
+    /// and the closure has made nothing.
+    ///
+    /// Throws if it has left anything else.
+    private func hasOneItem() throws -> Bool {
         let others = try Platform.names(in: folder.new)
             .filter { !FilePaths.isSame($0, folder.name) }
         if let other = others.min() {
@@ -303,6 +348,7 @@ extension Replacement {
             )
         }
         guard let status = try Platform.status(copy) else {
+            if kind == nil { return false }
             throw Refusal(
                 reason: "the closure left nothing at \(copy.quoted)",
                 advice: "Leave the converted file or folder at the path that the closure gets."
@@ -315,6 +361,7 @@ extension Replacement {
                 advice: "Leave a file where a file was, and a folder where a folder was."
             )
         }
+        return true
     }
 
     /// Removes the working folder: after an error, or after the replacement was recorded.

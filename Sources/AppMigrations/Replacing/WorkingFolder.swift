@@ -2,12 +2,13 @@
 ///
 /// For `Notes` and the manager `Library`, it is `.Notes.Library.migrating`. It contains:
 ///
-///     new/Notes     the copy on which the closure works
-///     ready/Notes   the same, once the closure has returned and its work is on the disk
-///     old/Notes     the original folder, after it was renamed and before it is removed
-///     gone          what was `ready`, while everything here is being removed
+///     new/Notes         the copy on which the closure works
+///     ready-2.0/Notes   the same, once the closure of 2.0 has returned and its work is on the disk
+///     old/Notes         the original folder, after it was renamed and before it is removed
+///     gone              what was `ready-2.0`, while everything here is being removed
 ///
-/// So the names alone show at which step a process died, without a list and without a state:
+/// So the names alone show at which step of which migration a process died, without a list and without a
+/// state. Here `ready` stands for `ready-2.0`:
 ///
 ///     found                          what has happened                        what is done
 ///     ----------------------------   --------------------------------------   -----------------------------
@@ -51,22 +52,24 @@ struct WorkingFolder: Sendable {
     var name: String { FilePaths.last(place) }
     var folderAbove: String { FilePaths.parent(place) }
     var new: String { path + "/new" }
-    var ready: String { path + "/ready" }
+    func ready(for version: AppVersion) -> String { path + "/" + Self.readyPrefix + version.description }
     var old: String { path + "/old" }
     private var gone: String { path + "/gone" }
+
+    private static let readyPrefix = "ready-"
 
     /// The path of the original in `folder`, which is one of the folders above.
     func item(in folder: String) -> String { folder + "/" + name }
 
     /// What is left of the work of a process that died.
-    enum Remains {
+    enum Remains: Equatable {
         case nothing
 
         /// The original is in its place, and the working folder can be removed.
         case unfinished
 
-        /// The original was replaced.
-        case replaced
+        /// The original was replaced by the migration of this version.
+        case replaced(AppVersion)
     }
 
     /// Finds out how far a process came before it died, and puts the original back if it died between the two
@@ -74,20 +77,21 @@ struct WorkingFolder: Sendable {
     ///
     /// `didFind` is called with the new path of something that stood in the original's place.
     ///
-    /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path.
+    /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path, or if
+    ///   it is the working folder of another path and another manager.
     func settle(didFind: (_ path: String) -> Void) throws(SystemCallError) -> Remains {
         // The data may have moved to a file system that doesn't allow such a long name.
         guard let status = try Platform.statusIfPresent(path) else { return .nothing }
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
-        let isReady = try Platform.exists(at: ready)
-        if isReady, try !Platform.exists(at: item(in: ready)) {
+        let ready = try readyFolder()
+        if let ready, try !hasItem(ready.path) {
             try synchronizePlace()
-            return .replaced
+            return .replaced(ready.version)
         }
         // Without `ready`, a removal may be under way, which begins with `gone`.
         let isBeingRemoved = try Platform.exists(at: gone)
-        if isReady || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
-            if isReady {
+        if ready != nil || !isBeingRemoved, try hasItem(old) {
+            if ready != nil {
                 try clearPlace(didFind: didFind)
                 try putBack()
             } else if try !Platform.exists(at: place) {
@@ -95,6 +99,28 @@ struct WorkingFolder: Sendable {
             }
         }
         return .unfinished
+    }
+
+    /// The folder whose name begins with `ready-`, with the version in its name; `nil` if there is none.
+    private func readyFolder() throws(SystemCallError) -> (path: String, version: AppVersion)? {
+        for name in try Platform.names(in: path) where name.hasPrefix(Self.readyPrefix) {
+            if let version = AppVersion(String(name.dropFirst(Self.readyPrefix.count))) {
+                return (path + "/" + name, version)
+            }
+        }
+        return nil
+    }
+
+    /// True if the item is in `folder`, which is one of the folders above, and false if nothing is.
+    ///
+    /// Throws if something else is in it: the names of a path and a manager can together be those of another
+    /// path and another manager, as `a` of `b.c` and `a.b` of `c`.
+    private func hasItem(_ folder: String) throws(SystemCallError) -> Bool {
+        if try Platform.exists(at: item(in: folder)) { return true }
+        if try Platform.ignoringMissing(Platform.names(in: folder))?.isEmpty == false {
+            throw SystemCallError.foreign(path)
+        }
+        return false
     }
 
     /// Puts the original folder back into its place.
@@ -125,7 +151,8 @@ struct WorkingFolder: Sendable {
     /// Syncs the folders that a rename to the original's place has changed, the one with the new name first.
     func synchronizePlace() throws(SystemCallError) {
         try Platform.synchronize(folderAbove)
-        for folder in [old, ready] where try Platform.exists(at: folder) { try Platform.synchronize(folder) }
+        let folders = [old] + (try readyFolder().map { [$0.path] } ?? [])
+        for folder in folders where try Platform.exists(at: folder) { try Platform.synchronize(folder) }
     }
 
     /// Removes this folder and everything in it.
@@ -136,8 +163,8 @@ struct WorkingFolder: Sendable {
             return
         }
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
-        if try Platform.exists(at: ready) {
-            try Platform.replace(gone, with: ready)
+        if let ready = try readyFolder() {
+            try Platform.replace(gone, with: ready.path)
             try Platform.synchronize(path)
         }
         // `gone` is removed after the old folder: without it, what is left of the old folder could go back.

@@ -217,7 +217,8 @@ extension Attempt {
         switch outcome {
         case .replaced: return
         case .unchanged(let error): throw endWithoutReplacing(error, because: error)
-        case .unsettled(let error): throw saveFailure(error, because: error)
+        // No failure is saved, so the next start settles it.
+        case .unsettled(let error): throw error
         }
     }
 

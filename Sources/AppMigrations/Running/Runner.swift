@@ -121,7 +121,21 @@ extension Runner {
         }
         let decision = try decide(in: state, applied: applied, attemptLimit: manager.options.attemptLimit)
         if case .run(let attempted) = decision {
-            try begin(attempted, under: consume locked)
+            let folder = try replacing.map { path throws(MigrationError) in
+                try Replacement.workingFolder(of: path, version: declared.version, in: location)
+            }
+            if let folder,
+                try locked.settle(
+                    folder,
+                    before: attempted,
+                    minimumAppVersion: declared.minimumAppVersion,
+                    sendingTo: manager.options.onEvent
+                )
+            {
+                Self.update(manager, from: locked)
+                return nil
+            }
+            try begin(attempted, in: folder, under: consume locked)
             return nil
         }
         let next = manager.declarations.withLock {
@@ -161,6 +175,7 @@ extension Runner {
 
     private mutating func begin(
         _ attempted: AttemptedMigration,
+        in folder: WorkingFolder?,
         under locked: consuming LockedState
     ) throws(MigrationError) {
         if Task.isCancelled {
@@ -170,12 +185,12 @@ extension Runner {
             )
         }
         var replacement: Replacement?
-        if let replacing {
+        if let replacing, let folder {
             replacement = try Replacement(
                 of: replacing,
+                in: folder,
                 version: declared.version,
-                in: location,
-                sendingTo: manager.options.onEvent
+                location: location
             )
         }
         let attempt = try Attempt(

@@ -107,16 +107,20 @@ extension StateVersions {
         latestAttempt.map { otherAttempts + [$0.migration] } ?? otherAttempts
     }
 
-    /// The attempts that replace a file or a folder, the latest one first.
-    var attemptsThatReplace: [AttemptedMigration] { allAttempts.reversed().filter { $0.replacing != nil } }
+    /// The attempt that may have left something of a replacement; `nil` if there is none.
+    ///
+    /// It is the latest one: the others were settled before it began. A failure is saved after the working
+    /// folder was removed, so nothing is left of an attempt that has one.
+    var attemptToSettle: AttemptedMigration? {
+        latestAttempt.flatMap { $0.failure == nil && $0.migration.replacing != nil ? $0.migration : nil }
+    }
 
     /// True if something may be left of a replacement.
     ///
     /// Each start asks this, so it makes no arrays.
     var namesReplacement: Bool {
         workingFolder != nil
-            || latestAttempts.contains { $0.migration.replacing != nil }
-            || otherAttempts.contains { $0.replacing != nil }
+            || latestAttempts.contains { $0.failure == nil && $0.migration.replacing != nil }
     }
 
     /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such

@@ -95,6 +95,46 @@ import Testing
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scratch.file("Notes/link")) == "a")
     }
 
+    @Test(arguments: ["Notes/v1", "Notes", "Notes/nothing", "alias/v1"])
+    func `a link by which the closure would change the original is refused`(target: String) throws {
+        try scratch.write("old", to: "Notes/v1/a")
+        try scratch.link("alias", to: "Notes")
+        try scratch.link("Notes/current", to: scratch.file(target))
+        let notes = scratch.file("Notes")
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in Issue.record("It ran.")
+            }
+        }
+        #expect(error?.code == .replacementFailed)
+        #expect(
+            error?.description.contains("is a link with an absolute path into the same folder") == true,
+            "\(error)"
+        )
+        #expect(try scratch.read("Notes/v1/a") == "old")
+    }
+
+    @Test func `a link with an absolute path to somewhere else is copied as it is`() throws {
+        try scratch.write("old", to: "NotesOfMine/a")
+        try scratch.write("old", to: "Notes/a")
+        try scratch.link("Notes/other", to: scratch.file("NotesOfMine"))
+        let notes = scratch.file("Notes")
+        #expect(try manager().whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in })
+        let target = try FileManager.default.destinationOfSymbolicLink(atPath: notes + "/other")
+        #expect(target == scratch.file("NotesOfMine"))
+    }
+
+    @Test func `where nothing is, a closure may make nothing`() throws {
+        let notes = scratch.file("Notes")
+        let manager = try manager()
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: notes) { copy, _ in
+            #expect(!FileManager.default.fileExists(atPath: copy))
+        }
+        #expect(ran)
+        #expect(manager.lastRunVersion == version("2.0"))
+        #expect(!scratch.exists("Notes"))
+        #expect(!scratch.exists(Self.working))
+    }
+
     @Test func `another user's link is copied, although its owner can't be kept`() async {
         await #expect(processExitsWith: .success) { [path = scratch.path as String] in
             let scratch = TemporaryDirectory(path: path)

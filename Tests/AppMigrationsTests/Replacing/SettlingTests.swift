@@ -27,17 +27,17 @@ import Testing
         Row(working: [], place: "old", ends: "old", isRecorded: false),
         Row(working: ["old", "new/Notes/a"], place: "old", ends: "old", isRecorded: false),
         Row(working: ["old/Notes/a", "new/Notes/a"], place: nil, ends: "old", isRecorded: false),
-        Row(working: ["old", "ready/Notes/a"], place: "old", ends: "old", isRecorded: false),
-        Row(working: ["old/Notes/a", "ready/Notes/a"], place: nil, ends: "old", isRecorded: false),
+        Row(working: ["old", "ready-2.0/Notes/a"], place: "old", ends: "old", isRecorded: false),
+        Row(working: ["old/Notes/a", "ready-2.0/Notes/a"], place: nil, ends: "old", isRecorded: false),
         Row(
-            working: ["old/Notes/a", "ready/Notes/a"],
+            working: ["old/Notes/a", "ready-2.0/Notes/a"],
             place: "other",
             ends: "old",
             isRecorded: false,
             isFound: true
         ),
-        Row(working: ["old/Notes/a", "ready"], place: "new", ends: "new", isRecorded: true),
-        Row(working: ["ready"], place: "new", ends: "new", isRecorded: true),
+        Row(working: ["old/Notes/a", "ready-2.0"], place: "new", ends: "new", isRecorded: true),
+        Row(working: ["ready-2.0"], place: "new", ends: "new", isRecorded: true),
         // A removal was under way: an old folder that is half removed never goes back.
         Row(working: ["old/Notes/a", "gone"], place: "new", ends: "new", isRecorded: false),
     ]
@@ -83,13 +83,92 @@ import Testing
         try make(row, hasAttempt: false)
         let manager = try scratch.state.manager("2.0")
         #expect(manager.lastRunVersion == version("1.0"))
-        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
+        let ran = try manager.whenMigrating(
+            toVersion: "2.0",
+            minimumAppVersion: "1.9",
+            replacing: scratch.file("Notes")
+        ) { copy, _ in
             #expect(try TemporaryDirectory(path: copy).read("a") == row.ends)
             try TemporaryDirectory(path: copy).write("newest", to: "a")
         }
-        #expect(ran)
-        #expect(try scratch.read("Notes/a") == "newest")
+        // The names say that the migration of this version has replaced it already.
+        #expect(ran == !row.isRecorded)
+        #expect(try scratch.read("Notes/a") == (row.isRecorded ? "new" : "newest"))
         #expect(!scratch.exists(Self.working))
+        #expect(manager.lastRunVersion == version("2.0"))
+        #expect(try scratch.state.manager("1.0").requiredAppVersion == version("1.9"))
+        #expect(try !scratch.state.stateText().contains("workingFolder"))
+    }
+
+    @Test func `what another version has replaced is no record of this one`() throws {
+        try makeReplaced()
+        try scratch.state.writeState(lastRun: "2.0")
+        let manager = try scratch.state.manager("3.0")
+        let ran = try manager.whenMigrating(toVersion: "3.0", replacing: scratch.file("Notes")) { copy, _ in
+            let content = try TemporaryDirectory(path: copy).read("a")
+            #expect(content == "new")
+        }
+        #expect(ran)
+        #expect(!scratch.exists(Self.working))
+    }
+
+    @Test func `a process that died before its record is found after the folder above was renamed`() throws {
+        try makeReplaced()
+        let latest = died(in: "2.0", app: "2.0", more: #", "replacing": "../Notes""#)
+        try scratch.state.writeState(lastRun: "1.0", more: latest)
+        for name in ["Notes", Self.working] {
+            try scratch.makeFolder("moved")
+            #expect(rename(scratch.file(name), scratch.file("moved/\(name)")) == 0)
+        }
+        let manager = try scratch.state.manager("2.0")
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("moved/Notes")) {
+            _,
+            _ in
+            Issue.record("It ran twice.")
+        }
+        #expect(!ran)
+        #expect(manager.lastRunVersion == version("2.0"))
+        #expect(try scratch.read("moved/Notes/a") == "new")
+        #expect(try scratch.names("moved") == ["Notes"])
+    }
+
+    @Test func `a failed attempt leaves nothing to settle, even if its path can't be looked at any more`()
+        throws
+    {
+        try scratch.makeFolder("state")
+        try scratch.link("loop", to: "loop")
+        let failed = died(in: "2.0", app: "2.0", more: #", "replacing": "../loop/Notes""#).replacing(
+            "\"failure\": null",
+            with: "\"failure\": \"no\""
+        )
+        try #require(failed.contains("\"failure\": \"no\""))
+        try scratch.state.writeState(lastRun: "1.0", launched: "2.0", more: failed)
+        #expect(try scratch.state.manager("2.0").lastRunVersion == version("1.0"))
+        let died = failed.replacing("\"failure\": \"no\"", with: "\"failure\": null")
+        try scratch.state.writeState(lastRun: "1.0", launched: "2.0", more: died)
+        #expect(throws: MigrationError.self) { try scratch.state.manager("2.0") }
+        // What can't be settled is in nobody's way for ever.
+        #expect(try scratch.state.forget() != nil)
+        #expect(try scratch.state.manager("2.0").launch == .first)
+    }
+
+    @Test func `a working folder whose names are those of another path and manager is left alone`() throws {
+        try scratch.write("old", to: ".x.a.b.migrating/old/x/f")
+        try scratch.write("new", to: ".x.a.b.migrating/ready-2.0/x/f")
+        let options = MigrationManager.Options()
+        let manager = try MigrationManager(
+            named: "b",
+            currentVersion: "2.0",
+            firstRun: .existingData(at: "1.0"),
+            stateDirectory: scratch.file("state"),
+            options: options
+        )
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("x.a")) { _, _ in }
+        }
+        #expect(error?.code == .replacementFailed)
+        #expect(try scratch.read(".x.a.b.migrating/old/x/f") == "old")
+        #expect(try scratch.read(".x.a.b.migrating/ready-2.0/x/f") == "new")
     }
 
     @Test func `a working folder that the record names is removed, and only a folder of that form`() throws {
@@ -108,10 +187,10 @@ import Testing
         "otherAttempts": [ { "version": "2.0", "attemptCount": 1, "crashCount": 0, "appVersion": "2.0", "replacing": "../Notes" } ],
         """
 
-    private func makeReplaced() throws {
+    private func makeReplaced(by version: String = "2.0") throws {
         try scratch.write("new", to: "Notes/a")
         try scratch.write("old", to: Self.working + "/old/Notes/a")
-        try scratch.makeFolder(Self.working + "/ready")
+        try scratch.makeFolder(Self.working + "/ready-\(version)")
         try scratch.makeFolder("state")
     }
 
@@ -125,8 +204,8 @@ import Testing
         #expect(try scratch.read("Notes/a") == "new")
     }
 
-    @Test func `of two attempts at the same path, the latest one is recorded`() throws {
-        try makeReplaced()
+    @Test func `of two attempts at the same path, the one that the names say is recorded`() throws {
+        try makeReplaced(by: "1.6")
         let latest = died(in: "1.6", app: "1.6", more: #", "replacing": "../Notes""#)
         try scratch.state.writeState(lastRun: "1.0", more: latest + Self.failed)
         let manager = try scratch.state.manager("2.0")

@@ -408,6 +408,28 @@ import Testing
         }
     }
 
+    @Test func `an attempt of a newer app that replaced nothing refuses no older app`() throws {
+        try released()
+        let notes = folder.path + "-data"
+        defer { _ = Result { try FileManager.default.removeItem(atPath: notes) } }
+        try FileManager.default.createDirectory(atPath: notes, withIntermediateDirectories: true)
+        let path = notes + "/Notes"
+        try Data("old".utf8).write(to: URL(filePath: path))
+        #expect(throws: MigrationError.self) {
+            try folder.manager("1.6").whenMigrating(toVersion: "1.3", addedIn: "1.5", replacing: path) {
+                _,
+                _ in
+                throw Failure()
+            }
+        }
+        #expect(
+            try folder.manager("1.5").whenMigrating(toVersion: "1.3", addedIn: "1.5", replacing: path) {
+                _,
+                _ in
+            }
+        )
+    }
+
     @Test func `a version that a newer app began is refused by an older one until it is recorded`() throws {
         try released()
         #expect(throws: MigrationError.self) {

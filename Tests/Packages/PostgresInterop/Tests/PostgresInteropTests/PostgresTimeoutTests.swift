@@ -72,7 +72,7 @@ import Testing
             #expect(
                 try await manager.whenMigrating(toVersion: "1.2", in: try await connect()) { db, cursor, _ in
                     for statement in Self.work { try await db.query(statement) }
-                    return cursor == nil ? .next(after: "1") : .done
+                    return cursor == nil ? .continue(at: "1") : .done
                 }
             )
             #expect(manager.lastRunVersion == AppVersion("1.2"))

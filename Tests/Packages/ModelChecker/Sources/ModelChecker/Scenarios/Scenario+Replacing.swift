@@ -62,7 +62,7 @@ extension Scenario {
     private static func requireWhole(_ ghost: Ghost) {
         guard Machine.isAlive, let version = AppVersion("1.1"), let facts = ghost.facts else { return }
         guard Machine.system.disk.find(Files.library) != nil else {
-            let held = ["old", "ready"].map { Files.text(working + "/\($0)/library/notes") }
+            let held = ["old", "ready-1.1"].map { Files.text(working + "/\($0)/library/notes") }
             if held != [old, new] { ghost.fail("A folder that is missing is beside its place: \(held).") }
             return
         }

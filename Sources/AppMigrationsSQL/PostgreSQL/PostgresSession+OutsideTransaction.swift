@@ -46,7 +46,7 @@ extension PostgresSession {
             } catch {
                 // duplicate_table
                 if error.sqlState == "42P07" { try refuseInvalidIndex(of: statement) }
-                throw error.code == .statementFailed ? error.with { $0.code = .migrationFailed } : error
+                throw error.addingAdviceOnTimeouts(isCancelled: db.isCancelled)
             }
         }
         try transaction(lock, durably: true, record)
@@ -135,5 +135,22 @@ extension PostgresSession {
             """,
             [.text(comment)]
         ).first?.first
+    }
+}
+
+extension SQLError {
+    /// The error of a statement outside of a transaction, with advice if a time-out has ended it.
+    ///
+    /// In a transaction, `SET LOCAL` lifts the time-outs. Outside of one, only a setting of the session would do
+    /// that, and it would remain on the connection of a pooler.
+    fileprivate func addingAdviceOnTimeouts(isCancelled: Bool) -> SQLError {
+        with {
+            if code == .statementFailed { $0.code = .migrationFailed }
+            // query_canceled
+            guard sqlState == "57014", !isCancelled else { return }
+            $0.message +=
+                ". A statement outside of a transaction has the time-outs of the server, the database and the role. Lift them for the"
+                + " role that migrates: ALTER ROLE … SET statement_timeout = 0"
+        }
     }
 }

@@ -36,22 +36,26 @@ import Testing
     @Test func `numbered files outlive them`() async throws {
         try await withTimeouts { info in
             let file = Self.work.joined(separator: ";\n")
-            let outside =
-                "-- app-migrations: no transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS late ON people(slow(x))"
-            let table = """
-                CREATE TABLE people(x INT); INSERT INTO people VALUES (1);
-                CREATE FUNCTION slow(x INT) RETURNS INT IMMUTABLE LANGUAGE plpgsql AS
-                $$BEGIN PERFORM pg_sleep(0.1); RETURN x; END$$
-                """
-            let files = SQLMigration<AsyncPostgresConnection>.numbered([file, table, outside])
-            let migrator = try SQLMigrator(files)
-            #expect(try await migrator.migrate(AsyncPostgresConnection(info)).applied == [1, 2, 3])
+            let files = SQLMigration<AsyncPostgresConnection>.numbered([file, file])
+            #expect(try await SQLMigrator(files).migrate(AsyncPostgresConnection(info)).applied == [1, 2])
             let blocking = try SQLMigrator(
                 SQLMigration<PostgresConnection>.numbered([file, file]),
                 ledger: "other",
                 transactions: .all
             )
             #expect(try blocking.migrate(PostgresConnection(info)).applied == [1, 2])
+        }
+    }
+
+    @Test func `a statement outside of a transaction is ended by them, and says what to do`() async throws {
+        try await withTimeouts { info in
+            let call = "-- app-migrations: no transaction\nSELECT pg_sleep(10)::text"
+            let migrator = try SQLMigrator(SQLMigration<AsyncPostgresConnection>.numbered([call]))
+            let error = await #expect(throws: SQLError.self) {
+                try await migrator.migrate(AsyncPostgresConnection(info))
+            }
+            #expect(error?.sqlState == "57014")
+            #expect(error?.message.contains("ALTER ROLE") == true, "\(error)")
         }
     }
 

@@ -7,7 +7,8 @@ struct MigrationErrorTests {
     static let full = SystemCallError(call: "write", errorNumber: 28)
     static let state = "The state of manager \"Library\" (/d/Library.migrations.json)"
     private static let grammar =
-        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2. A beta has the"
+        + " version of its release; what changes between two betas is 2.0-1, 2.0-2."
 
     struct Row: CustomTestStringConvertible {
         let code: MigrationError.Code

@@ -112,6 +112,43 @@ extension AppVersion {
         }
     }
 
+    /// Reads the release from the text of a store or a tag, such as `v2.1.0-beta.2`.
+    ///
+    /// The release is the numbers at the beginning. What comes after them is left out:
+    ///
+    /// - a leading `v` and spaces: `v2.1` is `2.1`
+    /// - a pre-release: `2.1.0-beta.2`, `2.1rc1` and `2.1~beta` are `2.1.0` and `2.1`. A beta has the version of
+    ///   its release, so that it runs the migrations of that release.
+    /// - a build: `2.1+5` and `2.1 (27320)` are `2.1`
+    /// - **digits after a hyphen: `2.1-5` is `2.1`.** In most tags, they count builds *before* the release. As a
+    ///   version of this library, `2.1-5` is a sub-migration, which comes after 2.1.
+    ///
+    /// A date such as `2026-11-28` is `2026.11.28`.
+    ///
+    /// A text of digits alone may be a hash, or the number of a build that begins again with each release. So a
+    /// release needs a dot or a leading `v`.
+    ///
+    /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``.
+    public init(releaseOf text: some StringProtocol) throws(MigrationError) {
+        let text = String(text)
+        let start = text.drop { $0 == " " }
+        let hasPrefix = start.first == "v" || start.first == "V"
+        var release = start.dropFirst(hasPrefix ? 1 : 0).prefix { "0"..."9" ~= $0 || $0 == "." }
+        while release.last == "." { release.removeLast() }
+        let date = text.split(separator: "-", omittingEmptySubsequences: false)
+        if date.count >= 3, date[0].utf8.count == 4, date[1].utf8.count == 2, date[2].utf8.count == 2 {
+            release = date.prefix(3).joined(separator: ".")[...]
+        }
+        guard hasPrefix || release.contains("."), let version = AppVersion(String(release)) else {
+            throw MigrationError(
+                .invalidVersion,
+                "The text \(text.quoted) doesn't begin with a release, such as 2.1.",
+                advice: "Pass a text such as v2.1.0, or write the version as a constant."
+            )
+        }
+        self = version
+    }
+
     /// Reads a version that was passed to a manager.
     ///
     /// `source` is the name of the parameter with a colon, for the error message.

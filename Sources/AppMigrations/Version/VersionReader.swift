@@ -39,7 +39,10 @@ struct VersionReader {
 
     /// The advice in errors about a text that isn't a version.
     static var grammar: Message {
-        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        """
+        A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2. A beta has the \
+        version of its release; what changes between two betas is 2.0-1, 2.0-2.
+        """
     }
 
     /// Reads the text of a version.

@@ -27,7 +27,8 @@ import Testing
     }
 
     private static let grammar =
-        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2. A beta has the"
+        + " version of its release; what changes between two betas is 2.0-1, 2.0-2."
     private static let forgetState = "MigrationManager.forgetState(named:stateDirectory:lockTimeout:)"
     private static func state(_ members: String) -> String {
         #"{ "format": 1, "name": "Library", "lastRunVersion": "1.2", \#(members) "history": [] }"#

@@ -3,8 +3,35 @@ import Foundation
 import Testing
 
 struct AppVersionTests {
+    @Test(
+        arguments: [
+            ("v2.1.0", "2.1.0"), ("V2", "2"), (" 2.1", "2.1"), ("2.0.0-beta.2", "2.0.0"), ("2.0b2", "2.0"),
+            ("1.0rc2", "1.0"),
+            ("49~rc", nil), ("49.0~rc", "49.0"), ("1.9a", "1.9"), ("2.1+5", "2.1"), ("14.2 (27320)", "14.2"),
+            ("2.1-5", "2.1"),
+            ("v2.1.0-5-g1a2b3c4", "2.1.0"), ("2026-11-28", "2026.11.28"), ("2022-11-17-1", "2022.11.17"),
+            ("2024.01", "2024.1"),
+            ("3.01", "3.1"), ("2.0.3.9.6", "2.0.3.9.6"), ("2.1.", "2.1"), ("1234567", nil), ("1a2b3c4", nil),
+            ("", nil), ("v", nil),
+            ("latest", nil), (".1", nil), ("1..2", nil), ("18446744073709551616.0", nil),
+        ] as [(String, String?)]
+    )
+    func `the release is read from the text of a store or a tag`(text: String, release: String?) throws {
+        guard let release else {
+            let error = #expect(throws: MigrationError.self) { try AppVersion(releaseOf: text) }
+            #expect(error?.code == .invalidVersion)
+            #expect(
+                error?.description.contains("The text \"\(text)\" doesn't begin with a release, such as 2.1.")
+                    == true
+            )
+            return
+        }
+        #expect(try AppVersion(releaseOf: text).description == release)
+    }
+
     private static let grammar =
-        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+        "A version consists of numbers separated by dots, then at most one hyphen and sub-number: 2, 1.4, 1.1-2. A beta has the"
+        + " version of its release; what changes between two betas is 2.0-1, 2.0-2."
 
     @Test(arguments: [
         ("2", "2"), ("0", "0"), ("0.0", "0.0"), ("2.0.3.9.6", "2.0.3.9.6"), ("1.0.0", "1.0.0"),

@@ -73,9 +73,4 @@ import Testing
         }
     }
 
-    @Test func `a tag gives its release, and what is none says so`() throws {
-        #expect(try release(of: "v2.1.0-5-g1a2b3c4") == "2.1.0")
-        let error = #expect(throws: NoRelease.self) { try release(of: "1234567") }
-        #expect(error?.description == "The tag \"1234567\" names no release, such as v2.1.")
-    }
 }

@@ -1,6 +1,6 @@
 // Sample 1 of AnotherMigrator.md
 
-// Sample 6 of AnotherMigrator.md
+// Sample 5 of AnotherMigrator.md
 
 func migrate(
     _ queue: DatabaseQueue,

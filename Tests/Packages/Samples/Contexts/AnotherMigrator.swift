@@ -6,8 +6,6 @@ import Testing
 @Suite struct AnotherMigrator {
     // Sample 4 of AnotherMigrator.md
 
-    // Sample 5 of AnotherMigrator.md
-
     func createStore(_ directory: String) throws -> [String] {
         try Data("store".utf8).write(to: URL(filePath: directory + "/store"))
         return [directory + "/store"]

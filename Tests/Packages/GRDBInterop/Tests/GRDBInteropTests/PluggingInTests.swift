@@ -125,4 +125,32 @@ import Testing
         try pool.close()
         #expect(throws: NewerNotes.self) { try open() }
     }
+
+    /// GRDB compares the present names only, so a renamed or a merged migration looks like one of a newer release.
+    @Test(arguments: [["1.4", "1.5", "1.6"], ["1.4", "1.6"], ["1.5", "1.6"], ["1.6"]])
+    func `names that a release has renamed or merged lock out nobody who skips releases`(releases: [String]) throws {
+        func migrator(_ names: [String]) -> DatabaseMigrator {
+            var migrator = DatabaseMigrator()
+            for name in names {
+                migrator.registerMigration(name, merging: name == "merged" ? ["b", "c"] : []) { db, done in
+                    if name == "merged", !done.isEmpty { return }
+                    try db.execute(sql: "CREATE TABLE IF NOT EXISTS \(name)(x)")
+                }
+            }
+            return migrator
+        }
+        let names = ["1.4": ["a", "b", "c"], "1.5": ["renamed", "merged"], "1.6": ["renamed", "merged", "d"]]
+        let former: Set<String> = ["a", "b", "c"]
+        let queue = try DatabaseQueue()
+        for release in releases {
+            let migrator = try migrator(#require(names[release]))
+            let applied = try queue.read(migrator.appliedIdentifiers)
+            #expect(applied.isSubset(of: former.union(migrator.migrations)), "\(release) refuses \(applied)")
+            try migrator.migrate(queue)
+        }
+        // A release that is older is still refused.
+        let old = migrator(["a", "b", "c"])
+        let applied = try queue.read(old.appliedIdentifiers)
+        #expect(!applied.isSubset(of: Set(old.migrations)))
+    }
 }

@@ -128,7 +128,9 @@ import Testing
 
     /// GRDB compares the present names only, so a renamed or a merged migration looks like one of a newer release.
     @Test(arguments: [["1.4", "1.5", "1.6"], ["1.4", "1.6"], ["1.5", "1.6"], ["1.6"]])
-    func `names that a release has renamed or merged lock out nobody who skips releases`(releases: [String]) throws {
+    func `names that a release has renamed or merged lock out nobody who skips releases`(releases: [String])
+        throws
+    {
         func migrator(_ names: [String]) -> DatabaseMigrator {
             var migrator = DatabaseMigrator()
             for name in names {
@@ -139,7 +141,9 @@ import Testing
             }
             return migrator
         }
-        let names = ["1.4": ["a", "b", "c"], "1.5": ["renamed", "merged"], "1.6": ["renamed", "merged", "d"]]
+        let names = [
+            "1.4": ["a", "b", "c"], "1.5": ["renamed", "merged"], "1.6": ["renamed", "merged", "d"],
+        ]
         let former: Set<String> = ["a", "b", "c"]
         let queue = try DatabaseQueue()
         for release in releases {

@@ -115,9 +115,13 @@ extension Declarations {
         }
         if version > previous { return }
         let text: Message =
-            previous == .zero
-            ? "Migration 0 is declared in \(location). Version 0 can't be declared: it means that nothing has run."
-            : "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
+            if previous == .zero {
+                "Migration 0 is declared in \(location). Version 0 can't be declared: it means that nothing has run."
+            } else if version == previous {
+                "Migration \(version) is declared after migration \(previous) in \(location). Both are the same version."
+            } else {
+                "Migration \(version) is declared after migration \(previous) in \(location), and is not above it."
+            }
         throw location.error(
             .declaredOutOfOrder,
             version: version,

@@ -74,6 +74,11 @@ import Testing
                 + "version once, in rising order, and all above 0."
         ) { manager, _ in try declare("1.1", in: manager) },
         Row(
+            .declaredOutOfOrder,
+            "Migration 1.2.0 is declared after migration 1.2 in M. Both are the same version. Migration 1.2.0 was not run. "
+                + "Declare each version once, in rising order, and all above 0."
+        ) { manager, _ in try declare("1.2.0", in: manager) },
+        Row(
             .newerThanCurrentVersion,
             "Migration 1.5 of M is newer than the app (1.4). Migration 1.5 was not run. Raise the app's version or remove the "
                 + "migration."

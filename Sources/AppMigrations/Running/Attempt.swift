@@ -196,9 +196,10 @@ extension Attempt {
     }
 
     /// Puts the copy in the place of the original, if there is one, and records that the migration has run.
-    func record() throws(MigrationError) {
+    func record(alsoIn otherRecord: (any OtherRecord)?) throws(MigrationError) {
         if let replacement { try commit(replacement) }
         try saveRecord()
+        if let otherRecord { RunToken.withToken(of: location) { otherRecord.didRecord(version) } }
         if let replacement {
             removeWorkingFolder(of: replacement)
             // If this save fails, the next start finds nothing to remove, and saves again.

@@ -64,6 +64,18 @@ extension Platform {
         try copyAttributes(of: source, FileStatus(ofOpen: source, path: path), to: copy, path: path)
     }
 
+    /// Gives everything in a copy of a tree the times of its original.
+    package static func copyTimes(of path: String, to target: String) throws {
+        for entry in try FileTree(at: path).entries {
+            try copyTimes(of: entry.status, to: target + entry.below)
+        }
+    }
+
+    private static func copyTimes(of status: FileStatus, to target: String) throws(SystemCallError) {
+        let times = [status.accessed, status.modified]
+        _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
+    }
+
     static func copyLink(_ path: String, to target: String, status: FileStatus) throws(SystemCallError) {
         // The buffer is one byte longer than what is read. That byte stays zero and ends the text.
         var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
@@ -72,8 +84,7 @@ extension Platform {
         if status.owner != geteuid() {
             _ = try retrying("lchown", at: target) { lchown(target, status.owner, status.group) }
         }
-        let times = [status.accessed, status.modified]
-        _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
+        try copyTimes(of: status, to: target)
     }
 
     /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.

@@ -36,7 +36,7 @@ nonisolated func declare(_ folder: String) throws {
 }
 
 @Suite(.serialized) struct ComingFromMFMigrationManager {
-    // Sample 7 of Testing.md
+    // Sample 8 of Testing.md
 
     private let key = "MFMigrationManagerLastVersionKey-Library"
 

@@ -56,24 +56,21 @@ extension Platform {
         }
     }
     #else
+    /// Gives everything in a copy of a tree the times of its original.
+    package static func copyTimes(of path: String, to target: String) throws {
+        for entry in try FileTree(at: path).entries {
+            let copy = target + entry.below
+            let times = [entry.status.accessed, entry.status.modified]
+            _ = try retrying("utimensat", at: copy) { utimensat(AT_FDCWD, copy, times, AT_SYMLINK_NOFOLLOW) }
+        }
+    }
+
     static func copyAttributes(ofFolder path: String, to target: String) throws(SystemCallError) {
         let source = try openEntry(path)
         defer { closeAfterReading(source) }
         let copy = try openEntry(target)
         defer { closeAfterReading(copy) }
         try copyAttributes(of: source, FileStatus(ofOpen: source, path: path), to: copy, path: path)
-    }
-
-    /// Gives everything in a copy of a tree the times of its original.
-    package static func copyTimes(of path: String, to target: String) throws {
-        for entry in try FileTree(at: path).entries {
-            try copyTimes(of: entry.status, to: target + entry.below)
-        }
-    }
-
-    private static func copyTimes(of status: FileStatus, to target: String) throws(SystemCallError) {
-        let times = [status.accessed, status.modified]
-        _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
     static func copyLink(_ path: String, to target: String, status: FileStatus) throws(SystemCallError) {
@@ -84,7 +81,8 @@ extension Platform {
         if status.owner != geteuid() {
             _ = try retrying("lchown", at: target) { lchown(target, status.owner, status.group) }
         }
-        try copyTimes(of: status, to: target)
+        let times = [status.accessed, status.modified]
+        _ = try retrying("utimensat", at: target) { utimensat(AT_FDCWD, target, times, AT_SYMLINK_NOFOLLOW) }
     }
 
     /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.

@@ -60,7 +60,7 @@ extension MigrationManager {
         let declaration = Declaration(
             toVersion,
             minimumAppVersion: minimumAppVersion,
-            otherRecord: old
+            otherRecord: old.record
         )
         let didRun = try perform(declaration, run)
         try updateOldVersion(to: toVersion, in: old)
@@ -101,7 +101,7 @@ extension MigrationManager {
         let declaration = Declaration(
             toVersion,
             minimumAppVersion: minimumAppVersion,
-            otherRecord: old
+            otherRecord: old.record
         )
         let didRun = try await perform(declaration, run)
         try updateOldVersion(to: toVersion, in: old)
@@ -138,7 +138,7 @@ extension MigrationManager {
             toVersion,
             minimumAppVersion: minimumAppVersion,
             replacing: path,
-            otherRecord: old
+            otherRecord: old.record
         )
         let didRun = try perform(declaration) { context in try run(context.copy, context) }
         try updateOldVersion(to: toVersion, in: old)
@@ -161,7 +161,7 @@ extension MigrationManager {
             toVersion,
             minimumAppVersion: minimumAppVersion,
             replacing: path,
-            otherRecord: old
+            otherRecord: old.record
         )
         let didRun = try await perform(declaration) { context in try await run(context.copy, context) }
         try updateOldVersion(to: toVersion, in: old)
@@ -192,13 +192,18 @@ extension MigrationManager {
     }
 }
 
-extension LegacyManager: OtherRecord {
+extension LegacyManager {
+    /// The keys, for the declaration of a migration.
+    fileprivate var record: OtherRecord {
+        OtherRecord(reasonNotToRun: reasonNotToRun, didRecord: didRecord)
+    }
+
     /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
     ///
     /// If it has to run, this also raises the old library's version to the last version that has run here.
     /// Otherwise an older release might find no version, if the closure fails and the user goes back.
     /// MFMigrationManager would then treat the data as new.
-    package func reasonNotToRun(_ pending: PendingMigration) throws -> String? {
+    private func reasonNotToRun(_ pending: PendingMigration) throws -> String? {
         let oldVersion = try lastRunVersion
         if let oldVersion, pending.version <= oldVersion {
             return "recorded without running: the old library has run it"
@@ -207,7 +212,7 @@ extension LegacyManager: OtherRecord {
         return nil
     }
 
-    package func didRecord(_ version: AppVersion) {
+    private func didRecord(_ version: AppVersion) {
         do {
             try raiseOldVersion(from: lastRunVersion, to: version)
         } catch {

@@ -10,14 +10,14 @@ package struct Declaration {
     let replacing: String?
 
     /// The record that another library keeps of the same migrations; `nil` if there is none.
-    let otherRecord: (any OtherRecord)?
+    let otherRecord: OtherRecord?
 
     package init(
         _ toVersion: String,
         addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         replacing: String? = nil,
-        otherRecord: (any OtherRecord)? = nil
+        otherRecord: OtherRecord? = nil
     ) {
         self.toVersion = toVersion
         self.addedIn = addedIn

@@ -194,7 +194,7 @@ extension Attempt {
     }
 
     /// Puts the copy in the place of the original, if there is one, and records that the migration has run.
-    func record(alsoIn otherRecord: (any OtherRecord)?) throws(MigrationError) {
+    func record(alsoIn otherRecord: OtherRecord?) throws(MigrationError) {
         if let replacement { try commit(replacement) }
         try saveRecord()
         if let otherRecord { RunToken.withToken(of: location) { otherRecord.didRecord(version) } }

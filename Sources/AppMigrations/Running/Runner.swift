@@ -44,7 +44,7 @@
 struct Runner: ~Copyable {
     private let declared: DeclaredMigration
     private let replacing: String?
-    private let otherRecord: (any OtherRecord)?
+    private let otherRecord: OtherRecord?
     private let manager: MigrationManager
     private var wait: FileLock.Wait
 

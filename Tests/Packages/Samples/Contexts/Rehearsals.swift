@@ -22,12 +22,12 @@ import Testing
         return exists(path + "/notes.txt") ? .existingData(at: "1.0") : .freshInstall
     }
 
-    func restoredNotes() -> StartingPoint {
+    func restoredNotes(_ fixtures: String) -> StartingPoint {
         // Sample 4 of Testing.md
         return restored
     }
 
-    func oldReleaseThatWrites() -> StartingPoint {
+    func oldReleaseThatWrites(_ fixtures: String) -> StartingPoint {
         // Sample 2 of StartingPoint.swift
         return point
     }
@@ -78,12 +78,15 @@ import Testing
 
     @Test func `restored notes, and an old release in the middle of an upgrade, end like the others`() throws
     {
-        let points = [restoredNotes(), oldReleaseThatWrites(), .version("1.1", copying: fixtures + "/1.1")]
-        let report = try Rehearsal(named: "Library", currentVersion: "1.4", from: points).run {
-            migrations,
-            folder in
-            try Library(folder: folder).declare(migrations)
-        }
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "1.4",
+            from: [
+                restoredNotes(fixtures), oldReleaseThatWrites(fixtures),
+                .version("1.1", copying: fixtures + "/1.1"),
+            ]
+        )
+        let report = try rehearsal.run { try Library(folder: $1).declare($0) }
         #expect(report.findings.allSatisfy { $0.kind == .writtenBetween })
         // 1.4 makes its index from the files, and never looks at `notes.txt`, which 1.0 wrote again.
         #expect(!report.findings.isEmpty)

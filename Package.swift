@@ -183,6 +183,12 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "StandInLegacyApp",
+            dependencies: ["AppMigrations", "AppMigrationsLegacy"],
+            path: "Tests/Apps/StandInLegacyApp",
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "GateHang",
             dependencies: ["AppMigrations"],
             path: "Tests/Apps/GateHang",

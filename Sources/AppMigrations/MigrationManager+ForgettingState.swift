@@ -13,7 +13,8 @@ extension MigrationManager {
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
     /// it has to run a migration. So create a new manager, and say with `firstRun:` which data already
-    /// exists. Migrations that are recorded in a database stay recorded there.
+    /// exists. Migrations that are recorded elsewhere stay recorded there: in a database, or by an old
+    /// library.
     ///
     /// - Parameters:
     ///   - name: The name of the manager.

@@ -121,6 +121,7 @@ public struct LegacyManager: Sendable {
     ///
     /// Call this before you call `reset(to:)` of the `MigrationManager`. Otherwise the migrations after
     /// `version` would be recorded without running, because the keys say that an older release has run them.
+    /// `MigrationManager.forgetState` leaves the keys as they are, too.
     ///
     /// - Throws: `MigrationError` with the code `invalidVersion`. ``LegacyDefaultsError`` with the code
     ///   `unreadable` or `notSaved`.

@@ -12,7 +12,8 @@ extension MigrationManager {
     /// This call also updates the user defaults, so that an older release doesn't repeat the migration. Once
     /// the migration is recorded as run, or belongs to a fresh install, each start raises the old library's
     /// version to `toVersion` if it is lower. This happens only after the migration has been recorded. So if
-    /// the process dies in the closure, the user defaults don't say that the migration has run.
+    /// the process dies in the closure, the user defaults don't say that the migration has run. If it dies
+    /// directly after the record, the next start raises the version.
     ///
     /// Declare every migration of the old releases this way. Use exactly the same version string, because
     /// the old libraries treat `3.1` and `3.1.0` as two versions. Declare newer migrations with
@@ -59,7 +60,7 @@ extension MigrationManager {
         let declaration = Declaration(
             toVersion,
             minimumAppVersion: minimumAppVersion,
-            unless: old.reasonNotToRun
+            otherRecord: old.record
         )
         let didRun = try perform(declaration, run)
         try updateOldVersion(to: toVersion, in: old)
@@ -100,9 +101,69 @@ extension MigrationManager {
         let declaration = Declaration(
             toVersion,
             minimumAppVersion: minimumAppVersion,
-            unless: old.reasonNotToRun
+            otherRecord: old.record
         )
         let didRun = try await perform(declaration, run)
+        try updateOldVersion(to: toVersion, in: old)
+        return didRun
+    }
+
+    /// Replaces a file or a folder by a copy on which the closure has worked, unless an older release of the
+    /// app has run this migration with the old library.
+    ///
+    /// This does for the path what `whenMigrating(toVersion:replacing:run:)` does, and for the old library's
+    /// version what ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft`` does. So if the process
+    /// dies in the closure, an older release finds the original. The version is raised before the original is
+    /// removed, because it can take seconds to remove a large folder.
+    ///
+    /// - Parameters:
+    ///   - toVersion: A version, or a sub-migration, as in `whenMigrating(toVersion:)`.
+    ///   - old: The state that the old library recorded for the same data.
+    ///   - minimumAppVersion: The oldest app that can still use the data, as in `whenMigrating(toVersion:)`.
+    ///     Releases with the old library don't know it.
+    ///   - path: The absolute path of the file or folder.
+    ///   - run: The work, with the path of the copy, and the context.
+    /// - Returns: True if the closure ran.
+    /// - Throws: The errors of `whenMigrating(toVersion:replacing:run:)`, and those of
+    ///   ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft``.
+    @discardableResult
+    public func whenMigrating(
+        toVersion: String,
+        unlessRunBy old: LegacyManager,
+        minimumAppVersion: String? = nil,
+        replacing path: String,
+        run: (String, MigrationContext) throws -> Void
+    ) throws -> Bool {
+        let declaration = Declaration(
+            toVersion,
+            minimumAppVersion: minimumAppVersion,
+            replacing: path,
+            otherRecord: old.record
+        )
+        let didRun = try perform(declaration) { context in try run(context.copy, context) }
+        try updateOldVersion(to: toVersion, in: old)
+        return didRun
+    }
+
+    /// Replaces a file or a folder by a copy on which an asynchronous closure has worked, unless an older
+    /// release of the app has run this migration with the old library.
+    ///
+    /// The closure runs on the caller's actor. Making the copy blocks the calling thread.
+    @discardableResult
+    nonisolated(nonsending) public func whenMigrating(
+        toVersion: String,
+        unlessRunBy old: LegacyManager,
+        minimumAppVersion: String? = nil,
+        replacing path: String,
+        run: nonisolated(nonsending) (String, MigrationContext) async throws -> Void
+    ) async throws -> Bool {
+        let declaration = Declaration(
+            toVersion,
+            minimumAppVersion: minimumAppVersion,
+            replacing: path,
+            otherRecord: old.record
+        )
+        let didRun = try await perform(declaration) { context in try await run(context.copy, context) }
         try updateOldVersion(to: toVersion, in: old)
         return didRun
     }
@@ -132,18 +193,31 @@ extension MigrationManager {
 }
 
 extension LegacyManager {
+    /// The keys, for the declaration of a migration.
+    fileprivate var record: OtherRecord {
+        OtherRecord(reasonNotToRun: reasonNotToRun, didRecord: didRecord)
+    }
+
     /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
     ///
-    /// If it has to run, this also raises the old library's version to `previousVersion`, which is the last
-    /// version that has run here. Otherwise an older release might find no version, if the closure fails and
-    /// the user goes back. MFMigrationManager would then treat the data as new.
-    fileprivate func reasonNotToRun(_ pending: Declaration.PendingMigration) throws -> String? {
+    /// If it has to run, this also raises the old library's version to the last version that has run here.
+    /// Otherwise an older release might find no version, if the closure fails and the user goes back.
+    /// MFMigrationManager would then treat the data as new.
+    private func reasonNotToRun(_ pending: PendingMigration) throws -> String? {
         let oldVersion = try lastRunVersion
         if let oldVersion, pending.version <= oldVersion {
             return "recorded without running: the old library has run it"
         }
         try raiseOldVersion(from: oldVersion, to: pending.previousVersion)
         return nil
+    }
+
+    private func didRecord(_ version: AppVersion) {
+        do {
+            try raiseOldVersion(from: lastRunVersion, to: version)
+        } catch {
+            // The declaration tries it again when it has ended, and reports this error.
+        }
     }
 }
 

@@ -10,6 +10,8 @@ struct ActiveRun {
     var images: [RunImage] = []
     var duration = Duration.zero
     var failure: (any Error)?
+    /// The findings about single migrations.
+    var findings: [RehearsalFinding] = []
 
     init(_ scenario: Scenario) {
         self.scenario = scenario
@@ -25,17 +27,19 @@ extension RehearsalStage {
     /// other run is compared with the data of the jump from its own starting point.
     func row(for run: ActiveRun) throws -> RehearsedRun {
         let scenario = run.scenario
-        var findings: [RehearsalFinding] = []
+        var findings = run.findings
         if let failure = run.failure {
-            findings = [finding(of: failure, in: scenario)]
+            findings.append(finding(of: failure, in: scenario))
         } else if scenario.kind.hasExpectedData,
             let expectedPoint = scenario.kind == .jump ? referencePoint : scenario.point
         {
-            findings = try differences(of: scenario, fromPoint: expectedPoint)
+            findings += try differences(of: scenario, fromPoint: expectedPoint)
         }
         let before: [AppVersion] =
             switch scenario.kind {
             case .interruptedInstall(let version): [version]
+            case .writtenBefore(let release): [release]
+            case .writtenBetween(let release, _): [current, release]
             case .death, .olderRelease, .stateLost, .stateLostWhileMigrating: [current]
             default: []
             }
@@ -56,9 +60,9 @@ extension RehearsalStage {
         let error = failure as? MigrationError
         let isAboutClosure =
             switch scenario.kind {
-            case .listing, .jump, .steps, .addedLate, .olderRelease: false
+            case .listing, .jump, .steps, .addedLate, .olderRelease, .writtenBefore: false
             case .stateLost, .interruptedInstall: error?.code == .migrationFailed
-            case .ownAnswer, .death, .failure, .stateLostWhileMigrating: true
+            case .ownAnswer, .writtenBetween, .death, .failure, .stateLostWhileMigrating: true
             }
         return RehearsalFinding(
             isAboutClosure ? verdict.kind : .failed,
@@ -76,7 +80,8 @@ extension RehearsalStage {
         fromPoint expectedPoint: Int
     ) throws -> [RehearsalFinding] {
         let comparison = rehearsal.comparison
-        let end = folders.endData(ofPoint: expectedPoint)
+        var end = folders.endData(ofPoint: expectedPoint)
+        if case .writtenBetween = scenario.kind { end = folders.endDataAfterWriting(atPoint: expectedPoint) }
         guard scenario.kind == .jump, rehearsal.startingPoints[scenario.point].kind == .freshInstall else {
             return try comparison.differences(of: folders.data, from: end).map {
                 finding(of: $0, in: scenario, fromPoint: expectedPoint)
@@ -101,9 +106,18 @@ extension RehearsalStage {
             let start = rehearsal.startingPoints[expectedPoint].origin
             other += start.replacing("From ", with: " from ", maxReplacements: 1)
         }
+        if case .writtenBetween(let release, _) = scenario.kind { other += " after \(release) wrote" }
         let verdict = scenario.verdict
         let text = "\(sentence(scenario)): compared with \(other), \(difference.text).\(verdict.advice)"
         return RehearsalFinding(verdict.kind, version: verdict.version, path: difference.path, text)
+    }
+
+    /// The finding about a migration that changed what it replaces.
+    func finding(of change: ChangedOriginal, in scenario: Scenario) -> RehearsalFinding {
+        let text =
+            "\(sentence(scenario)): migration \(change.version) changed `\(change.name)` itself, and not only its copy: "
+            + "\(change.difference). In the closure, use the path that it gets."
+        return RehearsalFinding(.originalChanged, version: change.version, path: change.name, text)
     }
 
     private func sentence(_ scenario: Scenario) -> String {
@@ -119,7 +133,7 @@ extension RehearsalStage {
             case .interruptedInstall: scenario.title
             case .olderRelease(let version):
                 "then \(version) was started on data that it must no longer change"
-            case .listing, .jump, .addedLate: scenario.title
+            case .listing, .jump, .addedLate, .writtenBefore, .writtenBetween: scenario.title
             case .ownAnswer, .stateLost, .stateLostWhileMigrating:
                 [
                     scenario.kind.asksFirstRun ? scenario.title : nil,

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 
 /// Functions that read, copy and write files and folders.
@@ -34,6 +35,17 @@ enum FolderFiles {
             }
         }
         return entries
+    }
+
+    /// The kind of the item at a path; `nil` if there is none.
+    static func entryIfPresent(_ path: String) throws -> Entry? {
+        do {
+            return try entry(at: path)
+        } catch let error as CocoaError
+            where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile
+        {
+            return nil
+        }
     }
 
     private static func entry(at path: String) throws -> Entry {
@@ -97,8 +109,15 @@ enum FolderFiles {
         )
     }
 
+    /// Copies a file, or a folder and everything in it, with the modification dates.
+    ///
+    /// A migration may compare them with dates that the app has stored.
     static func copy(_ path: String, to target: String) throws {
         try FileManager.default.copyItem(atPath: path, toPath: target)
+        #if !canImport(Darwin)
+        // Only on Apple's systems, Foundation keeps the dates.
+        try Platform.copyTimes(of: path, to: target)
+        #endif
     }
 
     static func copyContents(of folder: String, to target: String) throws {

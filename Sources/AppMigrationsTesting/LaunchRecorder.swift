@@ -11,10 +11,11 @@ final class LaunchRecorder: ManagerObserver {
         var addedLater: Set<AppVersion> = []
         var ran: [AppVersion] = []
         var images: [RunImage] = []
+        var changedOriginals: [ChangedOriginal] = []
         var isStopped = false
         /// The time that was spent copying images, which isn't counted as the app's time.
         var copying = Duration.zero
-        /// The error of the first image that could not be copied.
+        /// The error of the first image or original that could not be copied or compared.
         var problem: (any Error)?
     }
 
@@ -55,9 +56,15 @@ final class LaunchRecorder: ManagerObserver {
         case .declared(let addedIn): return declared(moment.version, addedIn: addedIn)
         case .returned:
             state.withLock { $0.ran.append(moment.version) }
+            if kind == .jump, let original = moment.replacing {
+                compare(original, replacedBy: moment.version)
+            }
             return moment.version == failing ? .fail(RehearsedFailure()) : .continue
         default:
             if kind == .jump { copyImage(at: moment) }
+            if kind == .jump, moment.place == .beforeClosure, let original = moment.replacing {
+                keep(original)
+            }
             return .continue
         }
     }
@@ -79,23 +86,43 @@ final class LaunchRecorder: ManagerObserver {
         }
     }
 
-    private func copyImage(at moment: ObservedMoment) {
+    /// Keeps a copy of what a closure replaces, which the closure must leave as it is.
+    private func keep(_ original: String) {
+        copying { _ in
+            try FolderFiles.removeIfPresent(folders.original)
+            if try FolderFiles.entryIfPresent(original) == nil { return }
+            try FolderFiles.copy(original, to: folders.original)
+        }
+    }
+
+    private func compare(_ original: String, replacedBy version: AppVersion) {
+        copying { record in
+            let change = try ChangedOriginal(at: original, comparedWith: folders.original, by: version)
+            if let change { record.changedOriginals.append(change) }
+        }
+    }
+
+    /// Copies or compares files, in time that isn't counted as the app's; does nothing after an error.
+    private func copying(_ body: (inout Record) throws -> Void) {
         state.withLock { record in
+            if record.problem != nil { return }
+            let began = ContinuousClock.now
+            defer { record.copying += ContinuousClock.now - began }
+            do { try body(&record) } catch { record.problem = error }
+        }
+    }
+
+    private func copyImage(at moment: ObservedMoment) {
+        copying { record in
             // `beforeAttempt` is the moment before a migration is recorded as begun. Only the first image of
             // this moment shows something new: the state that was just created. A later one would be equal to
             // the image after the previous migration was recorded.
             let isDuplicate = moment.place == .beforeAttempt && !record.images.isEmpty
-            guard record.problem == nil, !isDuplicate else { return }
-            let began = ContinuousClock.now
-            defer { record.copying += ContinuousClock.now - began }
-            do {
-                let number = record.images.count { $0.moment == moment } + 1
-                let path = folders.image(of: moment, number: number)
-                try FolderFiles.copy(folders.run, to: path)
-                record.images.append(RunImage(path: path, moment: moment, number: number, ran: record.ran))
-            } catch {
-                record.problem = error
-            }
+            if isDuplicate { return }
+            let number = record.images.count { $0.moment == moment } + 1
+            let path = folders.image(of: moment, number: number)
+            try FolderFiles.copy(folders.run, to: path)
+            record.images.append(RunImage(path: path, moment: moment, number: number, ran: record.ran))
         }
     }
 }

@@ -9,6 +9,9 @@ public import AppMigrations
 /// - with a crash at each save, checkpoint, `synchronize` and commit of a batch
 /// - with each closure throwing once
 ///
+/// It checks that a closure with `replacing:` leaves the original as it is. If a starting point has
+/// ``StartingPoint/writing(_:)``, that release also writes between two migrations.
+///
 /// It also starts releases below a `minimumAppVersion:` on data that they must no longer change.
 ///
 /// Every run begins with a new copy of the data, and must end with the same data as the others. The only

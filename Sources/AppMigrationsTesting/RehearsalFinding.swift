@@ -68,6 +68,14 @@ public struct RehearsalFinding: Error, Sendable, CustomStringConvertible {
         /// already run.
         public static var olderReleaseWrites: Kind { Kind("olderReleaseWrites") }
 
+        /// A release that a user went back to wrote between two migrations of an upgrade.
+        ///
+        /// The data ends differently than if that release had written before the first migration.
+        public static var writtenBetween: Kind { Kind("writtenBetween") }
+
+        /// A closure with `replacing:` changed the original, and not only its copy.
+        public static var originalChanged: Kind { Kind("originalChanged") }
+
         /// After a crash outside a closure, the next start failed or ended with different data.
         public static var notCompleted: Kind { Kind("notCompleted") }
 

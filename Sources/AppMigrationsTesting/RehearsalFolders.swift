@@ -35,10 +35,15 @@ struct RehearsalFolders: Sendable {
     func startData(ofPoint point: Int) -> String { root + "/Start \(point)" }
     /// The data at the end of the point's jump.
     func endData(ofPoint point: Int) -> String { root + "/End \(point)" }
+    /// The data at the end of the jump before which the point's release had written.
+    func endDataAfterWriting(atPoint point: Int) -> String { root + "/End Written \(point)" }
+    /// A copy of what a migration replaces.
+    var original: String { root + "/Original" }
     /// The state at the end of the point's jump.
     func endState(ofPoint point: Int) -> String { root + "/End State \(point)" }
     /// The data in an image, which is a copy of the run's folder.
     func data(of image: RunImage) -> String { image.path + "/Data" }
+    func state(of image: RunImage) -> String { image.path + "/State" }
     func image(of moment: ObservedMoment, number: Int) -> String {
         root + "/Image \(moment.version) \(moment.place) \(number)"
     }

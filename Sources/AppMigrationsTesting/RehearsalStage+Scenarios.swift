@@ -58,6 +58,7 @@ extension RehearsalStage {
         for version in jump.ran.dropLast() where addedLater.contains(version) {
             scenarios.append(Scenario(kind: .addedLate(version), point: point, launches: [current, current]))
         }
+        scenarios += try releaseThatWrites(during: jump)
         for version in jump.ran {
             let images = jump.images.filter { $0.moment.version == version }
             // These runs come before the runs after a crash, because those move the images away.
@@ -72,6 +73,41 @@ extension RehearsalStage {
             scenarios.append(Scenario(kind: .failure(version), point: point, launches: [current, current]))
         }
         return scenarios + interruptedInstalls(at: point) + (try olderReleases(after: jump))
+    }
+
+    /// The runs in which the release of the starting point writes before the upgrade, and after each of its
+    /// migrations but the last one.
+    ///
+    /// These runs copy the images, so they come before the runs after a crash, which move them away.
+    private func releaseThatWrites(during jump: ActiveRun) throws -> [Scenario] {
+        let point = jump.scenario.point
+        let start = rehearsal.startingPoints[point]
+        guard case .version = start.kind, start.write != nil, let release = startVersions[point] else {
+            return []
+        }
+        let hasLibrary = adoption.map { release >= $0 } ?? true
+        var scenarios: [Scenario] = []
+        for image in jump.images where image.moment.place == .afterRecord {
+            if image.moment.version == jump.ran.last { continue }
+            if hasLibrary, try minimumAppVersion(in: folders.state(of: image), for: release) != nil {
+                continue
+            }
+            let kind = Scenario.Kind.writtenBetween(release, after: image.moment.version)
+            scenarios.append(Scenario(kind: kind, point: point, launches: [current], image: image))
+        }
+        if scenarios.isEmpty { return [] }
+        return [Scenario(kind: .writtenBefore(release), point: point, launches: [current])] + scenarios
+    }
+
+    /// The minimum app version in a state, as a release that is below it reads it; `nil` if the release may use
+    /// the data.
+    private func minimumAppVersion(in stateFolder: String, for release: AppVersion) throws -> AppVersion? {
+        try MigrationManager(
+            named: rehearsal.name,
+            currentVersion: release.description,
+            stateDirectory: stateFolder,
+            options: MigrationManager.Options(isReadOnly: true)
+        ).requiredAppVersion
     }
 
     /// A run in which an older release was killed at its first start on a new device; none if no older
@@ -96,13 +132,9 @@ extension RehearsalStage {
         let point = jump.scenario.point
         let releases = releasesWithLibrary(after: nil).dropLast()
         guard let oldestRelease = releases.first else { return [] }
-        // Reads the minimum app version from the state, as the oldest release would.
-        let manager = try MigrationManager(
-            named: rehearsal.name,
-            currentVersion: oldestRelease.description,
-            stateDirectory: folders.state
-        )
-        guard let minimumAppVersion = manager.requiredAppVersion else { return [] }
+        guard let minimumAppVersion = try minimumAppVersion(in: folders.state, for: oldestRelease) else {
+            return []
+        }
         try FolderFiles.copy(folders.state, to: folders.endState(ofPoint: point))
         return releases.filter { $0 < minimumAppVersion }.map {
             Scenario(kind: .olderRelease($0), point: point, launches: [$0], ranBefore: jump.ran)

@@ -147,6 +147,7 @@ final class RehearsalStage {
         active.ran += record.ran
         active.images += record.images
         active.failure = failure(of: launch, error: error, in: active.scenario)
+        active.findings += record.changedOriginals.map { finding(of: $0, in: active.scenario) }
         run = active
         addedLater.formUnion(record.addedLater)
         switch active.scenario.kind {
@@ -251,6 +252,8 @@ final class RehearsalStage {
     /// - After a crash: the data and the state of the image. If the state is lost, too: only the data.
     /// - After the state was lost: the data at the end of the jump.
     /// - For an older release: the data and the state at the end of the jump.
+    /// - For a release that writes in the middle of an upgrade: the data and the state after a migration, and then
+    ///   what that release writes.
     /// - After an interrupted install: an empty folder, and a state.
     /// - Otherwise: a copy of the starting point's data, which is created the first time.
     func prepare(_ scenario: Scenario) throws {
@@ -258,6 +261,10 @@ final class RehearsalStage {
         if case .stateLostWhileMigrating = scenario.kind, let image = scenario.image {
             try FolderFiles.makeFolder(folders.run)
             return try FolderFiles.copy(folders.data(of: image), to: folders.data)
+        }
+        if case .writtenBetween = scenario.kind, let image = scenario.image {
+            try FolderFiles.copy(image.path, to: folders.run)
+            return try write(at: scenario.point)
         }
         if let image = scenario.image { return try FolderFiles.move(image.path, to: folders.run) }
         try FolderFiles.makeFolder(folders.run)
@@ -271,7 +278,9 @@ final class RehearsalStage {
         default: break
         }
         if createdPoints.contains(point) {
-            return try FolderFiles.copy(folders.startData(ofPoint: point), to: folders.data)
+            try FolderFiles.copy(folders.startData(ofPoint: point), to: folders.data)
+            if case .writtenBefore = scenario.kind { try write(at: point) }
+            return
         }
         try FolderFiles.makeFolder(folders.data)
         guard rehearsal.startingPoints.indices.contains(point) else { return }
@@ -279,6 +288,9 @@ final class RehearsalStage {
         try FolderFiles.copy(folders.data, to: folders.startData(ofPoint: point))
         createdPoints.insert(point)
     }
+
+    /// Writes what the release of the starting point writes.
+    private func write(at point: Int) throws { try rehearsal.startingPoints[point].write?(folders.data) }
 
     /// Simulates a new install of an older release that is killed after it has created its manager: there is
     /// a state, but no data.
@@ -298,6 +310,7 @@ final class RehearsalStage {
     private func keepResult(of run: ActiveRun) throws {
         let point = run.scenario.point
         rows[point, default: []].append(try row(for: run))
+        if case .writtenBefore = run.scenario.kind { return try keepResultAfterWriting(of: run) }
         guard run.scenario.kind == .jump else { return }
         if run.failure == nil {
             try FolderFiles.move(folders.data, to: folders.endData(ofPoint: point))
@@ -307,6 +320,20 @@ final class RehearsalStage {
             waitingScenarios = try followUps(of: run) + waitingScenarios
         } else {
             for image in run.images { try FolderFiles.remove(image.path) }
+        }
+    }
+
+    /// Keeps the data of the run in which the older release wrote before the upgrade, for the runs in which it
+    /// writes later.
+    ///
+    /// If that run failed, there is nothing to compare them with, so they are left out.
+    private func keepResultAfterWriting(of run: ActiveRun) throws {
+        let point = run.scenario.point
+        if run.failure == nil {
+            return try FolderFiles.move(folders.data, to: folders.endDataAfterWriting(atPoint: point))
+        }
+        waitingScenarios.removeAll { scenario in
+            if case .writtenBetween = scenario.kind { scenario.point == point } else { false }
         }
     }
 }

@@ -23,6 +23,10 @@ struct Scenario {
         case addedLate(AppVersion)
         /// An older release starts on the data of the current release, which it must no longer change.
         case olderRelease(AppVersion)
+        /// The release of the starting point writes, and then the current release upgrades the data.
+        case writtenBefore(AppVersion)
+        /// After this migration of the current release, the release of the starting point writes.
+        case writtenBetween(AppVersion, after: AppVersion)
         /// An older release was killed at its first start on a new device, before it created any data. Then
         /// the app was updated.
         case interruptedInstall(AppVersion)
@@ -52,10 +56,15 @@ struct Scenario {
             }
         }
 
-        /// False if the data at the end can't be compared with other runs, because the interrupted install
-        /// never created any data.
+        /// False if the data at the end can't be compared with other runs.
+        ///
+        /// An interrupted install never created any data. And what an older release writes before the upgrade is
+        /// in no other run except those that are compared with this one.
         var hasExpectedData: Bool {
-            if case .interruptedInstall = self { false } else { true }
+            switch self {
+            case .interruptedInstall, .writtenBefore: false
+            default: true
+            }
         }
     }
 
@@ -79,6 +88,8 @@ struct Scenario {
         case .failure(let version): "after \(version) threw at its end"
         case .addedLate(let version): "\(version) added after later migrations had run"
         case .olderRelease(let version): "then \(version) started"
+        case .writtenBefore(let release): "in one jump, after \(release) wrote"
+        case .writtenBetween(let release, let version): "\(release) wrote after \(version) had run"
         case .interruptedInstall(let version): "updated after \(version) was killed at its first start"
         case .ownAnswer: "with the answer of firstRun"
         case .stateLost: "after the state was lost"
@@ -125,6 +136,13 @@ struct Scenario {
                 " At each start, check requiredAppVersion before anything is read or written, and don't continue if "
                 + "it isn't nil."
             return Verdict(kind: .olderReleaseWrites, advice: advice)
+        case .writtenBefore: return Verdict(kind: .startsDiffer)
+        case .writtenBetween(let release, let version):
+            let advice =
+                " When migration \(version) has run and the next one has failed, a user can go back to \(release), which "
+                + "writes its own form of the data. Convert that at every start, after the migrations. Or let one migration "
+                + "do both steps."
+            return Verdict(kind: .writtenBetween, advice: advice)
         case .interruptedInstall(let version):
             let advice =
                 " Release \(version) can be killed at its first start, before it creates its data. The migrations "

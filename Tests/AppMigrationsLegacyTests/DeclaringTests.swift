@@ -41,6 +41,55 @@ import Testing
         #expect(try scratch.keys == [lastKey: "3.1"])
     }
 
+    /// It can take seconds to remove a large folder.
+    ///
+    /// If the process is killed meanwhile, an older release reads the key.
+    @Test func `the key follows the record before the original is removed`() throws {
+        try scratch.writeKeys([lastKey: "3.0b2"])
+        try scratch.makeFolder("Notes")
+        try scratch.write("old", to: "Notes/1")
+        let log = Log()
+        let old = try scratch.old { [scratch] _ in
+            // The old library's version is read before the closure and after the record. Then the key is raised.
+            let original = scratch.exists(".Notes.Library.migrating/old/Notes/1")
+            let record = try scratch.manager().lastRunVersion
+            log.add("\(record), original \(original ? "there" : "not moved")")
+            return "3.0"
+        }
+        let manager = try scratch.manager(old, firstRun: .existingData(at: "3.0"))
+        let path = scratch.file("Notes")
+        try manager.whenMigrating(toVersion: "3.1", unlessRunBy: old, replacing: path) { copy, context in
+            try Data("new".utf8).write(to: URL(filePath: copy + "/1"))
+            #expect(context.version.description == "3.1")
+        }
+        #expect(log.lines == ["3.0, original not moved", "3.1, original there"])
+        #expect(try scratch.keys == [lastKey: "3.1"])
+        #expect(try scratch.read("Notes/1") == "new")
+        #expect(!scratch.exists(".Notes.Library.migrating"))
+    }
+
+    @MainActor @Test func `a file is replaced on the caller's actor, but not twice`() async throws {
+        try scratch.writeKeys([lastKey: "3.0"])
+        try scratch.write("old", to: "notes")
+        let old = try scratch.old()
+        let manager = try scratch.manager(old)
+        let path = scratch.file("notes")
+        let versions = ["3.1", "3.2"]
+        for version in versions {
+            if version == "3.2" { try scratch.writeKeys([lastKey: "3.2"]) }
+            let ran = try await manager.whenMigrating(toVersion: version, unlessRunBy: old, replacing: path) {
+                copy,
+                context in
+                await Task.yield()
+                MainActor.assertIsolated()
+                try Data("\(context.version)".utf8).write(to: URL(filePath: copy))
+            }
+            #expect(ran == (version == "3.1"))
+        }
+        #expect(try scratch.read("notes") == "3.1")
+        #expect(try scratch.keys == [lastKey: "3.2"])
+    }
+
     @Test func `what an older release has run is recorded without running`() throws {
         try scratch.writeKeys([lastKey: "3.0"])
         let old = try scratch.old()

@@ -48,6 +48,30 @@ import Testing
         )
     }
 
+    /// An app may compare the dates of its files with those in its database.
+    @Test func `each run finds the modification dates of the starting point`() throws {
+        let old = Date(timeIntervalSince1970: 1_000_000_000.25)
+        let dates: @Sendable (_ folder: String) throws -> [Date?] = { folder in
+            try ["list.txt", "notes", "notes/1"].map {
+                try FileManager.default.attributesOfItem(atPath: path($0, in: folder))[.modificationDate]
+                    as? Date
+            }
+        }
+        let point = StartingPoint.version("1.0") { folder in
+            let files = FileManager.default
+            try write("1.0\n", to: "list.txt", in: folder)
+            try files.createDirectory(atPath: path("notes", in: folder), withIntermediateDirectories: false)
+            try write("Milk", to: "notes/1", in: folder)
+            for name in ["list.txt", "notes/1", "notes"] {
+                try files.setAttributes([.modificationDate: old], ofItemAtPath: path(name, in: folder))
+            }
+        }
+        let report = try rehearse(from: [point, point]) { folder throws in
+            #expect(try dates(folder) == [old, old, old])
+        }
+        try report.requireClean()
+    }
+
     @Test func `a closure that does harm when it runs twice is named, after a death and after a throw`()
         throws
     {

@@ -9,32 +9,21 @@ package struct Declaration {
     /// The path of the file or folder on whose copy the closure works; `nil` if it works in place.
     let replacing: String?
 
-    let reasonNotToRun: ReasonNotToRun?
-
-    /// Returns the reason why a pending migration doesn't have to run; `nil` if it has to run.
-    ///
-    /// It is called while the lock is held, and may write, for example to the user defaults. If it returns a
-    /// text, the migration is recorded without an attempt, and the text is the note of the event `finished`.
-    package typealias ReasonNotToRun = (_ pending: PendingMigration) throws -> String?
-
-    /// The pending migration for which a ``ReasonNotToRun`` is asked, and the version of the data before it.
-    package struct PendingMigration {
-        package let version: AppVersion
-        package let previousVersion: AppVersion
-    }
+    /// The record that another library keeps of the same migrations; `nil` if there is none.
+    let otherRecord: OtherRecord?
 
     package init(
         _ toVersion: String,
         addedIn: String? = nil,
         minimumAppVersion: String? = nil,
         replacing: String? = nil,
-        unless reasonNotToRun: ReasonNotToRun? = nil
+        otherRecord: OtherRecord? = nil
     ) {
         self.toVersion = toVersion
         self.addedIn = addedIn
         self.minimumAppVersion = minimumAppVersion
         self.replacing = replacing
-        self.reasonNotToRun = reasonNotToRun
+        self.otherRecord = otherRecord
     }
 
     /// True if the version alone decides, so that a declaration of a version that has run can return at once.

@@ -259,7 +259,7 @@ extension Declarations {
                 hasRun: hasRun,
                 // A plan doesn't ask for a reason not to run. With such a reason, the declaration itself
                 // checks the limit of attempts after it has asked.
-                attemptLimit: declaration.reasonNotToRun == nil ? plan.attemptLimit : nil
+                attemptLimit: declaration.otherRecord == nil ? plan.attemptLimit : nil
             )
             kind = plan.kind(of: decision, about: version)
         } catch {

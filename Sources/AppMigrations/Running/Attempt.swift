@@ -189,16 +189,15 @@ extension Attempt {
 extension Attempt {
     /// The error that a rehearsal throws in place of the closure.
     func rehearsedFailure() -> (any Error)? {
-        guard let observer else { return nil }
-        let answer = observer.observe(ObservedMoment(place: .returned, version: version))
-        if case .fail(let error) = answer { return error }
+        if case .fail(let error)? = observe(.returned) { return error }
         return nil
     }
 
     /// Puts the copy in the place of the original, if there is one, and records that the migration has run.
-    func record() throws(MigrationError) {
+    func record(alsoIn otherRecord: OtherRecord?) throws(MigrationError) {
         if let replacement { try commit(replacement) }
         try saveRecord()
+        if let otherRecord { RunToken.withToken(of: location) { otherRecord.didRecord(version) } }
         if let replacement {
             removeWorkingFolder(of: replacement)
             // If this save fails, the next start finds nothing to remove, and saves again.
@@ -365,7 +364,12 @@ extension Attempt {
     func send(_ event: MigrationEvent) { location.send(event, to: onEvent) }
 
     /// In a rehearsal (a test that simulates crashes), reports that this point has been reached.
-    func observe(_ place: ObservedMoment.Place) {
-        _ = observer?.observe(ObservedMoment(place: place, version: version))
+    ///
+    /// - Returns: What the rehearsal makes of it; `nil` if there is no rehearsal.
+    @discardableResult
+    func observe(_ place: ObservedMoment.Place) -> ObserverAnswer? {
+        observer?.observe(
+            ObservedMoment(place: place, version: version, replacing: replacement?.folder.place)
+        )
     }
 }

@@ -22,6 +22,9 @@ package struct ObservedMoment: Sendable, Equatable {
 
     package let place: Place
     package let version: AppVersion
+
+    /// The path of the original, if the closure works on a copy.
+    package var replacing: String?
 }
 
 /// What a rehearsal makes of a moment.

@@ -36,7 +36,7 @@ public struct MigrationContext: Sendable {
     }
 
     /// The path of the copy on which the closure works; empty if it works in place.
-    var copy: String { running.replacement?.copy ?? "" }
+    package var copy: String { running.replacement?.copy ?? "" }
 
     package static func fraction(_ number: Double) -> Double { number.isNaN ? 0 : min(max(number, 0), 1) }
 }

@@ -21,7 +21,7 @@
 /// 7. A migration counts as done only if that is certain. (So it may run twice, but is never skipped.)
 /// 8. An error closes the manager, whatever its cause. (No later migration may run without this one.)
 /// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call that
-///    would wait for itself is refused. (It is the closure, the reason not to run, and the event handler. The
+///    would wait for itself is refused. (It is the closure, the ``OtherRecord``, and the event handler. The
 ///    events `waiting` and `failed` are sent without the lock.)
 ///
 /// The states of a declaration, what is true in each, and the function that leads to the next:
@@ -33,8 +33,8 @@
 ///                 leaves what it found                                 is nothing to run
 ///     begun       the attempt is saved, the copy is made, if there is  Attempt.call(_:)
 ///                 one; from here on, a crash counts
-///     returned    the closure returned or threw; the version is        Attempt.record(), or Attempt.fail(_:)
-///                 pending, a crash lets it run again
+///     returned    the closure returned or threw; the version is        Attempt.record(alsoIn:), or
+///                 pending, a crash lets it run again                   Attempt.fail(_:)
 ///     committed   the copy is in the place of the original; a crash    Attempt.saveRecord()
 ///                 lets the next start record it
 ///     recorded    the version counts as run                            finish(_:closureError:)
@@ -44,7 +44,7 @@
 struct Runner: ~Copyable {
     private let declared: DeclaredMigration
     private let replacing: String?
-    private let reasonNotToRun: Declaration.ReasonNotToRun?
+    private let otherRecord: OtherRecord?
     private let manager: MigrationManager
     private var wait: FileLock.Wait
 
@@ -61,7 +61,7 @@ struct Runner: ~Copyable {
     ) {
         self.declared = declared
         replacing = declaration.replacing
-        reasonNotToRun = declaration.reasonNotToRun
+        otherRecord = declaration.otherRecord
         self.manager = manager
         wait = FileLock.Wait(
             at: manager.location,
@@ -216,15 +216,15 @@ extension Runner {
         applied: AppliedVersions?,
         under locked: inout LockedState
     ) throws(MigrationError) -> MigrationEvent? {
-        guard let reasonNotToRun,
+        guard let otherRecord,
             case .run(let attempted) = try decide(in: state, applied: applied, attemptLimit: nil)
         else { return nil }
         let version = declared.version
         let previousVersion = state.versions.lastRun
-        let pending = Declaration.PendingMigration(version: version, previousVersion: previousVersion)
+        let pending = PendingMigration(version: version, previousVersion: previousVersion)
         let note: String?
         do {
-            note = try RunToken.withToken(of: location) { try reasonNotToRun(pending) }
+            note = try RunToken.withToken(of: location) { try otherRecord.reasonNotToRun(pending) }
         } catch {
             throw .failed(version, in: location, attempt: attempted.attemptCount, because: error)
         }
@@ -254,7 +254,7 @@ extension Runner {
             }
         }
         if let cause = closureError ?? attempt.rehearsedFailure() { throw attempt.fail(cause) }
-        try attempt.record()
+        try attempt.record(alsoIn: otherRecord)
         attempt.send(attempt.event(.finished))
         attempt.releaseLock()
     }

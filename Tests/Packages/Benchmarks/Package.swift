@@ -41,6 +41,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
+            name: "replacing-ratios",
+            dependencies: [migrations, "Measuring"],
+            swiftSettings: settings
+        ),
+        .executableTarget(
             name: "schema-ratios",
             dependencies: ["CMeasure", "Measuring", sqlite, schema],
             swiftSettings: settings

@@ -2,4 +2,4 @@ import AppMigrationsSchema
 import AppMigrationsTesting
 import GRDB
 
-// Sample 8 of Testing.md
+// Sample 9 of Testing.md

@@ -10,7 +10,7 @@ private let samplePath = FileManager.default.currentDirectoryPath + "/Fixtures/N
 
 // Sample 1 of ComingFromSModel.md
 
-// Sample 6 of Testing.md
+// Sample 7 of Testing.md
 
 @Suite struct ComingFrom {
     static let table = """

@@ -13,8 +13,15 @@ import Testing
 
 // Sample 5 of ComingFromMFMigrationManager.md
 
+// Sample 6 of ComingFromMFMigrationManager.md
+
 nonisolated func makeSearchIndex(in folder: URL) throws {
     try write("3.1", to: folder.appending(path: "search").path(percentEncoded: false))
+}
+
+nonisolated func trimNotes(at file: URL) throws {
+    let text = try String(contentsOf: file, encoding: .utf8)
+    try text.trimmingCharacters(in: .whitespaces).write(to: file, atomically: true, encoding: .utf8)
 }
 
 nonisolated func add(_ note: String, in folder: URL) throws {
@@ -29,7 +36,7 @@ nonisolated func declare(_ folder: String) throws {
 }
 
 @Suite(.serialized) struct ComingFromMFMigrationManager {
-    // Sample 7 of Testing.md
+    // Sample 8 of Testing.md
 
     private let key = "MFMigrationManagerLastVersionKey-Library"
 
@@ -110,6 +117,22 @@ nonisolated func declare(_ folder: String) throws {
             try write("Milk", to: folder + "/notes.txt")
             try declare(folder)
             #expect(try read(folder + "/notes.md") == "Milk")
+        }
+    }
+
+    @Test func `a file of an old release is replaced, and its key follows`() async throws {
+        try await withFolder { folder async throws in
+            try write(" Milk ", to: folder + "/notes.txt")
+            let old = try oldLibrary(in: .file(at: folder + "/defaults.plist"))
+            let migrations = try MigrationManager(
+                named: "Library",
+                currentVersion: "4.0",
+                firstRun: .existingData(at: "2.0"),
+                stateDirectory: folder + "/Migrations"
+            )
+            try declareArchive(migrations, in: URL(filePath: folder), old: old)
+            #expect(try read(folder + "/notes.txt") == "Milk")
+            #expect(try old.lastRunVersion?.description == "3.1")
         }
     }
 

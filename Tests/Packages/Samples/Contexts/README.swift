@@ -7,7 +7,8 @@ import Testing
 @testable import AppStart
 
 @Suite struct README {
-    func startApp(_ folder: URL) async throws {
+    func startApp(_ library: URL) async throws {
+        let data = library.appending(path: "Data")
         // Sample 2 of README.md
     }
 
@@ -25,7 +26,11 @@ import Testing
 
     @Test func `the gate migrates once, and makes the tables at every start`() async throws {
         try await withFolder { folder async throws in
-            let settings = folder + "/settings"
+            let settings = folder + "/Data/settings"
+            try FileManager.default.createDirectory(
+                atPath: folder + "/Data",
+                withIntermediateDirectories: false
+            )
             for isFirst in [true, false] {
                 try write("", to: settings)
                 try await startApp(URL(filePath: folder))

@@ -22,6 +22,16 @@ import Testing
         return exists(path + "/notes.txt") ? .existingData(at: "1.0") : .freshInstall
     }
 
+    func restoredNotes(_ fixtures: String) -> StartingPoint {
+        // Sample 4 of Testing.md
+        return restored
+    }
+
+    func oldReleaseThatWrites(_ fixtures: String) -> StartingPoint {
+        // Sample 2 of StartingPoint.swift
+        return point
+    }
+
     // Sample 1 of Rehearsal.md
 
     func withOtherDefaults(_ startingPoints: [StartingPoint]) throws -> RehearsalReport {
@@ -30,7 +40,7 @@ import Testing
     }
 
     func rules() -> [ComparisonRule] {
-        // Sample 5 of Testing.md
+        // Sample 6 of Testing.md
         return rules
     }
 
@@ -66,6 +76,22 @@ import Testing
         try docComment(fixtures)
     }
 
+    @Test func `restored notes, and an old release in the middle of an upgrade, end like the others`() throws
+    {
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "1.4",
+            from: [
+                restoredNotes(fixtures), oldReleaseThatWrites(fixtures),
+                .version("1.1", copying: fixtures + "/1.1"),
+            ]
+        )
+        let report = try rehearsal.run { try Library(folder: $1).declare($0) }
+        #expect(report.findings.allSatisfy { $0.kind == .writtenBetween })
+        // 1.4 makes its index from the files, and never looks at `notes.txt`, which 1.0 wrote again.
+        #expect(!report.findings.isEmpty)
+    }
+
     @Test func `the detection takes the data of each release for what it is`() throws {
         let report = try rehearsed(
             Rehearsal(
@@ -85,7 +111,7 @@ import Testing
 private typealias Library = Rehearsals.Library
 
 nonisolated extension Rehearsals.Library {
-    // Sample 4 of Testing.md
+    // Sample 5 of Testing.md
 
     typealias UpdateTheApp = Rehearsals.UpdateTheApp
 

@@ -5,7 +5,7 @@ import Testing
 @Suite struct StoreOfYourOwn {
     // Sample 8 of SeveralHosts.md
 
-    // Sample 11 of Testing.md
+    // Sample 12 of Testing.md
 
     let bucket: any Bucket = BucketInMemory()
     let bucketWithoutServer: any Bucket = BucketWithoutServer()

@@ -19,7 +19,7 @@ extension NotesService {
     }
 }
 
-// Sample 10 of Testing.md
+// Sample 11 of Testing.md
 
 @Suite struct FirstRunTests {
     private let helper = OldReleaseTests()

@@ -1,1 +1,1 @@
-// Sample 9 of Testing.md
+// Sample 10 of Testing.md

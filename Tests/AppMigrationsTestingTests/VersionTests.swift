@@ -39,7 +39,8 @@ import Testing
                 ["1.1", "v2"], .invalidVersion,
                 #"The version "v2" can't be read: a digit is missing at character 1. It is declared in manager "default" "#
                     + "(<state>/default.migrations.json). The migration was not run. A version consists of numbers separated by dots, "
-                    + "then at most one hyphen and sub-number: 2, 1.4, 1.1-2."
+                    + "then at most one hyphen and sub-number: 2, 1.4, 1.1-2. A beta has the version of its release; what changes "
+                    + "between two betas is 2.0-1, 2.0-2."
             ),
         ]
     )

@@ -51,7 +51,7 @@ import Testing
         let log = Log()
         let old = try scratch.old { [scratch] _ in
             // The old library's version is read before the closure and after the record. Then the key is raised.
-            let original = scratch.exists(".Notes.Library.migrating/old/Notes/1")
+            let original = scratch.exists(".Notes@Library.migrating/old/Notes/1")
             let record = try scratch.manager().lastRunVersion
             log.add("\(record), original \(original ? "there" : "not moved")")
             return "3.0"
@@ -65,7 +65,7 @@ import Testing
         #expect(log.lines == ["3.0, original not moved", "3.1, original there"])
         #expect(try scratch.keys == [lastKey: "3.1"])
         #expect(try scratch.read("Notes/1") == "new")
-        #expect(!scratch.exists(".Notes.Library.migrating"))
+        #expect(!scratch.exists(".Notes@Library.migrating"))
     }
 
     @MainActor @Test func `a file is replaced on the caller's actor, but not twice`() async throws {

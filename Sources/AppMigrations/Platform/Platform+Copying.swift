@@ -95,6 +95,9 @@ extension Platform {
         var permissions = status.permissions
         if fchown(copy, status.owner, status.group) == -1 {
             if isRoot || !refusals.contains(errno) { throw lastError("fchown", at: path) }
+            // A program of another user must not run as this user.
+            permissions &= ~0o6000
+            _ = fchown(copy, uid_t.max, status.group)
             // If the copy has another group, the group's permissions would apply to the members of that
             // group. So they are removed.
             if try FileStatus(ofOpen: copy).group != status.group { permissions &= ~0o2070 }

@@ -9,16 +9,20 @@ extension Platform {
         return try text(resolved, of: "realpath")
     }
 
-    /// True if the link at `path` has an absolute path, and leads into `folder`.
-    static func leadsByAbsolutePath(_ path: String, into folder: String) throws(SystemCallError) -> Bool {
+    /// True if the link at `path` has an absolute path, and leads into one of `folders`.
+    ///
+    /// Only its text is looked at. What it leads to may be on a disk that doesn't answer.
+    static func leadsByAbsolutePath(
+        _ path: String,
+        into folders: [String]
+    ) throws(SystemCallError) -> Bool {
         // The buffer is one byte longer than what is read. That byte stays zero and ends the text.
         var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
         let count = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
         guard content[0] == 0x2F else { return false }
         let target = String(decoding: content[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        // A link further up in the target's path can lead into the folder too.
-        let resolved = try ignoring(missingFile + [ELOOP, EACCES], resolved(path)) ?? target
-        return FilePaths.contains(folder, path: resolved) || FilePaths.contains(folder, path: target)
+        let plain = "/" + FilePaths.components(target).joined(separator: "/")
+        return folders.contains { FilePaths.contains($0, path: plain) }
     }
 
     static func workingDirectory() throws(SystemCallError) -> String {

@@ -24,14 +24,14 @@ extension LockedState {
             // Sync the record first: if a power failure undid it after the working folder was removed, nothing
             // would show that the original was replaced.
             try synchronizeState()
-            try removeRecorded(folder, of: nil, sendingTo: onEvent)
+            try settleRecorded(folder, sendingTo: onEvent)
         }
         guard let attempted = found.versions.attemptToSettle else { return }
         let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
         let folder = WorkingFolder(beside: place, of: location)
         let remains: WorkingFolder.Remains
         do throws(SystemCallError) {
-            remains = try folder.settle { path in
+            remains = try folder.settle(expecting: attempted.version) { path in
                 location.send(.filesFound, of: attempted.version, note: path, to: onEvent)
             }
         } catch {
@@ -54,19 +54,47 @@ extension LockedState {
         case .replaced(attempted.version):
             try recordReplacement(of: attempted, in: folder, from: directory)
             try removeRecorded(folder, of: attempted.version, sendingTo: onEvent)
-        // The declaration of that version records it.
+        // Another attempt's declaration settles it.
         case .replaced: return
         case .unfinished: location.removeOrReport(folder, of: attempted.version, to: onEvent)
+        case .occupied: location.moveAside(folder, of: attempted.version, to: onEvent)
         }
     }
 
+    /// Removes the working folder of a migration that is recorded, and takes its path out of the state.
+    ///
+    /// The state may be an older one that was restored, and the folder that of a later migration. So the names
+    /// decide here too.
+    private mutating func settleRecorded(
+        _ folder: WorkingFolder?,
+        sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) throws(MigrationError) {
+        let location = location
+        let lastRun = try existing().versions.lastRun
+        guard let folder else { return try removeRecorded(nil, of: nil, sendingTo: onEvent) }
+        let remains: WorkingFolder.Remains
+        do throws(SystemCallError) {
+            remains = try folder.settle(expecting: nil) { _ in }
+        } catch {
+            throw .notReplaced(folder.place, of: lastRun, in: location, because: error)
+        }
+        switch remains {
+        case .occupied: location.moveAside(folder, of: nil, to: onEvent)
+        case .replaced(let version) where version > lastRun: break
+        case .nothing, .unfinished, .replaced:
+            return try removeRecorded(folder, of: nil, sendingTo: onEvent)
+        }
+        try removeRecorded(nil, of: nil, sendingTo: onEvent)
+    }
+
     /// Settles what an earlier process has left at the path of a declaration that is about to run, whether or
-    /// not the state names it: the state may have been lost, or the path may have been another one.
+    /// not the state names it: the state may be another one, or the path may have been another one.
     ///
     /// `attempted` is the attempt that is about to begin.
     ///
-    /// Returns true if that process had already replaced the original for the same migration, which is recorded
-    /// now. Otherwise nothing is left in the way of the new working folder.
+    /// Returns true if that process had already replaced the original in an attempt at the same migration that
+    /// the state knows. The migration is recorded now. Otherwise nothing is left in the way of the new working
+    /// folder.
     mutating func settle(
         _ folder: WorkingFolder,
         before attempted: AttemptedMigration,
@@ -79,19 +107,27 @@ extension LockedState {
         let directory: String
         do throws(SystemCallError) {
             directory = try Platform.resolved(location.directory)
-            remains = try folder.settle { path in
+            remains = try folder.settle(expecting: version) { path in
                 location.send(.filesFound, of: version, note: path, to: onEvent)
             }
         } catch {
             throw .notReplaced(folder.place, of: version, in: location, because: error)
         }
-        if remains == .nothing { return false }
-        if remains == .replaced(version) {
-            var earlier = try existing().versions.attempts(at: version) ?? attempted
+        switch remains {
+        case .nothing: return false
+        case .occupied:
+            location.moveAside(folder, of: version, to: onEvent)
+            return false
+        case .replaced(version):
+            // Without an attempt, the data in the place may be an older backup.
+            guard var earlier = try existing().versions.attempts(at: version), earlier.replacing != nil else {
+                break
+            }
             earlier.minimumAppVersion = minimumAppVersion
             try recordReplacement(of: earlier, in: folder, from: directory)
             try removeRecorded(folder, of: version, sendingTo: onEvent)
             return true
+        case .replaced, .unfinished: break
         }
         guard let error = location.remove(folder, of: version) else { return false }
         do throws(SystemCallError) {
@@ -145,6 +181,35 @@ extension StateLocation {
         to onEvent: (@Sendable (MigrationEvent) -> Void)?
     ) {
         guard let error = remove(folder, of: version) else { return }
+        send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
+    }
+
+    /// Moves a working folder aside that has the only original of a path where something else is now.
+    fileprivate func moveAside(
+        _ folder: WorkingFolder,
+        of version: AppVersion?,
+        to onEvent: (@Sendable (MigrationEvent) -> Void)?
+    ) {
+        var left = folder.path
+        var cause: SystemCallError?
+        do throws(SystemCallError) {
+            left = try folder.moveAside()
+            try Platform.synchronize(folder.folderAbove)
+        } catch {
+            cause = error
+        }
+        let error = self.error(
+            .replacementFailed,
+            version: version,
+            at: left,
+            because: cause,
+            """
+            A process of \(self) died while it replaced \(folder.place.quoted). Since then, something else was made there. The \
+            original is in \(left.quoted).
+            """,
+            unchanged: .saidByProblem,
+            advice: "Take from it what you need, and remove it."
+        )
         send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
     }
 }

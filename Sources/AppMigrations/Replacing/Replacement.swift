@@ -47,7 +47,7 @@ struct Replacement: Sendable {
             // A power failure may not bring back a working folder that was removed or moved aside.
             try Platform.synchronize(folder.folderAbove)
             original = try FileTree(at: folder.place) { entry in
-                try Self.requireCopyable(entry, in: folder.place)
+                try Self.requireCopyable(entry, in: [folder.place, path])
             }
         } catch {
             throw .notReplaced(path, of: version, in: location, because: error)
@@ -161,14 +161,15 @@ extension Replacement {
         }
     }
 
-    private static func requireCopyable(_ entry: FileTree.Entry, in place: String) throws {
+    /// `places` are the path of the original with its links resolved, and as the declaration names it.
+    private static func requireCopyable(_ entry: FileTree.Entry, in places: [String]) throws {
         if let word = entry.status.kind.wordIfSpecial {
             throw Refusal(
                 reason: "\(entry.path.quoted) is \(word), which can't be copied",
                 advice: "Remove it before the migration, or name a folder that doesn't contain it."
             )
         }
-        if entry.status.kind == .link, try Platform.leadsByAbsolutePath(entry.path, into: place) {
+        if entry.status.kind == .link, try Platform.leadsByAbsolutePath(entry.path, into: places) {
             throw Refusal(
                 reason: """
                     \(entry.path.quoted) is a link with an absolute path into the same folder, so the closure would change the \
@@ -348,7 +349,7 @@ extension Replacement {
             )
         }
         guard let status = try Platform.status(copy) else {
-            if kind == nil { return false }
+            if kind == nil, try !Platform.exists(at: folder.place) { return false }
             throw Refusal(
                 reason: "the closure left nothing at \(copy.quoted)",
                 advice: "Leave the converted file or folder at the path that the closure gets."

@@ -1,6 +1,6 @@
 /// The folder beside a file or a folder in which a migration makes its replacement.
 ///
-/// For `Notes` and the manager `Library`, it is `.Notes.Library.migrating`. It contains:
+/// For `Notes` and the manager `Library`, it is `.Notes@Library.migrating`. It contains:
 ///
 ///     new/Notes         the copy on which the closure works
 ///     ready-2.0/Notes   the same, once the closure of 2.0 has returned and its work is on the disk
@@ -34,18 +34,19 @@ struct WorkingFolder: Sendable {
         self.place = place
         path = FilePaths.joined(
             FilePaths.parent(place),
-            name: ".\(FilePaths.last(place)).\(location.name).migrating"
+            name: ".\(FilePaths.last(place))@\(location.name).migrating"
         )
     }
 
     /// The working folder at `path`; `nil` if no working folder of this manager can have that path.
     init?(at path: String, of location: StateLocation) {
         let name = FilePaths.last(path)
-        let suffix = ".\(location.name).migrating"
-        guard name.hasPrefix("."), name.hasSuffix(suffix), name.utf8.count > suffix.utf8.count + 1 else {
-            return nil
-        }
-        let original = String(name.dropFirst().dropLast(suffix.count))
+        let suffix = "@\(location.name).migrating"
+        // No manager's name contains an @, so the last one tells the two names apart.
+        guard name.utf8.first == UInt8(ascii: "."), name.hasSuffix(suffix),
+            name.utf8.count > suffix.utf8.count + 1
+        else { return nil }
+        let original = String(decoding: name.utf8.dropFirst().dropLast(suffix.utf8.count), as: UTF8.self)
         self.init(beside: FilePaths.joined(FilePaths.parent(path), name: original), of: location)
     }
 
@@ -70,31 +71,40 @@ struct WorkingFolder: Sendable {
 
         /// The original was replaced by the migration of this version.
         case replaced(AppVersion)
+
+        /// The original is in `old`, something else is in its place, and another migration than the expected
+        /// one had begun to replace it.
+        case occupied
     }
 
     /// Finds out how far a process came before it died, and puts the original back if it died between the two
     /// renames.
     ///
-    /// `didFind` is called with the new path of something that stood in the original's place.
+    /// `version` is the migration that is expected to have replaced the original. If something new is in the
+    /// place, only the original of that migration goes back, because only then is it known that the original is
+    /// what the app works with. `didFind` is called with the new path of what stood in the place.
     ///
-    /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path, or if
-    ///   it is the working folder of another path and another manager.
-    func settle(didFind: (_ path: String) -> Void) throws(SystemCallError) -> Remains {
+    /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path.
+    func settle(
+        expecting version: AppVersion?,
+        didFind: (_ path: String) -> Void
+    ) throws(SystemCallError) -> Remains {
         // The data may have moved to a file system that doesn't allow such a long name.
         guard let status = try Platform.statusIfPresent(path) else { return .nothing }
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         let ready = try readyFolder()
-        if let ready, try !hasItem(ready.path) {
+        if let ready, try !Platform.exists(at: item(in: ready.path)) {
             try synchronizePlace()
             return .replaced(ready.version)
         }
         // Without `ready`, a removal may be under way, which begins with `gone`.
         let isBeingRemoved = try Platform.exists(at: gone)
-        if ready != nil || !isBeingRemoved, try hasItem(old) {
-            if ready != nil {
-                try clearPlace(didFind: didFind)
+        if ready != nil || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
+            if try !Platform.exists(at: place) {
                 try putBack()
-            } else if try !Platform.exists(at: place) {
+            } else if let ready {
+                if ready.version != version { return .occupied }
+                try clearPlace(didFind: didFind)
                 try putBack()
             }
         }
@@ -109,18 +119,6 @@ struct WorkingFolder: Sendable {
             }
         }
         return nil
-    }
-
-    /// True if the item is in `folder`, which is one of the folders above, and false if nothing is.
-    ///
-    /// Throws if something else is in it: the names of a path and a manager can together be those of another
-    /// path and another manager, as `a` of `b.c` and `a.b` of `c`.
-    private func hasItem(_ folder: String) throws(SystemCallError) -> Bool {
-        if try Platform.exists(at: item(in: folder)) { return true }
-        if try Platform.ignoringMissing(Platform.names(in: folder))?.isEmpty == false {
-            throw SystemCallError.foreign(path)
-        }
-        return false
     }
 
     /// Puts the original folder back into its place.

@@ -39,4 +39,12 @@ package struct LatestAttempt: Sendable, Equatable {
     static var resetAfterCrash: String {
         "The process crashed in this attempt. Later, resetAttempts() was called."
     }
+
+    /// True if a working folder may be left of this attempt.
+    ///
+    /// A failure is saved after the working folder was removed, so nothing is left of an attempt that has one.
+    /// The one exception is an attempt that crashed before ``MigrationManager/resetAttempts()``.
+    var mayHaveLeftReplacement: Bool {
+        migration.replacing != nil && (failure == nil || failure == Self.resetAfterCrash)
+    }
 }

@@ -109,10 +109,9 @@ extension StateVersions {
 
     /// The attempt that may have left something of a replacement; `nil` if there is none.
     ///
-    /// It is the latest one: the others were settled before it began. A failure is saved after the working
-    /// folder was removed, so nothing is left of an attempt that has one.
+    /// It is the latest one: the others were settled before it began.
     var attemptToSettle: AttemptedMigration? {
-        latestAttempt.flatMap { $0.failure == nil && $0.migration.replacing != nil ? $0.migration : nil }
+        latestAttempt.flatMap { $0.mayHaveLeftReplacement ? $0.migration : nil }
     }
 
     /// True if something may be left of a replacement.
@@ -120,7 +119,7 @@ extension StateVersions {
     /// Each start asks this, so it makes no arrays.
     var namesReplacement: Bool {
         workingFolder != nil
-            || latestAttempts.contains { $0.failure == nil && $0.migration.replacing != nil }
+            || latestAttempts.contains { $0.mayHaveLeftReplacement }
     }
 
     /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such

@@ -10,7 +10,7 @@ import Testing
 @Suite(.temporaryDirectory, .enabled(if: geteuid() == 0)) struct LeftoverTests {
     let scratch = TemporaryDirectory.current
 
-    private static let working = ".Notes.Library.migrating"
+    private static let working = ".Notes@Library.migrating"
 
     /// What the state says about the folder that a death has left.
     enum Situation: String, CaseIterable, Codable {
@@ -20,7 +20,7 @@ import Testing
             switch self {
             case .namedByNoState: ""
             case .namedByAnAttempt: died(in: "2.0", app: "2.0", more: #", "replacing": "../Notes""#)
-            case .namedByARecord: #""workingFolder": "../.Notes.Library.migrating","#
+            case .namedByARecord: #""workingFolder": "../.Notes@Library.migrating","#
             }
         }
     }
@@ -48,7 +48,7 @@ import Testing
             }
             #expect(try scratch.read("Notes/a") == "new")
             let aside = try #require(left.lines.first)
-            #expect(aside.hasPrefix(scratch.file(".Notes.Library.left-2")))
+            #expect(aside.hasPrefix(scratch.file(".Notes@Library.left-2")))
             #expect(try scratch.names().count == 3 && scratch.exists(aside))
             try scratch.state.manager("2.1", options: options).whenMigrating(
                 toVersion: "2.1",

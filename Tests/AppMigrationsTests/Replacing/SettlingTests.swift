@@ -9,7 +9,7 @@ import Testing
 @Suite(.temporaryDirectory) struct SettlingTests {
     let scratch = TemporaryDirectory.current
 
-    private static let working = ".Notes.Library.migrating"
+    private static let working = ".Notes@Library.migrating"
 
     /// What is in the working folder and at the place, what the place holds after the next start, and whether the migration
     /// is recorded then.
@@ -83,21 +83,61 @@ import Testing
         try make(row, hasAttempt: false)
         let manager = try scratch.state.manager("2.0")
         #expect(manager.lastRunVersion == version("1.0"))
-        let ran = try manager.whenMigrating(
-            toVersion: "2.0",
-            minimumAppVersion: "1.9",
-            replacing: scratch.file("Notes")
-        ) { copy, _ in
+        // Nothing is recorded for an attempt that the state doesn't know: the data may be an older backup.
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
             #expect(try TemporaryDirectory(path: copy).read("a") == row.ends)
             try TemporaryDirectory(path: copy).write("newest", to: "a")
         }
-        // The names say that the migration of this version has replaced it already.
-        #expect(ran == !row.isRecorded)
-        #expect(try scratch.read("Notes/a") == (row.isRecorded ? "new" : "newest"))
+        #expect(ran)
+        #expect(try scratch.read("Notes/a") == "newest")
         #expect(!scratch.exists(Self.working))
-        #expect(manager.lastRunVersion == version("2.0"))
-        #expect(try scratch.state.manager("1.0").requiredAppVersion == version("1.9"))
+    }
+
+    @Test func `an original never goes back over newer data for another migration`() throws {
+        try scratch.write("old", to: Self.working + "/old/Notes/a")
+        try scratch.write("new", to: Self.working + "/ready-2.0/Notes/a")
+        try scratch.write("work", to: "Notes/a")
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "2.0")
+        let events = Log()
+        let options = MigrationManager.Options(onEvent: {
+            if $0.kind == .leftoverNotRemoved { events.add("\($0)") }
+        })
+        let manager = try scratch.state.manager("3.0", options: options)
+        let ran = try manager.whenMigrating(toVersion: "3.0", replacing: scratch.file("Notes")) { copy, _ in
+            let content = try TemporaryDirectory(path: copy).read("a")
+            #expect(content == "work")
+        }
+        #expect(ran)
+        #expect(try scratch.read("Notes/a") == "work")
+        let left = try #require(scratch.names().first { $0.hasPrefix(".Notes@Library.left-") })
+        #expect(try scratch.read(left + "/old/Notes/a") == "old")
+        #expect(events.lines.count == 1)
+    }
+
+    @Test func `an older state that names the folder of a later migration removes nothing of it`() throws {
+        try scratch.write("old", to: Self.working + "/old/Notes/a")
+        try scratch.write("new", to: Self.working + "/ready-2.1/Notes/a")
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../\#(Self.working)","#)
+        _ = try scratch.state.manager("2.1")
+        #expect(try scratch.read("Notes/a") == "old")
         #expect(try !scratch.state.stateText().contains("workingFolder"))
+    }
+
+    @Test func `after resetAttempts, an original that a process has left is still put back`() throws {
+        try scratch.write("old", to: Self.working + "/old/Notes/a")
+        try scratch.write("new", to: Self.working + "/ready-2.0/Notes/a")
+        try scratch.makeFolder("state")
+        let latest = died(in: "2.0", app: "2.0", more: #", "replacing": "../Notes""#)
+        try scratch.state.writeState(lastRun: "1.0", more: latest)
+        let hidden = scratch.file("hidden")
+        #expect(rename(scratch.file(Self.working), hidden) == 0)
+        try scratch.state.manager("2.0").resetAttempts()
+        #expect(rename(hidden, scratch.file(Self.working)) == 0)
+        _ = try scratch.state.manager("1.0")
+        #expect(try scratch.read("Notes/a") == "old")
+        #expect(!scratch.exists(Self.working))
     }
 
     @Test func `what another version has replaced is no record of this one`() throws {
@@ -152,28 +192,34 @@ import Testing
         #expect(try scratch.state.manager("2.0").launch == .first)
     }
 
-    @Test func `a working folder whose names are those of another path and manager is left alone`() throws {
-        try scratch.write("old", to: ".x.a.b.migrating/old/x/f")
-        try scratch.write("new", to: ".x.a.b.migrating/ready-2.0/x/f")
-        let options = MigrationManager.Options()
+    @Test func `the folders of two paths and managers never have one name`() throws {
+        try scratch.write("old", to: ".x@a.b.migrating/old/x/f")
+        try scratch.write("new", to: ".x@a.b.migrating/ready-2.0/x/f")
+        try scratch.write("old", to: "x.a/f")
         let manager = try MigrationManager(
             named: "b",
             currentVersion: "2.0",
             firstRun: .existingData(at: "1.0"),
-            stateDirectory: scratch.file("state"),
-            options: options
+            stateDirectory: scratch.file("state")
         )
-        let error = #expect(throws: MigrationError.self) {
-            try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("x.a")) { _, _ in }
-        }
-        #expect(error?.code == .replacementFailed)
-        #expect(try scratch.read(".x.a.b.migrating/old/x/f") == "old")
-        #expect(try scratch.read(".x.a.b.migrating/ready-2.0/x/f") == "new")
+        #expect(try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("x.a")) { _, _ in })
+        #expect(try scratch.read(".x@a.b.migrating/old/x/f") == "old")
+        #expect(try scratch.read(".x@a.b.migrating/ready-2.0/x/f") == "new")
+    }
+
+    @Test func `a file that somebody has left in a working folder is in nobody's way`() throws {
+        try makeReplaced()
+        try scratch.write("", to: Self.working + "/ready-2.0/.DS_Store")
+        try scratch.write("", to: Self.working + "/.DS_Store")
+        let latest = died(in: "2.0", app: "2.0", more: #", "replacing": "../Notes""#)
+        try scratch.state.writeState(lastRun: "1.0", more: latest)
+        #expect(try scratch.state.manager("2.0").lastRunVersion == version("2.0"))
+        #expect(!scratch.exists(Self.working))
     }
 
     @Test func `a working folder that the record names is removed, and only a folder of that form`() throws {
         try scratch.write("new", to: "Notes/a")
-        for (name, isRemoved) in [(Self.working, true), ("Notes", false), (".Notes.Other.migrating", false)] {
+        for (name, isRemoved) in [(Self.working, true), ("Notes", false), (".Notes@Other.migrating", false)] {
             try scratch.write("old", to: name + "/old/Notes/a")
             try scratch.makeFolder("state")
             try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../\#(name)","#)

@@ -11,7 +11,7 @@ extension Scenario {
 
     private static let old = "old notes"
     private static let new = "old notes, converted"
-    private static let working = "/app/.library.Library.migrating"
+    private static let working = "/app/.library@Library.migrating"
     private static let file = Files.library + "/notes"
 
     /// Work that shows if it is done twice.

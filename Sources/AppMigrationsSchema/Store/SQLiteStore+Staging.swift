@@ -18,10 +18,12 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - backupExtension: With `bak`, the old store is kept next to it, as its name and `.bak`, and
-    ///     replaces an earlier backup. An earlier backup is kept if `body` fails or writes nothing, or if the
-    ///     store had no table except this library's own.
-    ///   - check: How thoroughly the copy is read after `body` returned. Damage, rows that break a constraint
-    ///     and rows that refer to a missing row are an error, unless the store had them before.
+    ///     replaces an earlier backup. An earlier backup is kept if the call fails, if `body` writes nothing,
+    ///     or if the store had no table except this library's own. If there is an earlier backup, the new one
+    ///     is checked as well, so that a damaged store doesn't replace it.
+    ///   - check: How thoroughly the copy is read after `body` returned. Damage is an error, even if the
+    ///     store had it before. Rows that break a constraint and rows that refer to a missing row are an
+    ///     error, unless the store had them before.
     ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
     ///   - progress: Called before each phase, after about every thousand pages that are copied, and a few
     ///     times a second while a statement runs. If it returns ``Answer/cancel``, the migration stops.

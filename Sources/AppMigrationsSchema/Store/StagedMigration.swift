@@ -101,7 +101,10 @@ struct StagedMigration {
         }
     }
 
-    /// Checks the migrated copy, and throws if it has problems that the store doesn't have.
+    /// Checks the migrated copy, and throws if it has problems that the store doesn't have, or if the store is
+    /// damaged.
+    ///
+    /// A damaged store must not become the backup, because then the last good backup would be lost.
     ///
     /// `violationsBefore` are the rows that referred to a missing row before the migration. It is `nil` if
     /// such rows aren't checked.
@@ -118,8 +121,9 @@ struct StagedMigration {
             let complaints = try Complaints(check, of: checker)
             if complaints.isEmpty { return }
             let store = try connectionForCheck(of: files.store)
-            let added = complaints.added(since: try Complaints(check, of: store))
-            if let added { throw added.with { $0.path = files.store } }
+            let before = try Complaints(check, of: store)
+            if let damage = before.damage { throw damagedBefore(damage) }
+            if let added = complaints.added(since: before) { throw added.with { $0.path = files.store } }
         }
         // Use a new connection, because the copy's connection may have cached a schema that is no longer in
         // the file.
@@ -138,6 +142,23 @@ struct StagedMigration {
             }
         }
         return problems
+    }
+
+    /// Checks the new backup, and throws if it is damaged.
+    ///
+    /// The migration may have repaired the damage in the copy, or it may have copied only those rows of a
+    /// damaged table that SQLite still finds. Then only the store, and so the backup of it, shows the damage.
+    func checkNewBackup(reportingTo progress: Progress) throws(SQLError) {
+        let db = try connectionForCheck(of: files.newBackup)
+        defer { db.close() }
+        let pages = Int(try db.number("PRAGMA page_count"))
+        try runReporting(.backingUp, on: db, totalPages: pages, to: progress) { () throws(SQLError) in
+            if let damage = try Complaints(check, of: db).damage { throw damagedBefore(damage) }
+        }
+    }
+
+    private func damagedBefore(_ damage: String) -> SQLError {
+        refusal(.damaged, "The store was damaged before the migration: \(damage)")
     }
 
     /// A connection on which a check skips virtual tables.

@@ -7,7 +7,7 @@ struct SQLiteContents {
 
     init(ofFile path: String) throws(SQLError) {
         // This access creates no missing database, but it rolls back a hot journal.
-        db = try SQLiteConnection(path: path, access: .writing, busyTimeout: .seconds(5))
+        db = try SQLiteConnection.forOwnUse(path: path, access: .writing, busyTimeout: .seconds(5))
         schema = try SchemaSnapshot(of: db).withoutLedgersOfOtherTools
     }
 

@@ -27,6 +27,9 @@ extension SQLiteStore {
     ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
     ///   - progress: Called before each phase, after about every thousand pages that are copied, and a few
     ///     times a second while a statement runs. If it returns ``Answer/cancel``, the migration stops.
+    ///   - prepare: Called with the `sqlite3 *` of the connection of `body` and of each connection that checks,
+    ///     before anything is read there. Register the functions, collations, tokenizers and modules of your
+    ///     app.
     ///   - reporting: Called after the store was replaced, for each virtual table that has a problem or can't
     ///     be checked. Such a problem has no other effect. Without the closure, or if `check` is `off`,
     ///     virtual tables aren't checked.
@@ -49,6 +52,7 @@ extension SQLiteStore {
         check: Check = .full,
         lockTimeout: Duration = .seconds(60),
         progress: (Progress) -> Answer = { _ in .continue },
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in },
         reporting: ((VirtualTableProblem) -> Void)? = nil,
         body: (SQLiteConnection) throws -> Void
     ) throws(SQLError) -> Bool {
@@ -56,13 +60,14 @@ extension SQLiteStore {
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files, withExtension: ending)
         }
-        let migration = StagedMigration(
+        var migration = StagedMigration(
             files: files,
             backup: backup,
             check: check,
             checksVirtualTables: reporting != nil,
             lockTimeout: lockTimeout
         )
+        migration.preparation = ConnectionPreparation(prepare)
         let done: (StagedMigration.Outcome) -> String? = { $0.isReplaced ? "The store was replaced" : nil }
         let outcome = try files.holdingLock(wait: lockTimeout, success: done) { () throws(SQLError) in
             try migration.run(reportingTo: progress, body)
@@ -72,7 +77,7 @@ extension SQLiteStore {
     }
 
     /// Removes the temporary files of a process that died in
-    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:reporting:body:)``.
+    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:preparing:reporting:body:)``.
     ///
     /// Call it at launch if there is nothing to migrate. Each call of `migrateStaged`, `setAside` and `open`
     /// does the same. If nothing was left, the method only checks whether a few files exist. If another

@@ -112,7 +112,7 @@ extension StagedMigration {
             // reads the schema again.
             let now: [[SQLValue]]
             do throws(SQLError) {
-                let store = try SQLiteConnection(
+                let store = try SQLiteConnection.forOwnUse(
                     path: files.store,
                     access: .writing,
                     busyTimeout: lockTimeout

@@ -15,6 +15,8 @@ struct StagedMigration {
     /// True if the virtual tables of the copy are checked, too.
     var checksVirtualTables = false
     let lockTimeout: Duration
+    /// Registers the app's functions and collations on the connections to the copy and on those that check.
+    var preparation = ConnectionPreparation.none
     /// A hook for tests, called at the moment when the store isn't locked, so that a test can write to it.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
@@ -26,7 +28,7 @@ struct StagedMigration {
     ///
     /// The settings aren't restored, because nobody else uses the connection.
     func open(_ path: String, for access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
-        let db = try SQLiteConnection(path: path, access: access, busyTimeout: lockTimeout)
+        let db = try SQLiteConnection.forOwnUse(path: path, access: access, busyTimeout: lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")
         return db
@@ -42,8 +44,13 @@ struct StagedMigration {
             try Platform.makeFile($0, like: Platform.status(files.store))
         }
         let db = try open(path, for: .writing)
+        try preparation.register(on: db)
         // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
-        let reader = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
+        let reader = try SQLiteConnection.forOwnUse(
+            path: files.store,
+            access: .writing,
+            busyTimeout: lockTimeout
+        )
         defer { reader.close() }
         let copying = try SQLiteConnection.PageCopy(from: reader, to: db)
         defer { copying.finish() }
@@ -127,7 +134,12 @@ struct StagedMigration {
         }
         // Use a new connection, because the copy's connection may have cached a schema that is no longer in
         // the file.
-        let reader = try SQLiteConnection(path: files.copy, access: .writing, busyTimeout: lockTimeout)
+        let reader = try SQLiteConnection.forOwnUse(
+            path: files.copy,
+            access: .writing,
+            busyTimeout: lockTimeout
+        )
+        try preparation.register(on: reader)
         var problems = [SQLiteStore.VirtualTableProblem]()
         try runReporting(.checking, on: reader, totalPages: pages, to: progress) { () throws(SQLError) in
             if let violationsBefore,
@@ -163,7 +175,8 @@ struct StagedMigration {
 
     /// A connection on which a check skips virtual tables.
     private func connectionForCheck(of path: String) throws(SQLError) -> SQLiteConnection {
-        let db = try SQLiteConnection(path: path, access: .writing, busyTimeout: lockTimeout)
+        let db = try SQLiteConnection.forOwnUse(path: path, access: .writing, busyTimeout: lockTimeout)
+        try preparation.register(on: db)
         if check != .off { db.removeModules(of: try SchemaObject.virtualTables(of: db)) }
         return db
     }

@@ -27,9 +27,9 @@ extension SQLiteStore {
     ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
     ///   - progress: Called before each phase, after about every thousand pages that are copied, and a few
     ///     times a second while a statement runs. If it returns ``Answer/cancel``, the migration stops.
-    ///   - prepare: Called with the `sqlite3 *` of the connection of `body` and of each connection that checks,
-    ///     before anything is read there. Register the functions, collations, tokenizers and modules of your
-    ///     app.
+    ///   - prepare: Called with the `sqlite3 *` of the connection of `body` and of each connection that
+    ///     checks, before anything is read there. Register the functions, collations, tokenizers and modules
+    ///     of your app.
     ///   - reporting: Called after the store was replaced, for each virtual table that has a problem or can't
     ///     be checked. Such a problem has no other effect. Without the closure, or if `check` is `off`,
     ///     virtual tables aren't checked.

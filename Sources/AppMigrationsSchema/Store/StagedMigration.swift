@@ -108,8 +108,8 @@ struct StagedMigration {
         }
     }
 
-    /// Checks the migrated copy, and throws if it has problems that the store doesn't have, or if the store is
-    /// damaged.
+    /// Checks the migrated copy, and throws if it has problems that the store doesn't have, or if the store
+    /// is damaged.
     ///
     /// A damaged store must not become the backup, because then the last good backup would be lost.
     ///

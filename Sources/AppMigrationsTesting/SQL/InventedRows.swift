@@ -23,8 +23,8 @@ struct InventedRows {
             table.kind == .table && !table.isVirtual && !ignored.contains(table.name)
                 && !schema.ledgersOfOtherTools.contains(table.name)
         }
-        // A row may need a row of another table, to which it refers. So this is repeated until no table gets a
-        // row.
+        // A row may need a row of another table, to which it refers. So this is repeated until no table gets
+        // a row.
         var isChanged = true
         while isChanged {
             isChanged = false
@@ -113,8 +113,9 @@ struct InventedRows {
 
         /// Values to try, one after the other.
         ///
-        /// The first number is one that no migration uses as the id of a row that it inserts. The other values
-        /// are for `CHECK` constraints. The last ones are the numbers and texts of the `CREATE` statement.
+        /// The first number is one that no migration uses as the id of a row that it inserts. The other
+        /// values are for `CHECK` constraints. The last ones are the numbers and texts of the `CREATE`
+        /// statement.
         static func all(of table: SchemaObject) -> [Values] {
             let tokens = SQLTokens(table.sql ?? "")
             func texts(_ kind: SQLTokens.Kind) -> [String] {

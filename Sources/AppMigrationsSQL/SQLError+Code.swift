@@ -268,6 +268,9 @@ extension SQLError {
         /// SQLite reports two other problems with the same results (`SQLITE_CORRUPT` and `SQLITE_NOTADB`): an
         /// encrypted file without its key, and a schema that only a newer SQLite compiles. So a connection
         /// throws this code for these as well. `SQLiteStore` of `AppMigrationsSchema` distinguishes them.
+        ///
+        /// If `PRAGMA trusted_schema` is off and the schema uses a function of the app that isn't innocuous,
+        /// the code is ``statementFailed``.
         public static var damaged: Code {
             Code(
                 "damaged",

@@ -79,6 +79,16 @@ extension SQLError {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
+    /// True if SQLite's message says that a function, a collation, a module or a tokenizer is missing.
+    ///
+    /// The app may register it on its own connections.
+    package static func saysRegistrationIsMissing(_ message: String) -> Bool {
+        [
+            "no such function: ", "no such collation sequence: ", "no such module: ", "no such tokenizer: ",
+            "unknown tokenizer: ", "unknown function: ",
+        ].contains(where: message.contains)
+    }
+
     /// Wraps an error that the caller's closure threw while it worked on a store.
     ///
     /// Adds the store's path, and `outcome`: a sentence about the state in which the store is now.

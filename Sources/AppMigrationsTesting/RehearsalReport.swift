@@ -54,6 +54,7 @@ extension RehearsalReport: CustomStringConvertible {
                 + Self.count(findings.count, "finding")
         ]
         lines += table
+        lines += runs.flatMap(Self.inventions)
         lines += versionFindings.map { "- \($0)" }
         lines += runs.flatMap(Self.shortened)
         if !hasFreshInstall, runs.contains(where: { !$0.ran.isEmpty }) {
@@ -67,6 +68,21 @@ extension RehearsalReport: CustomStringConvertible {
             )
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// Says in which tables of a release the rehearsal has invented a row.
+    private static func inventions(_ run: RehearsedRun) -> [String] {
+        var lines = [String]()
+        if !run.tablesWithInventedRow.isEmpty {
+            lines.append(
+                "\(run.start): a row was invented in \(run.tablesWithInventedRow.joined(separator: ", "))"
+            )
+        }
+        if !run.tablesWithoutRow.isEmpty {
+            let tables = run.tablesWithoutRow.joined(separator: ", ")
+            lines.append("\(run.start): no row could be invented in \(tables). Add one to the record")
+        }
+        return lines
     }
 
     /// The first findings of a run, because many files may differ.

@@ -28,6 +28,16 @@ public struct RehearsedRun: Sendable {
     /// `firstRun:` threw.
     public internal(set) var answer: MigrationManager.FirstRun?
 
+    /// For SQL migrations, the tables for which a row was invented, because the record of the release has
+    /// none.
+    public internal(set) var tablesWithInventedRow = [String]()
+
+    /// For SQL migrations, the tables that stayed empty, because no row could be invented that their
+    /// constraints and triggers accept.
+    ///
+    /// Add a row to the record of the release.
+    public internal(set) var tablesWithoutRow = [String]()
+
     /// False for the run after an interrupted install, whose resulting data can't be compared.
     ///
     /// An interrupted install has no data, so the migrations only have to complete without an error. Such a

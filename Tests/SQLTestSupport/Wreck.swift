@@ -39,6 +39,11 @@ package struct Wreck: Sendable, CustomTestStringConvertible {
     /// A store whose schema is whole, and whose table has broken pages.
     package static func makeDamagedInside(_ path: String) throws {
         try makeStore(path)
+        try damageLeaves(path)
+    }
+
+    /// Breaks the pages with the rows of tables, but the first page.
+    package static func damageLeaves(_ path: String) throws {
         try change(path) { data in
             // The leaves of a table have this kind (Database File Format, section 1.6).
             for page in stride(from: 1_024, to: data.count, by: 1_024) where data[page] == 13 {

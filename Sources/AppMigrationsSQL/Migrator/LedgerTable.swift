@@ -77,7 +77,9 @@ package class LedgerTable {
             description.append(type.isEmpty ? name : "\(name) \(type)")
         }
         guard found.isEmpty || found == ownColumns || olderForms.contains(found) else {
-            let tool = KnownLedger.tool(of: found.map(\.name)).map { ". It looks like the ledger of \($0)" }
+            let tool = KnownLedger.tool(of: found.map(\.name), in: name).map {
+                ". It looks like the ledger of \($0)"
+            }
             let list = description.joined(separator: ", ")
             throw SQLError(
                 .foreignLedger,
@@ -87,7 +89,7 @@ package class LedgerTable {
         columns = found
     }
 
-    private static func valueType(of declaration: String) -> Column.ValueType? {
+    static func valueType(of declaration: String) -> Column.ValueType? {
         switch declaration.uppercased() {
         case "INTEGER", "INT", "BIGINT", "SMALLINT": .integer
         case "TEXT": .text

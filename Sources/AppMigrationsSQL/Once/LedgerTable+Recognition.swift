@@ -18,4 +18,25 @@ extension LedgerTable {
         if ownLedgers.contains(where: { columns == Set($0.map { SQLName($0.name) }) }) { return true }
         return KnownLedger.contains(table.name, columns: columns)
     }
+
+    /// The tables in which another tool records which migrations have run, by their names and columns.
+    ///
+    /// The table of FMDBMigrationManager isn't one of them, because it is a ledger of this library, too. It
+    /// has a single column of an integer type. The one of Rails has another type.
+    package static func ledgersOfOtherTools(
+        among objects: [SchemaObject],
+        in db: some SQLConnection
+    ) throws(SQLError) -> Set<SQLName> {
+        var ledgers = Set<SQLName>()
+        for table in objects
+        where table.kind == .table && KnownLedger.tables.contains(table.name) && !table.isVirtual {
+            let name = SQLValue.text(table.name.text)
+            let rows = try db.rows("SELECT name, type FROM pragma_table_info(\(name), 'main')")
+            if rows.count == 1, valueType(of: try rows[0].text(1)) == .integer { continue }
+            var columns = Set<SQLName>()
+            for row in rows { columns.insert(SQLName(try row.text(0))) }
+            if KnownLedger.contains(table.name, columns: columns) { ledgers.insert(table.name) }
+        }
+        return ledgers
+    }
 }

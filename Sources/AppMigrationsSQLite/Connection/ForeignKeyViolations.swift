@@ -56,8 +56,11 @@ package struct ForeignKeyViolations {
     /// Violations are compared by table, rowid and foreign key, with these exceptions:
     /// - If a table was created again, its rows may have new rowids, so only the number of violations is
     ///   compared.
-    /// - A table that has disappeared may have been renamed. So the new tables together may have as many
-    ///   violations as the tables that disappeared.
+    /// - A table that has disappeared may have been renamed, also to the name of a table that was renamed or
+    ///   dropped. So the new tables and the tables that were created again may together have as many added
+    ///   violations as the tables that disappeared had.
+    /// - If a table was renamed, and its former name belongs to another table now, the number of its
+    ///   violations is compared with that under the former name.
     /// - A table that SQLite couldn't check before isn't compared, because any number of its rows may have
     ///   been violations.
     package func violationsAdded(since before: ForeignKeyViolations) -> SQLError? {
@@ -99,27 +102,39 @@ package struct ForeignKeyViolations {
 
     /// The rows of a table that may be new violations.
     ///
-    /// If only the numbers of rows can be compared, these are all violations of the table. A new table uses
-    /// up `allowance`.
+    /// If only the numbers of rows can be compared, these are all violations of the table. A table that is
+    /// new or was created again uses up `allowance`.
     private func possiblyAddedRows(
         in name: SQLName,
         since before: ForeignKeyViolations,
         allowance: inout Int?
     ) -> SQLRows {
         let rows = results[name]?.rows ?? []
-        guard let tableBefore = before.tables[name] else {
-            guard let allowed = allowance else { return [] }
-            allowance = allowed - rows.count
-            return rows.count > allowed ? rows : []
-        }
-        let rowsBefore = before.results[name]?.rows ?? []
         let table = tables[name]
-        if table?.schemaRowID != tableBefore.schemaRowID {
-            return rows.count > rowsBefore.count ? rows : []
+        let tableBefore = before.tables[name]
+        if let table, let tableBefore, table.schemaRowID == tableBefore.schemaRowID {
+            // If a parent was renamed, this table's statement has changed, and its violations have the
+            // parent's new name. Then only rowids are compared.
+            return Self.rows(
+                rows,
+                notIn: before.results[name]?.rows ?? [],
+                comparingReferences: table == tableBefore
+            )
         }
-        // If a parent was renamed, this table's statement has changed, and its violations have the parent's
-        // new name. Then only rowids are compared.
-        return Self.rows(rows, notIn: rowsBefore, comparingReferences: table == tableBefore)
+        if tableBefore != nil, before.mayHave(rows.count, in: name) { return [] }
+        // A rename doesn't change the rowid of the entry in `sqlite_master`.
+        let formerName = before.tables.first { $0.value.schemaRowID == table?.schemaRowID }?.key
+        if let formerName, tables[formerName] != nil, before.mayHave(rows.count, in: formerName) { return [] }
+        guard let allowed = allowance else { return [] }
+        let added = rows.count - (before.results[name]?.rows.count ?? 0)
+        allowance = allowed - added
+        return added > allowed ? rows : []
+    }
+
+    /// True if a table has at least this number of violations, or if SQLite couldn't check it.
+    private func mayHave(_ count: Int, in name: SQLName) -> Bool {
+        guard let result = results[name] else { return count == 0 }
+        return result.checkError != nil || result.rows.count >= count
     }
 
     /// Removes each row of `before` once from `rows`, and returns the rest.

@@ -110,12 +110,28 @@ extension SQLiteConnection {
         let extended = sqlite3_extended_errcode(handle)
         let isOfThisCall = extended & 0xFF == result & 0xFF
         let message = String(cString: isOfThisCall ? sqlite3_errmsg(handle) : sqlite3_errstr(result))
+        let advice = result & 0xFF == SQLITE_CORRUPT ? Self.advice(forUnusableSchema: message) : nil
+        let code = advice == nil ? Self.code(of: result) : .statementFailed
         return addingPath(
-            to: SQLError(Self.code(of: result), message).with {
+            to: SQLError(code, message + (advice ?? "")).with {
                 $0.extendedResultCode = isOfThisCall ? extended : result
                 $0.underlyingError = Self.systemError(of: handle, after: extended, at: nil)
             }
         )
+    }
+
+    /// The advice if a schema is sound, and only this connection can't use it; `nil` for any other message.
+    ///
+    /// SQLite then reports `SQLITE_CORRUPT`, as for a damaged schema. "If the trusted_schema setting is off,
+    /// SQL functions and virtual tables must be tagged with SQLITE_INNOCUOUS" to be used in `CHECK`
+    /// constraints, default values, generated columns and indexes (PRAGMA trusted_schema).
+    private static func advice(forUnusableSchema message: String) -> String? {
+        guard message.hasPrefix("malformed database schema"), message.contains(") - unsafe use of ") else {
+            return nil
+        }
+        return
+            ". The schema isn't damaged, but PRAGMA trusted_schema is off on this connection. Register the function as"
+            + " SQLITE_INNOCUOUS, or turn the pragma on"
     }
 
     private static func code(of result: Int32) -> SQLError.Code {
@@ -176,7 +192,7 @@ extension SQLiteConnection {
             let error = error(for: result)
             // If the database can't be read, any first statement fails. So the error isn't about a line of
             // the script, and gets no position.
-            if error.code.isOfDatabase { throw error }
+            if error.code.isOfDatabase || result & 0xFF == SQLITE_CORRUPT { throw error }
             let offset = Int(app_migrations_error_offset(handle))
             let position = offset < 0 ? script.startOfStatement(from: start) : start + offset
             throw error.located(at: script.position(at: min(position, script.count)))

@@ -80,7 +80,7 @@ extension ScriptRefusals {
             let operation = name()
             refuse(transactionStatement: operation == "BEGIN" ? "SAVEPOINT" : operation)
         case SQLITE_ATTACH: refuseAttach()
-        case SQLITE_DETACH: refuse(outsideStatement: "DETACH")
+        case SQLITE_DETACH: refuseDetach()
         case SQLITE_PRAGMA: check(pragma: name(), hasValue: argument2 != nil)
         case SQLITE_DROP_TABLE: droppedTable = name()
         default: break

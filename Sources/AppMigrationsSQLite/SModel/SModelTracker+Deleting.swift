@@ -6,8 +6,9 @@ extension SModelTracker {
     /// What has run in the database stays recorded: the rows of sModel's own table, of each migrator's
     /// ledger and of `app_migrations` aren't deleted. Without these rows, a release with sModel would run its
     /// definitions again, which fails, and then sModel deletes the database. A ledger of another name is
-    /// recognized by its columns, which are exactly those with which this library creates it. Name the
-    /// ledgers of other libraries in `tables`.
+    /// recognized by its columns, which are exactly those with which this library creates it. The ledgers of
+    /// other tools that *Writing SQL migrations* lists are recognized by their names and columns. Name any
+    /// further ledgers in `tables`.
     ///
     /// Triggers run. The counters of `AUTOINCREMENT` stay as they are. The rows of virtual tables, such as
     /// full-text indexes, are deleted after those of all other tables. If a virtual table refuses that, the

@@ -29,10 +29,15 @@ final class ScriptRefusals {
             + " Run it on the connection before the migrator runs"
     }
 
-    /// Refuses a statement that SQLite doesn't run in a transaction: `DETACH` or `VACUUM`.
-    func refuse(outsideStatement statement: String) {
+    /// Refuses a `DETACH`, which SQLite refuses itself if the transaction has used the database.
+    func refuseDetach() {
+        refuse("DETACH", because: "SQLite doesn't run it there if the transaction has used the database")
+    }
+
+    /// Refuses a statement that can't be in a transaction.
+    private func refuse(_ statement: String, because reason: String) {
         refusal =
-            "A script in a transaction may not \(statement): SQLite doesn't run it there."
+            "A script in a transaction may not \(statement): \(reason)."
             + " Run it on the connection, after the migrator has returned"
     }
 
@@ -68,7 +73,7 @@ final class ScriptRefusals {
     ///
     /// SQLite compiles it in a transaction without asking the authorizer, but running it there fails.
     func check(firstWord: String) {
-        if firstWord == "VACUUM" { refuse(outsideStatement: firstWord) }
+        if firstWord == "VACUUM" { refuse(firstWord, because: "SQLite doesn't run it there") }
     }
 
     /// Checks a statement by its first words, for a connection whose authorizer can't be used.
@@ -81,7 +86,7 @@ final class ScriptRefusals {
         case "BEGIN", "COMMIT", "END", "ROLLBACK", "SAVEPOINT", "RELEASE":
             refuse(transactionStatement: first)
         case "ATTACH": refuseAttach()
-        case "DETACH": refuse(outsideStatement: first)
+        case "DETACH": refuseDetach()
         case "PRAGMA":
             let hasValue = statement.tokens.indices.contains {
                 statement.isSign($0, "=") || statement.isSign($0, "(")

@@ -7,8 +7,8 @@ struct SQLiteContents {
 
     init(ofFile path: String) throws(SQLError) {
         // This access creates no missing database, but it rolls back a hot journal.
-        db = try SQLiteConnection(path: path, access: .writing, busyTimeout: .seconds(5))
-        schema = try SchemaSnapshot(of: db)
+        db = try SQLiteConnection.forOwnUse(path: path, access: .writing, busyTimeout: .seconds(5))
+        schema = try SchemaSnapshot(of: db).withoutLedgersOfOtherTools
     }
 
     static func description(of row: [String], columns: [String]) -> String {

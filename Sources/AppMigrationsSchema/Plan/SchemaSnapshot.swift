@@ -6,11 +6,18 @@ internal import AppMigrationsSQLite
 struct SchemaSnapshot {
     let objects: [SchemaObject]
     let shadowTables: ShadowTables
+    /// The tables in which other tools record which migrations have run.
+    private let ledgersOfOtherTools: Set<SQLName>
     private var positions = [SchemaObject.Kind: [SQLName: Int]]()
 
-    private init(_ objects: [SchemaObject], shadowTables: ShadowTables) {
+    private init(
+        _ objects: [SchemaObject],
+        shadowTables: ShadowTables,
+        ledgersOfOtherTools: Set<SQLName>
+    ) {
         self.objects = objects
         self.shadowTables = shadowTables
+        self.ledgersOfOtherTools = ledgersOfOtherTools
         for (position, object) in objects.enumerated() {
             positions[object.kind, default: [:]][object.name] = position
         }
@@ -24,35 +31,38 @@ struct SchemaSnapshot {
         let shadowTables = try ShadowTables(among: all, of: db, preparing: preparation)
         self.init(
             all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) },
-            shadowTables: shadowTables
+            shadowTables: shadowTables,
+            ledgersOfOtherTools: try LedgerTable.ledgersOfOtherTools(among: all, in: db)
         )
     }
 
-    /// This snapshot without the tables in which a migrator keeps its records, unless the target creates
-    /// them.
+    /// This snapshot without the tables in which a migrator or another tool keeps its records, unless the
+    /// target creates them.
     func withoutLedgers(
         unlessIn target: SchemaSnapshot,
         ledger: String = "schema_migrations"
     ) -> SchemaSnapshot {
-        let ledgers = [SQLName(ledger), SQLName("app_migrations")].filter {
-            target[.table, $0] == nil && self[.table, $0] != nil
-        }
-        if ledgers.isEmpty { return self }
-        return SchemaSnapshot(
-            objects.filter { $0.kind == .view || !ledgers.contains($0.table) },
-            shadowTables: shadowTables
-        )
+        leavingOut(ledgersOfOtherTools.union([SQLName(ledger), SQLName("app_migrations")]), unlessIn: target)
     }
+
+    /// This snapshot without the tables in which other tools keep their records.
+    var withoutLedgersOfOtherTools: SchemaSnapshot { leavingOut(ledgersOfOtherTools) }
 
     /// This snapshot without tables that may be shadow tables, unless the target creates them.
     ///
     /// After its virtual table is dropped, such a table looks like an ordinary table.
     func leavingOut(_ tables: [ShadowTables.Assumed], unlessIn target: SchemaSnapshot) -> SchemaSnapshot {
-        let names = Set(tables.map(\.table).filter { target[.table, $0] == nil })
+        leavingOut(Set(tables.map(\.table)), unlessIn: target)
+    }
+
+    private func leavingOut(_ tables: Set<SQLName>, unlessIn target: SchemaSnapshot? = nil) -> SchemaSnapshot
+    {
+        let names = tables.filter { target?[.table, $0] == nil && self[.table, $0] != nil }
         if names.isEmpty { return self }
         return SchemaSnapshot(
             objects.filter { $0.kind == .view || !names.contains($0.table) },
-            shadowTables: shadowTables
+            shadowTables: shadowTables,
+            ledgersOfOtherTools: ledgersOfOtherTools
         )
     }
 

@@ -107,7 +107,7 @@ public struct InterruptedTableCopy: Sendable {
     /// - Returns: The state that was found.
     /// - Throws: `SQLError`; the database is then unchanged. `SQLError.Code.undecidedCopy` if both tables
     ///   exist and `choice` is `nil`, `SQLError.Code.foreignKeyViolation` if rows would refer to a missing
-    ///   row, and SQLite's own errors.
+    ///   row and didn't do so before, and SQLite's own errors.
     @discardableResult
     public func recover(_ db: some SQLConnection, choosing choice: Choice? = nil) throws(SQLError) -> State {
         var state = State.none

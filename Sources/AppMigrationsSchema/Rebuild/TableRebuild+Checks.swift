@@ -180,12 +180,17 @@ extension TableRebuild {
         to new: TableShape,
         in db: some SQLConnection
     ) throws(SQLError) {
-        let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
         for column in new.columns {
             guard let before = keptColumn(for: column, in: old) else { continue }
             if new.canChange(before, of: old, into: column) {
+                let isSameType = old.affinity(of: before) == new.affinity(of: column)
+                let strict = new.isStrict && !old.isStrict ? " STRICT" : ""
                 throw refusal(
-                    "The column \(before.name) gets another type, \(column.type)\(strict), which can change its values",
+                    isSameType
+                        ? "The table becomes STRICT, so it refuses each value of the column \(before.name) that isn't"
+                            + " \(column.type)"
+                        : "The column \(before.name) gets another type, \(column.type)\(strict), which can change its"
+                            + " values",
                     advice:
                         "Give an expression in values. The column's name alone, \(before.name.quotedIfNeeded), means"
                         + " SQLite's own conversion"

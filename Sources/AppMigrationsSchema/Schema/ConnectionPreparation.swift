@@ -47,11 +47,7 @@ extension SQLError {
 
     /// The advice for SQLite's message that a function, a collation, a module or a tokenizer is missing.
     static func registrationAdvice(for message: String) -> String? {
-        let beginnings = [
-            "no such function: ", "no such collation sequence: ", "no such module: ", "no such tokenizer: ",
-            "unknown tokenizer: ", "unknown function: ",
-        ]
-        if !beginnings.contains(where: message.contains) { return nil }
+        if !saysRegistrationIsMissing(message) { return nil }
         return "Register it on each private connection in the preparing closure"
     }
 

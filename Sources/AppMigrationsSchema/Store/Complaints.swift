@@ -1,18 +1,15 @@
 internal import AppMigrationsSQLite
 internal import CAppMigrationsSQLite
 
-/// The problems that SQLite's check of a database reports, counted by kind.
+/// The problems that SQLite's check of a database reports.
 ///
 /// There are two kinds. Damage is something that SQLite can't read or find. A row that breaks a constraint is
 /// no damage, but the check reports it, because it includes "CHECK and NOT NULL constraints" (PRAGMA
 /// integrity_check). Such a row was written under an older schema, while constraints were off, or by SQLite
 /// itself, such as a default that `ALTER TABLE` doesn't convert.
 struct Complaints {
-    /// Damage, by SQLite's message with "#" in place of its numbers: how often it was reported, and the first
-    /// messages.
-    ///
-    /// The numbers are left out because pages and rows have other numbers after a migration.
-    private var damaged: [String: (count: Int, examples: [String])] = [:]
+    /// SQLite's first three messages about damage.
+    private var damaged = [String]()
     /// The number of rows that break a constraint, by SQLite's message, which names the table or the column.
     private var broken: [String: Int] = [:]
 
@@ -35,7 +32,7 @@ struct Complaints {
             switch error.code {
             case .damaged:
                 broken = [:]
-                damaged = [error.message: (1, [error.message])]
+                damaged = [error.message]
             case .statementFailed: try checkEachTable(by: pragma, after: error, on: db)
             default: throw error
             }
@@ -52,7 +49,7 @@ struct Complaints {
         on db: SQLiteConnection
     ) throws(SQLError) {
         broken = [:]
-        damaged = [:]
+        damaged = []
         let sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL %'"
         for table in try ["sqlite_master"] + db.texts(sql) {
             do throws(SQLError) {
@@ -102,13 +99,7 @@ struct Complaints {
     }
 
     private mutating func addDamage(_ line: Substring) {
-        let words = line.split(separator: " ").map { word in
-            word.allSatisfy { $0.isNumber || ":,".contains($0) } ? "#" : word
-        }
-        var group = damaged[words.joined(separator: " ")] ?? (0, [])
-        group.count += 1
-        if group.count <= 3 { group.examples.append(String(line)) }
-        damaged[words.joined(separator: " ")] = group
+        if damaged.count < 3 { damaged.append(String(line)) }
     }
 
     /// The beginnings of messages that are ignored, about values that their columns would convert.
@@ -121,10 +112,7 @@ struct Complaints {
         + ["BLOB", "INT", "INTEGER", "REAL", "TEXT"].map { "non-\($0) value in " }
 
     /// The first messages about damage, for an error; `nil` if there is no damage.
-    var damage: String? {
-        let examples = damaged.sorted { $0.key < $1.key }.flatMap(\.value.examples)
-        return examples.isEmpty ? nil : examples.prefix(3).joined(separator: "; ")
-    }
+    var damage: String? { damaged.isEmpty ? nil : damaged.joined(separator: "; ") }
 
     var isEmpty: Bool { damaged.isEmpty && broken.isEmpty }
 
@@ -150,14 +138,12 @@ struct Complaints {
         }
     }
 
-    /// The problems that `before` doesn't have, as an error; `nil` if there are none.
+    /// The problems that `before`, which has no damage, doesn't have, as an error; `nil` if there are none.
     ///
     /// For rows that break a constraint, the totals of all tables are compared, because a table may have been
     /// renamed.
     func added(since before: Complaints) -> SQLError? {
-        var new = self
-        new.damaged = damaged.filter { $0.value.count > before.damaged[$0.key]?.count ?? 0 }
-        if let damage = new.damage {
+        if let damage {
             let message = "The migrated copy is damaged, so it did not replace the store: \(damage)"
             return SQLError(.damaged, message)
         }

@@ -156,7 +156,7 @@ extension SQLiteStore {
                 // Create a database with one page, so that the next start doesn't recover again. But don't do
                 // it if the app has left only a log or a journal here, because SQLite would delete it.
                 if try !files.hasBytes, try files.orphanedLogError() == nil {
-                    let db = try SQLiteConnection(
+                    let db = try SQLiteConnection.forOwnUse(
                         path: files.store,
                         access: .creating,
                         busyTimeout: busyTimeout

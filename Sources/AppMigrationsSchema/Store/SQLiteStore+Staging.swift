@@ -18,13 +18,18 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - backupExtension: With `bak`, the old store is kept next to it, as its name and `.bak`, and
-    ///     replaces an earlier backup. An earlier backup is kept if `body` fails or writes nothing, or if the
-    ///     store had no table except this library's own.
-    ///   - check: How thoroughly the copy is read after `body` returned. Damage, rows that break a constraint
-    ///     and rows that refer to a missing row are an error, unless the store had them before.
+    ///     replaces an earlier backup. An earlier backup is kept if the call fails, if `body` writes nothing,
+    ///     or if the store had no table except this library's own. If there is an earlier backup, the new one
+    ///     is checked as well, so that a damaged store doesn't replace it.
+    ///   - check: How thoroughly the copy is read after `body` returned. Damage is an error, even if the
+    ///     store had it before. Rows that break a constraint and rows that refer to a missing row are an
+    ///     error, unless the store had them before.
     ///   - lockTimeout: How long to wait for other writers and for another process that migrates the store.
     ///   - progress: Called before each phase, after about every thousand pages that are copied, and a few
     ///     times a second while a statement runs. If it returns ``Answer/cancel``, the migration stops.
+    ///   - prepare: Called with the `sqlite3 *` of the connection of `body` and of each connection that
+    ///     checks, before anything is read there. Register the functions, collations, tokenizers and modules
+    ///     of your app.
     ///   - reporting: Called after the store was replaced, for each virtual table that has a problem or can't
     ///     be checked. Such a problem has no other effect. Without the closure, or if `check` is `off`,
     ///     virtual tables aren't checked.
@@ -47,6 +52,7 @@ extension SQLiteStore {
         check: Check = .full,
         lockTimeout: Duration = .seconds(60),
         progress: (Progress) -> Answer = { _ in .continue },
+        preparing prepare: @escaping @Sendable (OpaquePointer) throws -> Void = { _ in },
         reporting: ((VirtualTableProblem) -> Void)? = nil,
         body: (SQLiteConnection) throws -> Void
     ) throws(SQLError) -> Bool {
@@ -54,13 +60,14 @@ extension SQLiteStore {
         let backup = try backupExtension.map { ending throws(SQLError) in
             try Self.backupPath(of: files, withExtension: ending)
         }
-        let migration = StagedMigration(
+        var migration = StagedMigration(
             files: files,
             backup: backup,
             check: check,
             checksVirtualTables: reporting != nil,
             lockTimeout: lockTimeout
         )
+        migration.preparation = ConnectionPreparation(prepare)
         let done: (StagedMigration.Outcome) -> String? = { $0.isReplaced ? "The store was replaced" : nil }
         let outcome = try files.holdingLock(wait: lockTimeout, success: done) { () throws(SQLError) in
             try migration.run(reportingTo: progress, body)
@@ -70,7 +77,7 @@ extension SQLiteStore {
     }
 
     /// Removes the temporary files of a process that died in
-    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:reporting:body:)``.
+    /// ``migrateStaged(backupExtension:check:lockTimeout:progress:preparing:reporting:body:)``.
     ///
     /// Call it at launch if there is nothing to migrate. Each call of `migrateStaged`, `setAside` and `open`
     /// does the same. If nothing was left, the method only checks whether a few files exist. If another

@@ -65,8 +65,12 @@ extension StagedMigration {
             return Outcome(isReplaced: false)
         }
         try checkPageSize(of: copy, against: live)
-        if backupToMake != nil {
+        if let backupToMake {
             try copyStore(to: files.newBackup, phase: .backingUp, reportingTo: progress).close()
+            // Only a sound store may replace an earlier backup.
+            if check != .off, try StoreFiles.status(backupToMake) != nil {
+                try checkNewBackup(reportingTo: progress)
+            }
         }
         let schemaVersion = try live.query("PRAGMA schema_version")
 
@@ -108,7 +112,7 @@ extension StagedMigration {
             // reads the schema again.
             let now: [[SQLValue]]
             do throws(SQLError) {
-                let store = try SQLiteConnection(
+                let store = try SQLiteConnection.forOwnUse(
                     path: files.store,
                     access: .writing,
                     busyTimeout: lockTimeout

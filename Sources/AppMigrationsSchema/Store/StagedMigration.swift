@@ -15,6 +15,8 @@ struct StagedMigration {
     /// True if the virtual tables of the copy are checked, too.
     var checksVirtualTables = false
     let lockTimeout: Duration
+    /// Registers the app's functions and collations on the connections to the copy and on those that check.
+    var preparation = ConnectionPreparation.none
     /// A hook for tests, called at the moment when the store isn't locked, so that a test can write to it.
     var whenUnlocked: () throws(SQLError) -> Void = { () throws(SQLError) in }
 
@@ -26,7 +28,7 @@ struct StagedMigration {
     ///
     /// The settings aren't restored, because nobody else uses the connection.
     func open(_ path: String, for access: SQLiteConnection.Access) throws(SQLError) -> SQLiteConnection {
-        let db = try SQLiteConnection(path: path, access: access, busyTimeout: lockTimeout)
+        let db = try SQLiteConnection.forOwnUse(path: path, access: access, busyTimeout: lockTimeout)
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")
         return db
@@ -42,8 +44,13 @@ struct StagedMigration {
             try Platform.makeFile($0, like: Platform.status(files.store))
         }
         let db = try open(path, for: .writing)
+        try preparation.register(on: db)
         // The connection that holds the write lock can't be the source (sqlite3_backup_step, SQLITE_BUSY).
-        let reader = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
+        let reader = try SQLiteConnection.forOwnUse(
+            path: files.store,
+            access: .writing,
+            busyTimeout: lockTimeout
+        )
         defer { reader.close() }
         let copying = try SQLiteConnection.PageCopy(from: reader, to: db)
         defer { copying.finish() }
@@ -101,7 +108,10 @@ struct StagedMigration {
         }
     }
 
-    /// Checks the migrated copy, and throws if it has problems that the store doesn't have.
+    /// Checks the migrated copy, and throws if it has problems that the store doesn't have, or if the store
+    /// is damaged.
+    ///
+    /// A damaged store must not become the backup, because then the last good backup would be lost.
     ///
     /// `violationsBefore` are the rows that referred to a missing row before the migration. It is `nil` if
     /// such rows aren't checked.
@@ -118,12 +128,18 @@ struct StagedMigration {
             let complaints = try Complaints(check, of: checker)
             if complaints.isEmpty { return }
             let store = try connectionForCheck(of: files.store)
-            let added = complaints.added(since: try Complaints(check, of: store))
-            if let added { throw added.with { $0.path = files.store } }
+            let before = try Complaints(check, of: store)
+            if let damage = before.damage { throw damagedBefore(damage) }
+            if let added = complaints.added(since: before) { throw added.with { $0.path = files.store } }
         }
         // Use a new connection, because the copy's connection may have cached a schema that is no longer in
         // the file.
-        let reader = try SQLiteConnection(path: files.copy, access: .writing, busyTimeout: lockTimeout)
+        let reader = try SQLiteConnection.forOwnUse(
+            path: files.copy,
+            access: .writing,
+            busyTimeout: lockTimeout
+        )
+        try preparation.register(on: reader)
         var problems = [SQLiteStore.VirtualTableProblem]()
         try runReporting(.checking, on: reader, totalPages: pages, to: progress) { () throws(SQLError) in
             if let violationsBefore,
@@ -140,9 +156,27 @@ struct StagedMigration {
         return problems
     }
 
+    /// Checks the new backup, and throws if it is damaged.
+    ///
+    /// The migration may have repaired the damage in the copy, or it may have copied only those rows of a
+    /// damaged table that SQLite still finds. Then only the store, and so the backup of it, shows the damage.
+    func checkNewBackup(reportingTo progress: Progress) throws(SQLError) {
+        let db = try connectionForCheck(of: files.newBackup)
+        defer { db.close() }
+        let pages = Int(try db.number("PRAGMA page_count"))
+        try runReporting(.backingUp, on: db, totalPages: pages, to: progress) { () throws(SQLError) in
+            if let damage = try Complaints(check, of: db).damage { throw damagedBefore(damage) }
+        }
+    }
+
+    private func damagedBefore(_ damage: String) -> SQLError {
+        refusal(.damaged, "The store was damaged before the migration: \(damage)")
+    }
+
     /// A connection on which a check skips virtual tables.
     private func connectionForCheck(of path: String) throws(SQLError) -> SQLiteConnection {
-        let db = try SQLiteConnection(path: path, access: .writing, busyTimeout: lockTimeout)
+        let db = try SQLiteConnection.forOwnUse(path: path, access: .writing, busyTimeout: lockTimeout)
+        try preparation.register(on: db)
         if check != .off { db.removeModules(of: try SchemaObject.virtualTables(of: db)) }
         return db
     }

@@ -87,7 +87,7 @@ extension StoreAndBackup {
     /// True if SQLite finds no commit in the log of a copy, for example because all of them are in the file
     /// already.
     private func isWithoutCommits(_ copy: StoreFiles) throws(SQLError) -> Bool {
-        let db = try SQLiteConnection(path: copy.store, access: .writing, busyTimeout: .zero)
+        let db = try SQLiteConnection.forOwnUse(path: copy.store, access: .writing, busyTimeout: .zero)
         defer { db.close() }
         try db.query("SELECT count(*) FROM sqlite_master")
         // The second column is the number of pages in the log.

@@ -63,7 +63,11 @@ extension StoreAndBackup {
 
     /// Writes the backup's log into the backup, or rolls its journal back.
     private func absorbLog(lockTimeout: Duration) throws(SQLError) {
-        let db = try SQLiteConnection(path: backup.store, access: .writing, busyTimeout: lockTimeout)
+        let db = try SQLiteConnection.forOwnUse(
+            path: backup.store,
+            access: .writing,
+            busyTimeout: lockTimeout
+        )
         defer { db.close() }
         try db.query("PRAGMA synchronous = EXTRA")
         try db.query("PRAGMA fullfsync = ON")

@@ -108,7 +108,11 @@ struct StoreAndBackup {
     /// A damaged file passes, because no connection can use it.
     func refuseUsed(_ files: StoreFiles, lockTimeout: Duration) throws(SQLError) {
         do throws(SQLError) {
-            let db = try SQLiteConnection(path: files.store, access: .writing, busyTimeout: lockTimeout)
+            let db = try SQLiteConnection.forOwnUse(
+                path: files.store,
+                access: .writing,
+                busyTimeout: lockTimeout
+            )
             defer { db.close() }
             try db.requireSoleUse()
         } catch {

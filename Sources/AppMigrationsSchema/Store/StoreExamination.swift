@@ -77,7 +77,7 @@ struct StoreExamination {
     /// file; this one doesn't.
     private func open() throws(SQLError) -> SQLiteConnection {
         let log = try StoreFiles.status(files.store + "-wal")
-        let db = try SQLiteConnection(path: files.store, access: access, busyTimeout: busyTimeout)
+        let db = try SQLiteConnection.forOwnUse(path: files.store, access: access, busyTimeout: busyTimeout)
         if let log, log.size > 0 { db.keepLogOnClose() }
         try db.query("PRAGMA query_only = ON")
         try preparation.register(on: db)
@@ -96,6 +96,8 @@ struct StoreExamination {
         }
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED: return stateError(.busy, from: error)
+        // The schema is sound, but this connection can't use it.
+        case SQLITE_CORRUPT where error.code == .statementFailed: return error
         case SQLITE_CORRUPT:
             return stateError(try isOfNewerSchema(error) ? .newerSchema : .damaged, from: error)
         case SQLITE_NOTADB: return try notADatabaseError(from: error)

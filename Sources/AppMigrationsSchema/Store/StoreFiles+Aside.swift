@@ -49,7 +49,7 @@ extension StoreFiles {
         lockTimeout: Duration,
         sidecarsFirst: Bool = false
     ) throws(SQLError) -> SQLiteStore.SetAside {
-        let db = try SQLiteConnection(path: store, access: .writing, busyTimeout: lockTimeout)
+        let db = try SQLiteConnection.forOwnUse(path: store, access: .writing, busyTimeout: lockTimeout)
         try db.requireSoleUse()
         // Close the connection before the rename. When it closes, it writes the log into the store and
         // deletes the log by its name. After the rename, another store's log could have that name.
@@ -115,7 +115,8 @@ extension StoreFiles {
     /// recover.
     func synchronizeStore() throws(SQLError) {
         if let status = try Self.status(store), status.kind == .file {
-            try SQLiteConnection(path: store, access: .writing, busyTimeout: .zero).synchronizeFile()
+            try SQLiteConnection.forOwnUse(path: store, access: .writing, busyTimeout: .zero)
+                .synchronizeFile()
         }
         for ending in ["-journal", "-wal"] where try Self.status(store + ending) != nil {
             try SQLError.ofFile(store + ending, "The recovered store could not be synced to disk") {

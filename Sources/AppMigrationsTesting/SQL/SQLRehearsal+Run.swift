@@ -12,12 +12,15 @@ extension SQLRehearsal {
 
         /// The schema at the end; `nil` if the run failed.
         var schema: SQLSchema?
+        /// A sentence for each view and trigger that doesn't compile at the end.
+        var brokenObjects = [String]()
+        var inventedRows: InventedRows?
         var ran = [Int64]()
         var findings = [RehearsalFinding]()
         var duration = Duration.zero
 
         var row: RehearsedRun {
-            RehearsedRun(
+            var row = RehearsedRun(
                 start: release?.description ?? "new database",
                 title: "migrate",
                 appVersions: [],
@@ -25,19 +28,26 @@ extension SQLRehearsal {
                 duration: duration,
                 findings: findings
             )
+            row.tablesWithInventedRow = inventedRows?.tables.map(\.text) ?? []
+            row.tablesWithoutRow = inventedRows?.failures.map { "\($0.table) (\($0.message))" } ?? []
+            return row
         }
 
         private var migrator: SQLMigrator<Connection> { rehearsal.migrator }
         private var origin: String { release.map { "From \($0)" } ?? "In a new database" }
 
+        /// The tables whose rows and schema belong to migrators, to other tools or to other libraries.
+        private var ignoredTables: [SQLName] {
+            rehearsal.ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
+        }
+
         /// Creates the release's schema, runs the migrations, and compares the ledger and the schema.
         ///
-        /// `expected` is the schema at the end of the run in a new database. It is `nil` in that run itself,
-        /// and if that run failed.
+        /// `new` is the run in a new database. It is `nil` in that run itself.
         mutating func rehearse(
             in db: Connection,
             preparing prepare: (Connection) throws -> Void,
-            expecting expected: SQLSchema?
+            after new: Run?
         ) throws {
             if let release {
                 let file = "\(rehearsal.folder)/\(release).sql"
@@ -45,6 +55,7 @@ extension SQLRehearsal {
                 do { try record.run(in: db) } catch {
                     return fail("\(origin): the database can't be created from \(file): \(error)")
                 }
+                inventedRows = try InventedRows(in: db, ignoring: ignoredTables)
             }
             let start = ContinuousClock.now
             var hint = ""
@@ -55,17 +66,30 @@ extension SQLRehearsal {
                 compareLedger(try migrator.status(db))
             } catch {
                 ran = (error as? SQLError)?.applied ?? []
-                fail("\(origin): \(error)\(hint)")
+                fail("\(origin): \(error)\(hint.isEmpty ? hintAboutInventedRows : hint)")
             }
             duration = ContinuousClock.now - start
             if !findings.isEmpty { return }
             let upgraded = try SQLSchema(of: db)
             schema = upgraded
-            guard let expected else { return }
-            let ignored = rehearsal.ignored + [SQLName(migrator.ledger), SQLName("app_migrations")]
-            findings = upgraded.differences(from: expected, ignoring: ignored).map { difference in
+            brokenObjects = try BrokenObjects(in: upgraded, of: db).sentences
+            findings = brokenObjects.filter { new?.brokenObjects.contains($0) != true }.map { sentence in
+                let advice = "Drop it, or create it again, in the migration that changes what it uses."
+                return finding(.failed, "\(origin): \(sentence) \(advice)")
+            }
+            guard let expected = new?.schema else { return }
+            findings += upgraded.differences(from: expected, ignoring: ignoredTables).map { difference in
                 finding(.startsDiffer, "\(origin): \(difference.text). \(advice(difference))")
             }
+        }
+
+        /// A text to add to an error of the migrations if rows were invented; otherwise empty.
+        private var hintAboutInventedRows: String {
+            guard let release, let tables = inventedRows?.tables, !tables.isEmpty else { return "" }
+            let names = tables.map(\.text).joined(separator: ", ")
+            return
+                " The record of \(release) has no row in \(names), so the rehearsal has invented one. If no user can have"
+                + " such a row, add a real row to the record."
         }
 
         private func advice(_ difference: SQLSchema.Difference) -> String {

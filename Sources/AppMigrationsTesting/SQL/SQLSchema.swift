@@ -12,6 +12,8 @@ struct SQLSchema {
 
     /// The objects in the order in which they were created, so that each can be created again.
     let objects: [SchemaObject]
+    /// The tables in which other tools record which migrations have run.
+    let ledgersOfOtherTools: Set<SQLName>
 
     /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their
     /// rows.
@@ -19,12 +21,14 @@ struct SQLSchema {
         let all = try SchemaObject.all(of: db)
         let shadowTables = try ShadowTables(among: all, attachingTo: db)
         objects = all.filter { $0.sql != nil && !$0.name.isInternal && !shadowTables.contains($0) }
+        ledgersOfOtherTools = try LedgerTable.ledgersOfOtherTools(among: all, in: db)
     }
 
     /// The differences from the schema of a new database.
     ///
-    /// The tables `ignored`, their indexes and their triggers aren't compared.
+    /// The tables `ignored` and the ledgers of other tools, their indexes and their triggers aren't compared.
     func differences(from new: SQLSchema, ignoring ignored: [SQLName]) -> [Difference] {
+        let ignored = ledgersOfOtherTools.union(new.ledgersOfOtherTools).union(ignored)
         var differences = [Difference]()
         func add(_ text: String, of table: SQLName? = nil) {
             differences.append(Difference(text: text, extraTable: table))

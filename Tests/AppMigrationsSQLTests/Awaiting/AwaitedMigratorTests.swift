@@ -70,7 +70,10 @@ import Testing
     @Test(
         arguments: [
             ("ATTACH 'a' AS b", "A script in a transaction may not ATTACH: a rollback would not undo it."),
-            ("DETACH b", "A script in a transaction may not DETACH: SQLite doesn't run it there."),
+            (
+                "DETACH b",
+                "A script in a transaction may not DETACH: SQLite doesn't run it there if the transaction has used the database."
+            ),
             ("SELECT @name", "A script can't have parameters. Write the value instead of @"),
             ("SELECT $name", "A script can't have parameters. Write the value instead of $"),
         ]

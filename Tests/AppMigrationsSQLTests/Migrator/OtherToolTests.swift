@@ -2,6 +2,8 @@ import AppMigrations
 import AppMigrationsSQLite
 import Testing
 
+@testable import AppMigrationsSQL
+
 /// The tables of other tools, each with the columns that it makes.
 @Suite(.temporaryDirectory) struct OtherToolTests {
     static let tools = """
@@ -10,8 +12,8 @@ import Testing
         Rails or dbmate|version varchar
         Rails or dbmate|Version TEXT
         |version BIGINT, execution_time BIGINT
-        |version VARCHAR(50), run_on TIMESTAMP
-        |identifier TEXT
+        diesel|version VARCHAR(50), run_on TIMESTAMP
+        GRDB|identifier TEXT
         |version INTEGER, name TEXT
         |version INTEGER, name TEXT, applied_at TEXT
         |version INTEGER, name TEXT, checksum TEXT
@@ -20,7 +22,8 @@ import Testing
         |version INTEGER, name TEXT, checksum TEXT, applied_at DATETIME
         |name TEXT, version INTEGER, checksum TEXT, applied_at TEXT
         |version INTEGER, name TEXT, checksum TEXT, applied_at TEXT, success BOOLEAN
-        |id INTEGER, version INTEGER
+        fastmigrate|id INTEGER, version INTEGER
+        |id INTEGER, version INTEGER, name TEXT
         |manager TEXT
         """.split(separator: "\n").map { line in
             let parts = line.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
@@ -66,6 +69,22 @@ import Testing
             }
             #expect(try db.query("PRAGMA schema_version") == before)
         }
+    }
+
+    @Test(arguments: OtherLedger.all)
+    func `a migrator with the table of another tool as its ledger names the tool`(ledger: OtherLedger) throws
+    {
+        let db = try memory()
+        try db.execute(script: ledger.script)
+        let migrator = try Migrator(Migration.numbered(["CREATE TABLE note(x)"]), ledger: ledger.table)
+        let error = try sqlError { try migrator.migrate(db) }
+        #expect(error.code == .foreignLedger)
+        #expect(error.message.hasSuffix(". It looks like the ledger of \(ledger.tool)"), "\(error)")
+    }
+
+    @Test func `each table that is known has a schema in the tests`() {
+        let known = KnownLedger.all.map { "\($0.tool): \($0.table)" }.sorted()
+        #expect(known == OtherLedger.all.map(\.description).sorted())
     }
 
     @Test(arguments: tools)

@@ -1,5 +1,6 @@
 import AppMigrationsSQL
 import AppMigrationsSQLite
+import SQLTestSupport
 import Testing
 
 /// A log-out, which deletes the rows of the user and keeps what is recorded about the database.
@@ -61,6 +62,24 @@ import Testing
         ]
         #expect(try Self.filled(in: db) == kept)
         #expect(try SModelTracker().version(in: db) == 1)
+    }
+
+    @Test(arguments: OtherLedger.all)
+    func `the ledger of another tool keeps its rows`(ledger: OtherLedger) throws {
+        let db = try Self.database(
+            "\(ledger.script); CREATE TABLE note(id, version, name, tag); INSERT INTO note(id) VALUES (1)"
+        )
+        try SModelTracker.deleteAllRows(in: db)
+        #expect(try Self.filled(in: db).subtracting(["sqlite_sequence"]) == [ledger.table])
+    }
+
+    @Test(arguments: OtherLedger.all.filter { $0.table != "schema_migrations" })
+    func `a table of the app with the name of another tool's ledger is emptied`(ledger: OtherLedger) throws {
+        let db = try Self.database(
+            "\(ledger.script); ALTER TABLE \(ledger.table) ADD COLUMN more DEFAULT 1"
+        )
+        try SModelTracker.deleteAllRows(in: db)
+        #expect(try Self.filled(in: db).subtracting(["sqlite_sequence"]).isEmpty)
     }
 
     /// A table is emptied before one that refers to it, and a trigger fills a table that is already empty.

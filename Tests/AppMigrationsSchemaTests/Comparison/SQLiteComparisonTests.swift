@@ -23,6 +23,36 @@ struct SQLiteComparisonTests {
         }
     }
 
+    @Test(arguments: OtherLedger.all)
+    func `the ledger of another tool isn't compared`(ledger: OtherLedger) throws {
+        let emptied = "\(ledger.script); DELETE FROM \(ledger.table)"
+        for (one, other) in [(ledger.script, emptied), (ledger.script, ""), ("", ledger.script)] {
+            #expect(try difference("\(Self.notes); \(one)", "\(Self.notes); \(other)") == nil)
+        }
+        let added = "\(ledger.script); ALTER TABLE \(ledger.table) ADD COLUMN more"
+        #expect(try difference(Self.notes, "\(Self.notes); \(added)") != nil)
+    }
+
+    @Test(arguments: OtherLedger.all)
+    func `a plan leaves the ledger of another tool, unless the target has it`(ledger: OtherLedger) throws {
+        let db = try memory()
+        try db.execute(script: "\(Self.notes); \(ledger.script)")
+        let created = ledger.script.split(separator: "INSERT")[0]
+        for target in [Self.notes, "\(Self.notes); \(created)"] {
+            #expect(try SchemaPlan(from: db, to: target).steps.isEmpty)
+        }
+        #expect(try db.query("SELECT count(*) FROM \(ledger.table)") == [[1]])
+    }
+
+    @Test(arguments: ["INTEGER", "bigint"])
+    func `the ledger of FMDBMigrationManager is compared, because it is this library's, too`(type: String)
+        throws
+    {
+        let ledger = "CREATE TABLE schema_migrations(version \(type) UNIQUE NOT NULL)"
+        let rows = "; INSERT INTO schema_migrations VALUES (1)"
+        #expect(try difference(ledger + rows, ledger) != nil)
+    }
+
     @Test(
         arguments: [
             // As ALTER TABLE leaves it.

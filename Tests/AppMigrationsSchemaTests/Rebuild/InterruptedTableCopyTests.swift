@@ -242,6 +242,107 @@ import Testing
         #expect(try db.query("SELECT id FROM note") == [[1]])
     }
 
+    /// A row that refers to a missing row, in a database whose old app had foreign keys off.
+    enum Dangling: String, CaseIterable {
+        case selfReference = "UPDATE note SET parent = 99 WHERE id = 2"
+        case otherTable = "UPDATE note SET folder = 99 WHERE id = 2"
+        case child = "INSERT INTO attachment VALUES (1, 99)"
+        case several = """
+            UPDATE note SET parent = 99, folder = 99; INSERT INTO attachment VALUES (1, 99), (2, 1), (3, 98)
+            """
+    }
+
+    /// Where a recovery runs.
+    enum Place: CaseIterable {
+        case staged, stagedWithForeignKeys, inPlace, inPlaceWithForeignKeys, migration
+    }
+
+    /// What `note` has next to the backup.
+    enum Rest: String, CaseIterable {
+        case none = "DROP TABLE note"
+        case empty = "DELETE FROM note"
+        case half = "DELETE FROM note WHERE id = 1"
+        case full = "SELECT 1"
+        case more = "INSERT INTO note VALUES (3, 97, 97), (4, 97, 97), (5, 97, 97)"
+
+        /// True if the chosen table has every row that another row referred to before.
+        func hasParents(_ choice: InterruptedTableCopy.Choice) -> Bool {
+            choice == .backup || self == .none || self == .full || self == .more
+        }
+    }
+
+    private static let recoveries = [InterruptedTableCopy.Choice.backup, .table].flatMap { choice in
+        Rest.allCases.filter { $0.hasParents(choice) }.map { (choice, $0) }
+    }
+
+    @Test(arguments: Dangling.allCases, recoveries)
+    func `a row that referred to a missing row before hinders no recovery`(
+        dangling: Dangling,
+        recovery: (InterruptedTableCopy.Choice, Rest)
+    ) throws {
+        let (choice, rest) = recovery
+        for legacy in ["OFF", "ON"] {
+            let note =
+                "id INTEGER PRIMARY KEY, parent INTEGER REFERENCES note, folder INTEGER REFERENCES folder"
+            let script = """
+                CREATE TABLE folder (id INTEGER PRIMARY KEY);
+                CREATE TABLE note (\(note));
+                CREATE TABLE attachment (id INTEGER PRIMARY KEY, note INTEGER REFERENCES note);
+                INSERT INTO note VALUES (1, NULL, NULL), (2, 1, NULL); \(dangling.rawValue);
+                PRAGMA legacy_alter_table = \(legacy); ALTER TABLE note RENAME TO note_bak;
+                PRAGMA legacy_alter_table = OFF; CREATE TABLE note (\(note));
+                INSERT INTO note SELECT * FROM note_bak; \(rest.rawValue);
+                """
+            for place in Place.allCases {
+                let path = TemporaryDirectory.current.file("\(place) \(legacy)")
+                let db = try SQLiteConnection(path: path)
+                try db.execute(script: script)
+                let chosen = choice == .table && rest != .none ? "note" : "note_bak"
+                let rows = try db.query("SELECT * FROM \(chosen)")
+                switch place {
+                case .staged, .stagedWithForeignKeys:
+                    db.close()
+                    try SQLiteStore(path: path).migrateStaged {
+                        if place == .stagedWithForeignKeys { try $0.query("PRAGMA foreign_keys = ON") }
+                        try copy.recover($0, choosing: choice)
+                    }
+                case .inPlace: try copy.recover(db, choosing: choice)
+                case .inPlaceWithForeignKeys:
+                    try db.query("PRAGMA foreign_keys = ON")
+                    try copy.recover(db, choosing: choice)
+                case .migration:
+                    try db.query("PRAGMA foreign_keys = ON")
+                    let recovery = Migration(version: 1) { db, _ in try copy.recover(db, choosing: choice) }
+                    try Migrator([recovery]).migrate(db)
+                }
+                let recovered = try SQLiteConnection(path: path)
+                #expect(try recovered.query("SELECT * FROM note") == rows)
+                #expect(try copy.state(in: recovered) == .none)
+            }
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a recovery that adds a row that refers to a missing row is refused`(isStaged: Bool) throws {
+        let path = TemporaryDirectory.current.file("store")
+        let db = try SQLiteConnection(path: path)
+        try db.execute(
+            script: """
+                CREATE TABLE note (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES note);
+                CREATE TABLE attachment (id INTEGER PRIMARY KEY, note INTEGER REFERENCES note);
+                INSERT INTO note VALUES (1, NULL), (2, 99); INSERT INTO attachment VALUES (1, 1), (2, 2);
+                ALTER TABLE note RENAME TO note_bak;
+                CREATE TABLE note (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES note);
+                """
+        )
+        try db.query("PRAGMA foreign_keys = ON")
+        let error = try sqlError {
+            if !isStaged { return _ = try copy.recover(db, choosing: .table) }
+            try SQLiteStore(path: path).migrateStaged { _ = try copy.recover($0, choosing: .table) }
+        }
+        #expect(error.code == .foreignKeyViolation)
+    }
+
     @Test(arguments: ["fts4(content=\"note\", title)", "fts5(title, content='note', content_rowid='id')"])
     func `a full-text index of the table finds its rows again`(index: String) throws {
         let db = try database(

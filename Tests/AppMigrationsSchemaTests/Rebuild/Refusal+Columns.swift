@@ -93,6 +93,12 @@ extension Refusal {
         Refusal(
             before: "CREATE TABLE t(n INTEGER); INSERT INTO t VALUES ('x')",
             createTable: "CREATE TABLE t(n INTEGER) STRICT",
+            reason: "The table becomes STRICT, so it refuses each value of the column n that isn't INTEGER",
+            advice: "Give an expression in values. The column's name alone, n, means SQLite's own conversion."
+        ),
+        Refusal(
+            before: "CREATE TABLE t(n TEXT); INSERT INTO t VALUES ('12 ')",
+            createTable: "CREATE TABLE t(n INTEGER) STRICT",
             reason: "The column n gets another type, INTEGER STRICT, which can change its values",
             advice: "Give an expression in values. The column's name alone, n, means SQLite's own conversion."
         ),

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import AppMigrationsSQLite
@@ -100,24 +101,65 @@ import Testing
         UPDATE sqlite_master SET sql = 'CREATE INDEX i ON t(-a)' WHERE name = 'i'
         """
 
-    @Test func `damage that was there before stops no migration, and new damage does`() throws {
-        let store = try Self.store(Self.damaged)
-        #expect(try store.migrateStaged { try $0.query("CREATE TABLE further(a)") })
-        #expect(try store.status(target: "", check: .full).text == "damaged nil")
+    private static let statementsThatDamage = """
+        CREATE TABLE u(a); CREATE INDEX k ON u(a); INSERT INTO u VALUES (7); PRAGMA writable_schema = ON;
+        UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'
+        """
+
+    @Test func `new damage stops a migration`() throws {
+        let store = try Self.store("CREATE TABLE t(a)")
         let error = try sqlError {
-            try store.migrateStaged {
-                try Self.run(
-                    "CREATE TABLE u(a); CREATE INDEX k ON u(a); INSERT INTO u VALUES (7); PRAGMA writable_schema = ON",
-                    on: $0
-                )
-                try $0.query("UPDATE sqlite_master SET sql = 'CREATE INDEX k ON u(-a)' WHERE name = 'k'")
-            }
+            try store.migrateStaged { try Self.run(Self.statementsThatDamage, on: $0) }
         }
         #expect(error.code == .damaged)
         #expect(
             error.message
                 == "The migrated copy is damaged, so it did not replace the store: row 1 missing from index k"
         )
+    }
+
+    @Test(arguments: ["CREATE TABLE further(a)", statementsThatDamage], [SQLiteStore.Check.quick, .full])
+    func `a store with a damaged page replaces no backup`(script: String, check: SQLiteStore.Check) throws {
+        let store = try Wreck.store()
+        try store.migrateStaged(backupExtension: "bak") { try $0.query("CREATE TABLE earlier(a)") }
+        try Wreck.damageLeaves(store.path)
+        try expectDamagedBefore(store, script, check: check)
+    }
+
+    @Test(arguments: [
+        "CREATE TABLE further(a)", "REINDEX", "CREATE TABLE u AS SELECT * FROM t; DROP TABLE t",
+    ])
+    func `a store with a damaged index replaces no backup, even if the migration repairs it`(script: String)
+        throws
+    {
+        let store = try Self.store("CREATE TABLE earlier(a)")
+        try store.migrateStaged(backupExtension: "bak") { try $0.query("DROP TABLE earlier") }
+        try Self.run(Self.damaged, on: SQLiteConnection(path: store.path))
+        try expectDamagedBefore(store, script, check: .full)
+    }
+
+    private func expectDamagedBefore(_ store: SQLiteStore, _ script: String, check: SQLiteStore.Check) throws
+    {
+        let before = try contents(of: TemporaryDirectory.current.path)
+        #expect(Set(before.keys) == ["store", "store.bak"])
+        let error = try sqlError {
+            try store.migrateStaged(backupExtension: "bak", check: check) { try Self.run(script, on: $0) }
+        }
+        #expect(error.code == .damaged)
+        let beginning = "\(try store.files.store): The store was damaged before the migration: "
+        #expect(error.description.hasPrefix(beginning), "\(error)")
+        #expect(error.message.hasSuffix(". The store was not replaced"))
+        #expect(try contents(of: TemporaryDirectory.current.path) == before)
+    }
+
+    @Test func `without a check, and where no backup is replaced, a migration may repair a damaged store`()
+        throws
+    {
+        let store = try Self.store(Self.damaged)
+        #expect(try store.migrateStaged(check: .off) { try $0.query("CREATE TABLE further(a)") })
+        #expect(try store.status(target: "", check: .full).text == "damaged nil")
+        #expect(try store.migrateStaged(backupExtension: "bak") { try $0.query("REINDEX") })
+        #expect(try store.status(target: "", check: .full).text != "damaged nil")
     }
 
     @Test func `damage behind many rows that break a constraint is found`() throws {

@@ -57,6 +57,23 @@ enum AppRegistrations {
         try db.query("PRAGMA foreign_keys = ON")
     }
 
+    /// Makes each new connection of this process keep its locks, like an SQLite built with
+    /// `SQLITE_DEFAULT_LOCKING_MODE=1`.
+    static func keepLocks() throws {
+        typealias EntryPoint = @convention(c) (OpaquePointer?, UnsafeRawPointer?, UnsafeRawPointer?) -> Int32
+        let register = try symbol("sqlite3_auto_extension", as: (@convention(c) (EntryPoint) -> Int32).self)
+        let result = register { handle, _, _ in
+            typealias Execute =
+                @convention(c) (
+                    OpaquePointer?, UnsafePointer<CChar>, UnsafeRawPointer?, UnsafeRawPointer?,
+                    UnsafeRawPointer?
+                ) -> Int32
+            let execute = unsafeBitCast(dlsym(dlopen(nil, RTLD_NOW), "sqlite3_exec"), to: Execute.self)
+            return execute(handle, "PRAGMA locking_mode = EXCLUSIVE", nil, nil, nil)
+        }
+        #expect(result == 0)
+    }
+
     /// Registers the collation `failing`, which reverses as many of its next comparisons as `failures` says.
     ///
     /// To a check it looks like a page that was read wrongly once.

@@ -107,6 +107,16 @@ import Testing
         try report(ignoring: ["_sModel_DBDefTracker", "tag"]).requireClean()
     }
 
+    @Test func `the ledger of another tool is left out, in a record and in a new database`() throws {
+        let ledger = "CREATE TABLE alembic_version(version_num VARCHAR(32) NOT NULL)"
+        try makeLibrary(folder, ledger: "\(fmdb); \(ledger)")
+        try shell("sqlite3 library.sqlite .dump > 1.0.sql", in: folder)
+        try report(folder).requireClean()
+        try report(folder) { db, _ in
+            if try db.query("SELECT 1 FROM sqlite_master").isEmpty { try db.query(ledger) }
+        }.requireClean()
+    }
+
     @Test(arguments: [true, false])
     func `a record with tables and without a version says what is missing`(hasTables: Bool) throws {
         try makeLibrary(folder, ledger: fmdb)

@@ -146,8 +146,8 @@ extension SQLError {
     fileprivate func addingAdviceOnTimeouts(isCancelled: Bool) -> SQLError {
         with {
             if code == .statementFailed { $0.code = .migrationFailed }
-            // query_canceled
-            guard sqlState == "57014", !isCancelled else { return }
+            // query_canceled, transaction_timeout
+            guard ["57014", "25P04"].contains(sqlState), !isCancelled else { return }
             $0.message +=
                 ". A statement outside of a transaction has the time-outs of the server, the database and the role. Lift them for the"
                 + " role that migrates: ALTER ROLE … SET statement_timeout = 0"

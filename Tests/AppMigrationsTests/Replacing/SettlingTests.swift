@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func `what another release has recorded isn't recorded for an attempt at the same path`() throws {
-        try makeReplaced()
+        try makeReplaced(by: "1.6")
         let working = #""workingFolder": "../\#(Self.working)","#
         try scratch.state.writeState(lastRun: "1.6", more: working + Self.failed)
         let manager = try scratch.state.manager("1.6")

@@ -11,7 +11,8 @@ import Testing
 /// later have `transaction_timeout`, whose running timer can't be raised.
 @Suite struct PostgresTimeoutTests {
     /// Makes a database whose time-outs are all shorter than the work of a migration.
-    private func withTimeouts(only: String? = nil, _ body: (_ info: String) async throws -> Void) async throws {
+    private func withTimeouts(only: String? = nil, _ body: (_ info: String) async throws -> Void) async throws
+    {
         try await withDatabase { info in
             let db = try PostgresConnection(info)
             let names = try db.query(

@@ -8,7 +8,8 @@ extension MigrationManager {
     /// Nothing is deleted.
     ///
     /// If a process died while it was replacing a file or a folder, its work is finished first, if that is
-    /// possible. Otherwise the next declaration that replaces it does that.
+    /// possible. Otherwise the next declaration that replaces it puts a missing folder back, and a replacement that
+    /// wasn't recorded runs again, on its own result.
     ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when

@@ -21,9 +21,6 @@ extension LockedState {
         // Begin with the recorded replacement: an earlier attempt that failed may name the same path.
         if let path = found.versions.workingFolder {
             let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location)
-            // Sync the record first: if a power failure undid it after the working folder was removed, nothing
-            // would show that the original was replaced.
-            try synchronizeState()
             try settleRecorded(folder, sendingTo: onEvent)
         }
         guard let attempted = found.versions.attemptToSettle else { return }
@@ -57,7 +54,9 @@ extension LockedState {
         // Another attempt's declaration settles it.
         case .replaced: return
         case .unfinished: location.removeOrReport(folder, of: attempted.version, to: onEvent)
-        case .occupied: location.moveAside(folder, of: attempted.version, to: onEvent)
+        case .occupied:
+            let error = location.moveAside(folder, of: attempted.version)
+            location.send(.leftoverNotRemoved, of: attempted.version, error: error, to: onEvent)
         }
     }
 
@@ -72,18 +71,21 @@ extension LockedState {
         let location = location
         let lastRun = try existing().versions.lastRun
         guard let folder else { return try removeRecorded(nil, of: nil, sendingTo: onEvent) }
-        let remains: WorkingFolder.Remains
+        // Sync the record first: if a power failure undid it after the working folder was removed, nothing would
+        // show that the original was replaced. If that isn't possible now, a later start does it.
+        do throws(MigrationError) { try synchronizeState() } catch _ { return }
+        var leftover: MigrationError?
         do throws(SystemCallError) {
-            remains = try folder.settle(expecting: nil) { _ in }
+            switch try folder.settle(expecting: nil, didFind: { _ in }) {
+            case .occupied: leftover = location.moveAside(folder, of: nil)
+            case .replaced(let version) where version > lastRun: break
+            case .nothing, .unfinished, .replaced: leftover = location.remove(folder, of: nil)
+            }
         } catch {
-            throw .notReplaced(folder.place, of: lastRun, in: location, because: error)
+            // It is no reason to refuse a start, because the migration is recorded.
+            leftover = .notReplaced(folder.place, of: lastRun, in: location, because: error)
         }
-        switch remains {
-        case .occupied: location.moveAside(folder, of: nil, to: onEvent)
-        case .replaced(let version) where version > lastRun: break
-        case .nothing, .unfinished, .replaced:
-            return try removeRecorded(folder, of: nil, sendingTo: onEvent)
-        }
+        if let leftover { location.send(.leftoverNotRemoved, of: nil, error: leftover, to: onEvent) }
         try removeRecorded(nil, of: nil, sendingTo: onEvent)
     }
 
@@ -113,33 +115,36 @@ extension LockedState {
         } catch {
             throw .notReplaced(folder.place, of: version, in: location, because: error)
         }
+        let versions = try existing().versions
+        let leftover: MigrationError?
         switch remains {
         case .nothing: return false
-        case .occupied:
-            location.moveAside(folder, of: version, to: onEvent)
-            return false
-        case .replaced(version):
-            // Without an attempt, the data in the place may be an older backup.
-            guard var earlier = try existing().versions.attempts(at: version), earlier.replacing != nil else {
-                break
+        case .occupied: leftover = location.moveAside(folder, of: version)
+        case .replaced(let found):
+            // Without an attempt that may have replaced it, the data in the place may be an older backup.
+            if found == version, var earlier = versions.attemptThatMayHaveReplaced(for: version) {
+                earlier.minimumAppVersion = minimumAppVersion
+                try recordReplacement(of: earlier, in: folder, from: directory)
+                try removeRecorded(folder, of: version, sendingTo: onEvent)
+                return true
             }
-            earlier.minimumAppVersion = minimumAppVersion
-            try recordReplacement(of: earlier, in: folder, from: directory)
-            try removeRecorded(folder, of: version, sendingTo: onEvent)
-            return true
-        case .replaced, .unfinished: break
+            // The original that was replaced may be the data that the state describes.
+            leftover =
+                found > versions.lastRun
+                ? location.moveAside(folder, of: version) : location.remove(folder, of: version)
+        case .unfinished: leftover = location.remove(folder, of: version)
         }
-        guard let error = location.remove(folder, of: version) else { return false }
+        guard let leftover else { return false }
         do throws(SystemCallError) {
             // Something that can't even be renamed is where the new working folder has to be.
             if try !Platform.exists(at: folder.path) {
-                location.send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
+                location.send(.leftoverNotRemoved, of: version, error: leftover, to: onEvent)
                 return false
             }
         } catch {
             throw .notReplaced(folder.place, of: version, in: location, because: error)
         }
-        throw error.ending(in: .migration(version))
+        throw leftover.ending(in: .migration(version))
     }
 
     /// Removes a working folder whose migration is recorded, and takes its path out of the state.
@@ -184,12 +189,10 @@ extension StateLocation {
         send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
     }
 
-    /// Moves a working folder aside that has the only original of a path where something else is now.
-    fileprivate func moveAside(
-        _ folder: WorkingFolder,
-        of version: AppVersion?,
-        to onEvent: (@Sendable (MigrationEvent) -> Void)?
-    ) {
+    /// Moves a working folder aside that may have the only original of a path.
+    ///
+    /// - Returns: The error that says where the original is.
+    fileprivate func moveAside(_ folder: WorkingFolder, of version: AppVersion?) -> MigrationError {
         var left = folder.path
         var cause: SystemCallError?
         do throws(SystemCallError) {
@@ -198,18 +201,17 @@ extension StateLocation {
         } catch {
             cause = error
         }
-        let error = self.error(
+        return error(
             .replacementFailed,
             version: version,
             at: left,
             because: cause,
             """
-            A process of \(self) died while it replaced \(folder.place.quoted). Since then, something else was made there. The \
-            original is in \(left.quoted).
+            A process of \(self) died while it replaced \(folder.place.quoted), and the state doesn't know that attempt. What it \
+            has left, perhaps with the only original, is in \(left.quoted).
             """,
             unchanged: .saidByProblem,
             advice: "Take from it what you need, and remove it."
         )
-        send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
     }
 }

@@ -188,7 +188,19 @@ extension Replacement {
         }
     }
 
-    /// Makes the working folder, and in it the copy.
+    /// Makes the working folder.
+    ///
+    /// - Throws: ``MigrationError`` with the code `replacementFailed`.
+    func makeFolder() throws(MigrationError) {
+        do {
+            try Platform.makeDirectory(folder.path)
+            try requireOwnFolder()
+        } catch {
+            throw .notReplaced(folder.place, of: version, in: location, because: error)
+        }
+    }
+
+    /// Makes the copy in the working folder.
     ///
     /// If nothing is at the path of the original, nothing is at the path of the copy either.
     ///
@@ -196,8 +208,6 @@ extension Replacement {
     /// - Throws: ``MigrationError`` with the code `replacementFailed` or `cancelled`.
     func prepare(reporting report: (Double, String) -> Void) throws(MigrationError) {
         do {
-            try Platform.makeDirectory(folder.path)
-            try requireOwnFolder()
             try Platform.makeDirectory(folder.old)
             try Platform.makeDirectory(folder.new)
             let total = max(original.cost, 1)

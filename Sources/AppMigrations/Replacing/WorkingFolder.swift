@@ -21,6 +21,9 @@
 ///                                    place, or somebody made something new    as above
 ///     `ready` without `Notes`        the original is replaced                 recorded, then it is removed
 ///
+/// It is recorded only for an attempt that the state knows. If the state doesn't expect this migration, something
+/// new stays in the place, and this folder, which has the original, is moved aside.
+///
 /// **Nothing in it is removed while it has a `ready`**, so that a removal that dies never looks like a
 /// replacement.
 struct WorkingFolder: Sendable {
@@ -80,9 +83,9 @@ struct WorkingFolder: Sendable {
     /// Finds out how far a process came before it died, and puts the original back if it died between the two
     /// renames.
     ///
-    /// `version` is the migration that is expected to have replaced the original. If something new is in the
-    /// place, only the original of that migration goes back, because only then is it known that the original is
-    /// what the app works with. `didFind` is called with the new path of what stood in the place.
+    /// `version` is the migration that is expected to have replaced the original; `nil` if none is. If something
+    /// new is in the place, only the original of that migration goes back. `didFind` is called with the new path
+    /// of what stood in the place.
     ///
     /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path.
     func settle(
@@ -94,6 +97,16 @@ struct WorkingFolder: Sendable {
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         let ready = try readyFolder()
         if let ready, try !Platform.exists(at: item(in: ready.path)) {
+            if ready.version == version, try !Platform.exists(at: place),
+                try Platform.exists(at: item(in: old))
+            {
+                // The rename to the place was lost in a power failure, or somebody has removed what was there. `ready`
+                // goes first, so that a death in between doesn't look like a replacement.
+                try Platform.removeTree(ready.path)
+                try Platform.synchronize(path)
+                try putBack()
+                return .unfinished
+            }
             try synchronizePlace()
             return .replaced(ready.version)
         }
@@ -167,6 +180,7 @@ struct WorkingFolder: Sendable {
         }
         // `gone` is removed after the old folder: without it, what is left of the old folder could go back.
         try Platform.removeTree(old)
+        try Platform.synchronize(path)
         try Platform.removeTree(path)
         try Platform.synchronize(folderAbove)
     }

@@ -78,6 +78,10 @@ extension Attempt {
     func begin() throws(MigrationError) {
         try saveBeginning()
         if let replacement {
+            // A folder that this attempt hasn't made is nothing to discard.
+            do throws(MigrationError) { try replacement.makeFolder() } catch {
+                throw saveFailure(error, because: error)
+            }
             do throws(MigrationError) {
                 try replacement.prepare { fraction, note in
                     var event = event(.progressed)
@@ -198,7 +202,8 @@ extension Attempt {
         if let replacement { try commit(replacement) }
         try saveRecord()
         if let otherRecord { RunToken.withToken(of: location) { otherRecord.didRecord(version) } }
-        if let replacement {
+        // If the lock is lost, another process may have a working folder at the same path.
+        if let replacement, lossOfLock == nil {
             removeWorkingFolder(of: replacement)
             // If this save fails, the next start finds nothing to remove, and saves again.
             if let state { _ = save(state.changed { $0.versions.workingFolder = nil }) }

@@ -16,7 +16,9 @@ struct Start: ~Copyable {
         _ firstRun: () throws -> MigrationManager.FirstRun
     ) throws(MigrationError) -> StartOutcome {
         guard var versions = try file.readVersions() else { return try makeState(firstRun) }
-        if versions.namesReplacement, !options.isReadOnly, let settled = try settle() { versions = settled }
+        if versions.namesReplacement, !options.isReadOnly, let settled = try settle(versions) {
+            versions = settled
+        }
         let found = try StartOutcome(found: versions, by: rules)
         if options.isReadOnly || versions.launched >= rules.appVersion { return found }
         return try saveLaunch() ?? found
@@ -29,8 +31,14 @@ extension Start {
     /// If the lock isn't free, that process is alive, and nothing is to be done.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
-    private func settle() throws(MigrationError) -> StateVersions? {
-        guard let lock = try FileLock.takeIfFree(at: location) else { return nil }
+    private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {
+        let lock: FileLock?
+        do throws(MigrationError) { lock = try FileLock.takeIfFree(at: location) } catch {
+            // A recorded migration's left-over is no reason to refuse a start.
+            if versions.attemptToSettle == nil { return nil }
+            throw error
+        }
+        guard let lock else { return nil }
         var locked = try LockedState(lock, at: location)
         try locked.settleReplacements(sendingTo: options.onEvent)
         return locked.state?.versions

@@ -114,6 +114,17 @@ extension StateVersions {
         latestAttempt.flatMap { $0.mayHaveLeftReplacement ? $0.migration : nil }
     }
 
+    /// The attempt at `version` that may have replaced a file or a folder without being recorded; `nil` if there
+    /// is none.
+    ///
+    /// A failed attempt has replaced nothing. If it is the latest one, the state is older than a replacement.
+    func attemptThatMayHaveReplaced(for version: AppVersion) -> AttemptedMigration? {
+        if let latest = latestAttempt, latest.version == version, !latest.mayHaveLeftReplacement {
+            return nil
+        }
+        return attempts(at: version).flatMap { $0.replacing == nil ? nil : $0 }
+    }
+
     /// True if something may be left of a replacement.
     ///
     /// Each start asks this, so it makes no arrays.

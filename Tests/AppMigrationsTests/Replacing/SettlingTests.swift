@@ -38,6 +38,8 @@ import Testing
         ),
         Row(working: ["old/Notes/a", "ready-2.0"], place: "new", ends: "new", isRecorded: true),
         Row(working: ["ready-2.0"], place: "new", ends: "new", isRecorded: true),
+        // A power failure can lose the new name alone, and somebody can remove what was there.
+        Row(working: ["old/Notes/a", "ready-2.0"], place: nil, ends: "old", isRecorded: false),
         // A removal was under way: an old folder that is half removed never goes back.
         Row(working: ["old/Notes/a", "gone"], place: "new", ends: "new", isRecorded: false),
     ]
@@ -123,6 +125,38 @@ import Testing
         _ = try scratch.state.manager("2.1")
         #expect(try scratch.read("Notes/a") == "old")
         #expect(try !scratch.state.stateText().contains("workingFolder"))
+    }
+
+    @Test func `a recorded left-over that can't be looked at refuses no start`() throws {
+        try scratch.link("loop", to: "loop")
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../loop/\#(Self.working)","#)
+        let events = Log()
+        let options = MigrationManager.Options(onEvent: {
+            if $0.kind == .leftoverNotRemoved { events.add("\($0)") }
+        })
+        for _ in 1...2 {
+            #expect(try scratch.state.manager("2.0", options: options).lastRunVersion == version("2.0"))
+        }
+        #expect(events.lines.count == 1)
+    }
+
+    @Test func `a state that is older than the replacement doesn't count as its record`() throws {
+        try makeReplaced()
+        let failed = died(in: "2.0", app: "2.0", more: #", "replacing": "../Notes""#)
+            .replacing("\"failure\": null", with: "\"failure\": \"no\"")
+        try scratch.state.writeState(lastRun: "1.0", more: failed)
+        // Somebody has put back the data of that state.
+        try scratch.write("backup", to: "Notes/a")
+        let manager = try scratch.state.manager("2.0")
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
+            let content = try TemporaryDirectory(path: copy).read("a")
+            #expect(content == "backup")
+        }
+        #expect(ran)
+        // What was replaced may be what the state describes.
+        let left = try #require(scratch.names().first { $0.hasPrefix(".Notes@Library.left-") })
+        #expect(try scratch.read(left + "/old/Notes/a") == "old")
     }
 
     @Test func `after resetAttempts, an original that a process has left is still put back`() throws {

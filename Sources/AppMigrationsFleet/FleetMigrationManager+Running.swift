@@ -89,7 +89,7 @@ extension FleetMigrationManager {
         try await repeatUntilSaved(for: version) { found throws(MigrationError) in
             let state = try requireState(in: found)
             let seen = lastRunVersion
-            if state.versions.lastRun < seen, version > seen {
+            if state.versions.lastRun < seen {
                 throw location.stateBehind(state.versions.lastRun, seen: seen, version: version)
             }
             // An attempt whose lease has not expired doesn't count as a crash.

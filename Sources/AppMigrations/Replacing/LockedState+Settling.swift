@@ -69,7 +69,7 @@ extension LockedState {
         sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
     ) throws(MigrationError) {
         let location = location
-        let lastRun = try existing().versions.lastRun
+        let versions = try existing().versions
         guard let folder else { return try removeRecorded(nil, of: nil, sendingTo: onEvent) }
         // Sync the record first: if a power failure undid it after the working folder was removed, nothing would
         // show that the original was replaced. If that isn't possible now, a later start does it.
@@ -78,12 +78,19 @@ extension LockedState {
         do throws(SystemCallError) {
             switch try folder.settle(expecting: nil, didFind: { _ in }) {
             case .occupied: leftover = location.moveAside(folder, of: nil)
-            case .replaced(let version) where version > lastRun: break
+            case .replaced(let version) where versions.mayBePending(version): break
             case .nothing, .unfinished, .replaced: leftover = location.remove(folder, of: nil)
             }
         } catch {
             // It is no reason to refuse a start, because the migration is recorded.
-            leftover = .notReplaced(folder.place, of: lastRun, in: location, because: error)
+            leftover = location.error(
+                .replacementFailed,
+                at: folder.path,
+                because: error,
+                "The folder \(folder.path.quoted), which \(location) doesn't need any more, could not be looked at: \(error).",
+                unchanged: .saidByProblem,
+                advice: "Remove it when nothing uses it."
+            )
         }
         if let leftover { location.send(.leftoverNotRemoved, of: nil, error: leftover, to: onEvent) }
         try removeRecorded(nil, of: nil, sendingTo: onEvent)
@@ -107,11 +114,13 @@ extension LockedState {
         let version = attempted.version
         let remains: WorkingFolder.Remains
         let directory: String
+        let hasOriginal: Bool
         do throws(SystemCallError) {
             directory = try Platform.resolved(location.directory)
             remains = try folder.settle(expecting: version) { path in
                 location.send(.filesFound, of: version, note: path, to: onEvent)
             }
+            hasOriginal = try Platform.exists(at: folder.item(in: folder.old))
         } catch {
             throw .notReplaced(folder.place, of: version, in: location, because: error)
         }
@@ -128,9 +137,12 @@ extension LockedState {
                 try removeRecorded(folder, of: version, sendingTo: onEvent)
                 return true
             }
+            // A power failure must not undo the record of what is removed now.
+            try synchronizeState()
             // The original that was replaced may be the data that the state describes.
+            let isNeeded = found == version || versions.mayBePending(found)
             leftover =
-                found > versions.lastRun
+                isNeeded && hasOriginal
                 ? location.moveAside(folder, of: version) : location.remove(folder, of: version)
         case .unfinished: leftover = location.remove(folder, of: version)
         }

@@ -19,10 +19,12 @@
 ///     `ready/Notes`, no `old/Notes`  the original is untouched                it is removed
 ///     `ready/Notes` and `old/Notes`  between two renames: nothing is at the   `old/Notes` goes back, then
 ///                                    place, or somebody made something new    as above
-///     `ready` without `Notes`        the original is replaced                 recorded, then it is removed
+///     `ready` without `Notes`        the original is replaced; if nothing     recorded, then it is removed
+///                                    is at the place, the last rename was
+///                                    lost, and `old/Notes` goes back
 ///
 /// It is recorded only for an attempt that the state knows. If the state doesn't expect this migration, something
-/// new stays in the place, and this folder, which has the original, is moved aside.
+/// new stays in the place, and this folder is moved aside if it has the original.
 ///
 /// **Nothing in it is removed while it has a `ready`**, so that a removal that dies never looks like a
 /// replacement.
@@ -97,18 +99,20 @@ struct WorkingFolder: Sendable {
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         let ready = try readyFolder()
         if let ready, try !Platform.exists(at: item(in: ready.path)) {
+            var isLost = false
             if ready.version == version, try !Platform.exists(at: place),
                 try Platform.exists(at: item(in: old))
             {
-                // The rename to the place was lost in a power failure, or somebody has removed what was there. `ready`
-                // goes first, so that a death in between doesn't look like a replacement.
-                try Platform.removeTree(ready.path)
-                try Platform.synchronize(path)
-                try putBack()
-                return .unfinished
+                isLost = true
             }
-            try synchronizePlace()
-            return .replaced(ready.version)
+            if !isLost {
+                try synchronizePlace()
+                return .replaced(ready.version)
+            }
+            // The rename to the place was lost in a power failure, or somebody has removed what was there. With this
+            // folder, it looks as between the two renames, also if this process dies now.
+            try Platform.makeDirectory(item(in: ready.path))
+            try Platform.synchronize(ready.path)
         }
         // Without `ready`, a removal may be under way, which begins with `gone`.
         let isBeingRemoved = try Platform.exists(at: gone)

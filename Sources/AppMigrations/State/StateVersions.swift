@@ -125,6 +125,9 @@ extension StateVersions {
         return attempts(at: version).flatMap { $0.replacing == nil ? nil : $0 }
     }
 
+    /// True if the migration of `version` may not be recorded: it is above the last-run version, or has attempts.
+    func mayBePending(_ version: AppVersion) -> Bool { version > lastRun || attempts(at: version) != nil }
+
     /// True if something may be left of a replacement.
     ///
     /// Each start asks this, so it makes no arrays.

@@ -18,7 +18,7 @@ final class FleetTable: Sendable {
         unqualifiedName = parts.count == 1 ? parts[0].text : nil
         selectSQL = """
             SELECT revision, document, pg_is_in_recovery()::int \
-            FROM (VALUES ($1::text)) AS wanted(name) LEFT JOIN \(name) USING (name)
+            FROM (VALUES ($1::text)) AS wanted(name) LEFT JOIN \(name) AS held USING (name)
             """
         // The xmax of a row is the open transaction that has locked or changed it.
         blockerSQL = """
@@ -155,7 +155,7 @@ final class FleetTable: Sendable {
         let body = SQLValue.text(
             """
             BEGIN
-                PERFORM pg_advisory_xact_lock(\(PostgresLock.ofNewTables.number));
+                PERFORM pg_advisory_xact_lock(\(PostgresLock.ofNewStores.number));
                 IF NOT EXISTS (SELECT FROM pg_class WHERE \(table) AND relkind IN ('r', 'p') AND relpersistence <> 't') THEN
                     CREATE TABLE \(name) (name TEXT NOT NULL PRIMARY KEY, revision BIGINT NOT NULL, document TEXT NOT NULL);
                 END IF;

@@ -81,9 +81,14 @@ package class LedgerTable {
                 ". It looks like the ledger of \($0)"
             }
             let list = description.joined(separator: ", ")
+            let hasOwnNames = Set(found.map(\.name)) == Set(ownColumns.map(\.name))
+            let change =
+                hasOwnNames
+                ? ". If it was one, and a tool has changed the types or the order of its columns, change them back: with another"
+                    + " ledger, every migration runs again" : nil
             throw SQLError(
                 .foreignLedger,
-                "The table \(name) is no ledger of this library, because its columns are \(list)\(tool ?? "")"
+                "The table \(name) is no ledger of this library, because its columns are \(list)\(tool ?? change ?? "")"
             )
         }
         columns = found

@@ -86,7 +86,9 @@ final class SQLLedger: LedgerTable {
             do throws(SQLError) {
                 let found = try checksums(of: version, and: "\(creation) = \(ownCreation)")
                 if let checksum = found.first { return checksum }
-            } catch {}
+            } catch {
+                if error.code == .busy { throw error }
+            }
         }
         if !exists { try read() }
         return hasColumn("checksum") ? try checksums(of: version).first ?? nil : nil

@@ -22,10 +22,17 @@ package struct PostgresLock {
         self.name = name
     }
 
-    /// The lock that a host takes before it creates a table of this library.
+    /// The lock that a host takes before it creates the table of a fleet's store.
     ///
-    /// It is the same for every table, because nobody knows yet in which schema another host creates one.
-    package static var ofNewTables: PostgresLock {
+    /// It isn't the lock for ledgers, which is held as long as the first migration runs.
+    package static var ofNewStores: PostgresLock {
+        PostgresLock(number: 4_155_207_210_473_317, name: "the lock under which new stores are made")
+    }
+
+    /// The lock that a host takes before it creates a ledger.
+    ///
+    /// It is the same for every ledger, because nobody knows yet in which schema another host creates one.
+    static var ofNewTables: PostgresLock {
         PostgresLock(number: 4_155_207_210_473_316, name: "the lock under which new ledgers are made")
     }
 

@@ -37,6 +37,15 @@ import Testing
             ($0, "no ledger of this library, because its columns are \($0)")
         }
 
+    /// What the error adds if only the types or the order of the columns differ from those of a ledger.
+    private static func advice(on columns: String) -> String {
+        let names = columns.split(separator: ", ").map { $0.prefix { $0 != " " } }
+        if Set(names) != ["version", "name", "checksum", "applied_at"] { return "" }
+        return
+            ". If it was one, and a tool has changed the types or the order of its columns, change them back: with another"
+            + " ledger, every migration runs again"
+    }
+
     @Test(arguments: ledgers)
     func `the ledger of another tool is refused by its columns`(columns: String, owner: String) async throws {
         for name in ["schema_migrations", "flyway_schema_history"] {
@@ -62,7 +71,7 @@ import Testing
             ] {
                 #expect(
                     error?.description
-                        == "The table \(name) is \(owner). No migration was run."
+                        == "The table \(name) is \(owner)\(Self.advice(on: columns)). No migration was run."
                         + " Give this migrator a ledger of its own (ledger:)."
                 )
                 #expect(error?.code == .foreignLedger)

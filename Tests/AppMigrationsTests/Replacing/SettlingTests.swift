@@ -40,6 +40,13 @@ import Testing
         Row(working: ["ready-2.0"], place: "new", ends: "new", isRecorded: true),
         // A power failure can lose the new name alone, and somebody can remove what was there.
         Row(working: ["old/Notes/a", "ready-2.0"], place: nil, ends: "old", isRecorded: false),
+        Row(
+            working: ["old/Notes/a", "ready-2.0/Notes"],
+            place: "other",
+            ends: "old",
+            isRecorded: false,
+            isFound: true
+        ),
         // A removal was under way: an old folder that is half removed never goes back.
         Row(working: ["old/Notes/a", "gone"], place: "new", ends: "new", isRecorded: false),
     ]

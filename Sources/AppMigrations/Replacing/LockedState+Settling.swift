@@ -87,9 +87,9 @@ extension LockedState {
                 .replacementFailed,
                 at: folder.path,
                 because: error,
-                "The folder \(folder.path.quoted), which \(location) doesn't need any more, could not be looked at: \(error).",
+                "The folder \(folder.path.quoted), which an earlier migration of \(location) has left, could not be settled: \(error).",
                 unchanged: .saidByProblem,
-                advice: "Remove it when nothing uses it."
+                advice: "It may contain the only original. Take from it what you need, and remove it."
             )
         }
         if let leftover { location.send(.leftoverNotRemoved, of: nil, error: leftover, to: onEvent) }
@@ -115,12 +115,14 @@ extension LockedState {
         let remains: WorkingFolder.Remains
         let directory: String
         let hasOriginal: Bool
+        let isMissing: Bool
         do throws(SystemCallError) {
             directory = try Platform.resolved(location.directory)
             remains = try folder.settle(expecting: version) { path in
                 location.send(.filesFound, of: version, note: path, to: onEvent)
             }
             hasOriginal = try Platform.exists(at: folder.item(in: folder.old))
+            isMissing = try !Platform.exists(at: folder.place)
         } catch {
             throw .notReplaced(folder.place, of: version, in: location, because: error)
         }
@@ -140,7 +142,7 @@ extension LockedState {
             // A power failure must not undo the record of what is removed now.
             try synchronizeState()
             // The original that was replaced may be the data that the state describes.
-            let isNeeded = found == version || versions.mayBePending(found)
+            let isNeeded = found == version || versions.mayBePending(found) || isMissing
             leftover =
                 isNeeded && hasOriginal
                 ? location.moveAside(folder, of: version) : location.remove(folder, of: version)

@@ -100,10 +100,10 @@ struct WorkingFolder: Sendable {
         let ready = try readyFolder()
         if let ready, try !Platform.exists(at: item(in: ready.path)) {
             var isLost = false
-            if ready.version == version, try !Platform.exists(at: place),
-                try Platform.exists(at: item(in: old))
-            {
-                isLost = true
+            if ready.version == version, try !Platform.exists(at: place) {
+                isLost = try Platform.exists(at: item(in: old))
+                // There was nothing to replace, and the new item is lost.
+                if !isLost { return .unfinished }
             }
             if !isLost {
                 try synchronizePlace()
@@ -112,11 +112,12 @@ struct WorkingFolder: Sendable {
             // The rename to the place was lost in a power failure, or somebody has removed what was there. With this
             // folder, it looks as between the two renames, also if this process dies now.
             try Platform.makeDirectory(item(in: ready.path))
-            try Platform.synchronize(ready.path)
         }
         // Without `ready`, a removal may be under way, which begins with `gone`.
         let isBeingRemoved = try Platform.exists(at: gone)
         if ready != nil || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
+            // Also after a process that died before it synced the folder that it made in `ready`.
+            if let ready { try Platform.synchronize(ready.path) }
             if try !Platform.exists(at: place) {
                 try putBack()
             } else if let ready {

@@ -83,7 +83,7 @@ extension LockedState {
             }
         } catch {
             // It is no reason to refuse a start, because the migration is recorded.
-            leftover = location.error(
+            let error = location.error(
                 .replacementFailed,
                 at: folder.path,
                 because: error,
@@ -91,6 +91,9 @@ extension LockedState {
                 unchanged: .saidByProblem,
                 advice: "It may contain the only original. Take from it what you need, and remove it."
             )
+            location.send(.leftoverNotRemoved, of: nil, error: error, to: onEvent)
+            // The state goes on naming it, so that the next start tries again.
+            return
         }
         if let leftover { location.send(.leftoverNotRemoved, of: nil, error: leftover, to: onEvent) }
         try removeRecorded(nil, of: nil, sendingTo: onEvent)

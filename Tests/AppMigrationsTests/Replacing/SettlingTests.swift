@@ -145,7 +145,7 @@ import Testing
         for _ in 1...2 {
             #expect(try scratch.state.manager("2.0", options: options).lastRunVersion == version("2.0"))
         }
-        #expect(events.lines.count == 1)
+        #expect(events.lines.count == 2)
     }
 
     @Test func `a state that is older than the replacement doesn't count as its record`() throws {

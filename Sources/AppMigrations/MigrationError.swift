@@ -186,7 +186,8 @@ public struct MigrationError: Error, Sendable, CustomStringConvertible {
 
     private init(_ facts: Facts) { self.facts = facts }
 
-    /// Returns this error, with what the call that throws it left unchanged, unless the error says so already.
+    /// Returns this error, with what the call that throws it left unchanged, unless the error says so
+    /// already.
     package func leaving(_ unchanged: Unchanged) -> MigrationError {
         guard case .saidByCall = facts.unchanged else { return self }
         return ending(in: unchanged)
@@ -333,8 +334,8 @@ extension MigrationError {
 
         /// A file or a folder could not be replaced by the copy on which a closure had worked.
         ///
-        /// The original is in its place, unless the error's description says otherwise. In that case, the next
-        /// start finishes the work.
+        /// The original is in its place, unless the error's description says otherwise. In that case, the
+        /// next start finishes the work.
         public static var replacementFailed: Code { Code("replacementFailed") }
 
         /// The `firstRun:` expression threw; ``MigrationError/underlyingError`` is its error.

@@ -11,34 +11,35 @@ extension MigrationManager {
     ///     sub-migration). It has to be above the version declared before it. It can't be above the app's
     ///     version; for this rule, `1.1-2` counts as `1.1`.
     ///   - addedIn: The first release of the main line that has this migration, for a migration that a hotfix
-    ///     of an older line brought: `"1.5.1"` for a hotfix 1.4.1 after 1.5. The migration then also runs when
-    ///     its version is below the last-run version: once, on data that no release with it has made or
+    ///     of an older line brought: `"1.5.1"` for a hotfix 1.4.1 after 1.5. The migration then also runs
+    ///     when its version is below the last-run version: once, on data that no release with it has made or
     ///     migrated. **If the library can't tell whether it has run, it runs. So its closure has to check
-    ///     whether its work is already done.** It has to be above `toVersion`, and not above the app's version.
-    ///     If the data was made by an older release, each start reads the whole state file, history included.
-    ///     The guide *Writing migrations* has the rules.
+    ///     whether its work is already done.** It has to be above `toVersion`, and not above the app's
+    ///     version. If the data was made by an older release, each start reads the whole state file, history
+    ///     included. The guide *Writing migrations* has the rules.
     ///   - minimumAppVersion: The oldest version of the app that can still use the data once this migration
     ///     has begun. It can't be above `toVersion` or `addedIn`, whichever is higher. It is saved before the
     ///     closure runs. From then on, an older app gets it as its `requiredAppVersion`, even if the closure
-    ///     fails. If the migration has already run, or its version isn't above the baseline, its closure doesn't
-    ///     run. The minimum is still saved if the state doesn't have it yet. If it is `nil`, older apps aren't
-    ///     limited.
+    ///     fails. If the migration has already run, or its version isn't above the baseline, its closure
+    ///     doesn't run. The minimum is still saved if the state doesn't have it yet. If it is `nil`, older
+    ///     apps aren't limited.
     ///   - run: The work. It runs again if it throws or its process crashes, so make it repeatable. A closure
     ///     that writes to files has to synchronize them before it returns, with
     ///     ``MigrationContext/synchronize(_:)``. Otherwise a power failure can lose its changes although the
     ///     migration is recorded as done.
     /// - Returns: True if the closure ran. `false` means that the migration has run already, that its version
     ///   isn't above the baseline, or that it was missed: its version is below the last-run version, it never
-    ///   ran on this data, and it isn't declared with `addedIn:`. ``plan(_:)-9ywei`` says which. `false` never
-    ///   means that a newer app keeps the migration from running: in that case, the call throws
+    ///   ran on this data, and it isn't declared with `addedIn:`. ``plan(_:)-9ywei`` says which. `false`
+    ///   never means that a newer app keeps the migration from running: in that case, the call throws
     ///   `usedByNewerApp`.
     /// - Throws: ``MigrationError`` with the code `invalidVersion`, `newerThanCurrentVersion`,
     ///   `declaredOutOfOrder`, `managerClosed`, `nested`, `usedByNewerApp`, `tooOld`, `readOnly`,
     ///   `attemptLimitReached`, `lockTimeout`, `cancelled`, `stateUnreadable`, `stateCorrupted`,
-    ///   `stateFromNewerFormat`, `stateNotSaved`, `replacementFailed` (a process died while it was replacing a
-    ///   file or a folder, and its work can't be finished), or `migrationFailed` with the closure's error as
-    ///   ``MigrationError/underlyingError``. Each of these errors closes the manager. The exception is
-    ///   `nested`, if it is thrown in a plan, or because another declaration of this manager is still running.
+    ///   `stateFromNewerFormat`, `stateNotSaved`, `replacementFailed` (a process died while it was replacing
+    ///   a file or a folder, and its work can't be finished), or `migrationFailed` with the closure's error
+    ///   as ``MigrationError/underlyingError``. Each of these errors closes the manager. The exception is
+    ///   `nested`, if it is thrown in a plan, or because another declaration of this manager is still
+    ///   running.
     @discardableResult
     public func whenMigrating(
         toVersion: String,
@@ -124,9 +125,9 @@ extension MigrationManager {
     /// (A folder is missing for the moment between two renames. If a process dies there, the next start puts
     /// it back.) The closure works on another path than the rest of the app, so nobody sees half of its work.
     ///
-    /// No other process may write to the path meanwhile. It costs a copy, or a clone where the file system can
-    /// make clones. It can't be used for a path whose folder this user can't write to, for a mount point, or
-    /// for a database that is open: name a folder inside it, or migrate the database with SQL. The guide
+    /// No other process may write to the path meanwhile. It costs a copy, or a clone where the file system
+    /// can make clones. It can't be used for a path whose folder this user can't write to, for a mount point,
+    /// or for a database that is open: name a folder inside it, or migrate the database with SQL. The guide
     /// *Replacing a file or a folder* has what to do instead.
     ///
     /// - Parameters:
@@ -136,13 +137,13 @@ extension MigrationManager {
     ///     together with the record of the migration: until then, the data is unchanged.
     ///   - path: The absolute path of the file or folder. A link is followed: it stays, and what it leads to
     ///     is replaced. If nothing exists there, the closure may make something at the path that it gets.
-    ///   - run: The work, with the path of the copy, and the context. It has to leave one item at that path, of
-    ///     the same kind, and nothing beside it. Close databases before it returns.
+    ///   - run: The work, with the path of the copy, and the context. It has to leave one item at that path,
+    ///     of the same kind, and nothing beside it. Close databases before it returns.
     /// - Returns: True if the closure ran.
     /// - Throws: The errors of ``whenMigrating(toVersion:addedIn:minimumAppVersion:run:)-6u8kp``, and
     ///   ``MigrationError`` with the code `replacementFailed`, if the path can't be replaced. The original is
-    ///   then in its place, unless the error's description says otherwise. In that case, the next start finishes
-    ///   the work.
+    ///   then in its place, unless the error's description says otherwise. In that case, the next start
+    ///   finishes the work.
     @discardableResult
     public func whenMigrating(
         toVersion: String,

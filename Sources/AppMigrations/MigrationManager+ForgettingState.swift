@@ -4,12 +4,12 @@ extension MigrationManager {
     /// The next manager that is created finds no state, so it begins with a first run.
     ///
     /// Use it in a recovery screen or a command-line tool if the state is damaged, has a newer format, or
-    /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created.
-    /// Nothing is deleted.
+    /// can't be trusted any more. It needs no manager, so it works even if a manager can't be created. The
+    /// state and your data are kept.
     ///
-    /// If a process died while it was replacing a file or a folder, its work is finished first, if that is
-    /// possible. Otherwise the next declaration that replaces it puts a missing folder back, and a replacement that
-    /// wasn't recorded runs again, on its own result.
+    /// If a process died while it was replacing a file or a folder, its work is finished first. If that isn't
+    /// possible now, this is no error. Then the next declaration that replaces the same path puts a missing
+    /// folder back. A replacement that wasn't recorded runs again, on its own result.
     ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when
@@ -41,8 +41,8 @@ extension MigrationManager {
             let lock = try FileLock.take(at: location, options: Options(lockTimeout: lockTimeout))
             guard try file.exists() else { return nil }
             var locked = LockedState(lock, at: location, state: try readableState(in: file))
-            // What can't be settled now stays as it is. Its names say to the next declaration that replaces the
-            // path how far the process came.
+            // If this fails, the working folder is left as it is. The next declaration that replaces the same
+            // path settles it.
             do throws(MigrationError) { try locked.settleReplacements(sendingTo: nil) } catch _ {}
             return try locked.moveStateAside()
         } catch {

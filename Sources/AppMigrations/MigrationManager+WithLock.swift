@@ -18,9 +18,9 @@ extension MigrationManager {
     /// The work reports no progress and saves no checkpoints. If a gate is cancelled, or a tool gets Ctrl-C,
     /// the task is only cancelled, so call `Task.checkCancellation()` in long work.
     ///
-    /// In a plan, the closure isn't called: the call returns at once, or throws `nested` if it has to return a
-    /// value. If the closure throws, this method throws the same error. That doesn't close the manager, so it
-    /// can still declare migrations.
+    /// In a plan, the closure isn't called: the call returns at once, or throws `nested` if it has to return
+    /// a value. If the closure throws, this method throws the same error. That doesn't close the manager, so
+    /// it can still declare migrations.
     ///
     /// - Parameter body: The work. If it declares a migration of this state or calls `withLock` again, that
     ///   call throws `nested`.

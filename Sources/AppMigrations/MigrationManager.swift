@@ -49,8 +49,8 @@ public final class MigrationManager: Sendable {
     /// Reads the state of the subsystem `name`, or creates it on the first run.
     ///
     /// If nothing is pending, a start only opens, reads and closes the state file. This initializer takes the
-    /// lock and saves the state in three cases only: on the first run, at the first start of a new app version,
-    /// and after a process died while it was replacing a file or a folder.
+    /// lock and saves the state in three cases only: on the first run, at the first start of a new app
+    /// version, and after a process died while it was replacing a file or a folder.
     ///
     /// - Parameters:
     ///   - name: The name of the subsystem. It becomes a part of file names. So it must have 1 to 200 of the
@@ -69,10 +69,10 @@ public final class MigrationManager: Sendable {
     ///     whether the manager is read-only, and the handler of events.
     /// - Throws: ``MigrationError`` with the code `invalidName`, `invalidVersion`, `unknownCurrentVersion`,
     ///   `unusableDirectory`, `stateUnreadable` (for example on a device before its first unlock: try again
-    ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld` or `newerThanCurrentVersion`. On the first
-    ///   run, it can also throw `lockTimeout`, `cancelled`, `nested`, `firstRunFailed` and `stateNotSaved`.
-    ///   After a process died while it was replacing a file or a folder, it can throw `replacementFailed` and
-    ///   `stateNotSaved`. If it throws, no migration was run.
+    ///   later), `stateCorrupted`, `stateFromNewerFormat`, `tooOld` or `newerThanCurrentVersion`. On the
+    ///   first run, it can also throw `lockTimeout`, `cancelled`, `nested`, `firstRunFailed` and
+    ///   `stateNotSaved`. After a process died while it was replacing a file or a folder, it can throw
+    ///   `replacementFailed` and `stateNotSaved`. If it throws, no migration was run.
     public init(
         named name: String = "default",
         currentVersion: String? = nil,

@@ -44,8 +44,8 @@ struct TerminalProgress {
 
     /// Returns the bar with the percentage and the note, for example `[###-------] 30 % Notes`.
     ///
-    /// It is at most 79 columns wide. A line that is wider than the terminal would wrap, and `\r` would return
-    /// only to the beginning of its last row.
+    /// It is at most 79 columns wide. A line that is wider than the terminal would wrap, and `\r` would
+    /// return only to the beginning of its last row.
     static func line(fraction: Double, note: String?) -> String {
         let width = 30
         let filled = Int(fraction * Double(width))

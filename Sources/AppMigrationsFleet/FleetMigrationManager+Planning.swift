@@ -6,8 +6,9 @@ extension FleetMigrationManager {
     /// It reads the store once, changes nothing and never closes the manager. `declarations` must declare
     /// with the manager that is passed to it.
     ///
-    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`,
-    ///   `cancelled` or `invalidVersion`, and the errors of `declarations` itself.
+    /// - Throws: `MigrationError` with the code `stateUnreadable`, `stateBehind` (there is no state any
+    ///   more), `stateCorrupted`, `stateFromNewerFormat`, `cancelled` or `invalidVersion`, and the errors of
+    ///   `declarations` itself.
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (FleetMigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
@@ -82,8 +83,8 @@ extension FleetMigrationManager {
     ///
     /// - If the host renews its lease, `UnfinishedMigration.isUnderWay` is `true`. A host renews its
     ///   lease after a sixth of the lease's length, so after about 5 seconds by default.
-    /// - If nobody renews the lease for its whole length, `isUnderWay` is `false`, and `crashCount` counts the
-    ///   attempt. By default that takes 30 seconds. The host has probably ended, and the next host that
+    /// - If nobody renews the lease for its whole length, `isUnderWay` is `false`, and `crashCount` counts
+    ///   the attempt. By default that takes 30 seconds. The host has probably ended, and the next host that
     ///   declares the version takes over.
     ///
     /// Use this method in a command for an operator, and not in a probe.

@@ -19,7 +19,7 @@ extension FleetMigrationManager {
     /// instead.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `invalidVersion`, `newerThanCurrentVersion`,
-    ///   `tooOld`, `usedByNewerApp`, `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
+    ///   `tooOld`, `usedByNewerApp`, `nested`, `lockTimeout`, `cancelled`, `stateBehind`, `stateUnreadable`,
     ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `managerClosed`. The code
     ///   `managerClosed` means that a plan passed this manager to its closure, and that the plan has ended.
     public func reset(to version: String) async throws(MigrationError) {
@@ -80,8 +80,8 @@ extension FleetMigrationManager {
     /// closed. If a host is migrating, the call waits for it.
     ///
     /// - Throws: `MigrationError` with the code `readOnly`, `managerClosed`, `nested`, `lockTimeout`,
-    ///   `cancelled`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`. In each
-    ///   case nothing was forgotten.
+    ///   `cancelled`, `stateBehind`, `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat` or
+    ///   `stateNotSaved`. In each case nothing was forgotten.
     public func resetAttempts() async throws(MigrationError) {
         let unchanged: Message = "The counts of crashes were not changed."
         do throws(MigrationError) {

@@ -112,9 +112,9 @@ extension MigrationManager {
     /// app has run this migration with the old library.
     ///
     /// This does for the path what `whenMigrating(toVersion:replacing:run:)` does, and for the old library's
-    /// version what ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft`` does. So if the process
-    /// dies in the closure, an older release finds the original. The version is raised before the original is
-    /// removed, because it can take seconds to remove a large folder.
+    /// version what ``whenMigrating(toVersion:unlessRunBy:minimumAppVersion:run:)-32eft`` does. So if the
+    /// process dies in the closure, an older release finds the original. The version is raised before the
+    /// original is removed, because it can take seconds to remove a large folder.
     ///
     /// - Parameters:
     ///   - toVersion: A version, or a sub-migration, as in `whenMigrating(toVersion:)`.

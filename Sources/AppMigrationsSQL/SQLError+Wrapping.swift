@@ -79,9 +79,10 @@ extension SQLError {
         ["database is locked", "database table is locked", "due to lock timeout"]
     }
 
-    /// True if SQLite's message says that a function, a collation, a module or a tokenizer is missing.
+    /// True if SQLite's message says that the connection has no function, collation, module or tokenizer of a
+    /// name.
     ///
-    /// The app may register it on its own connections.
+    /// The app may have registered one, but only on its own connections.
     package static func saysRegistrationIsMissing(_ message: String) -> Bool {
         [
             "no such function: ", "no such collation sequence: ", "no such module: ", "no such tokenizer: ",

@@ -99,8 +99,8 @@ extension RehearsalStage {
         return [Scenario(kind: .writtenBefore(release), point: point, launches: [current])] + scenarios
     }
 
-    /// The minimum app version in a state, as a release that is below it reads it; `nil` if the release may use
-    /// the data.
+    /// The minimum app version in a state, as a release that is below it reads it; `nil` if the release may
+    /// use the data.
     private func minimumAppVersion(in stateFolder: String, for release: AppVersion) throws -> AppVersion? {
         try MigrationManager(
             named: rehearsal.name,

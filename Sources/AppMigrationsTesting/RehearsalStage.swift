@@ -252,8 +252,8 @@ final class RehearsalStage {
     /// - After a crash: the data and the state of the image. If the state is lost, too: only the data.
     /// - After the state was lost: the data at the end of the jump.
     /// - For an older release: the data and the state at the end of the jump.
-    /// - For a release that writes in the middle of an upgrade: the data and the state after a migration, and then
-    ///   what that release writes.
+    /// - For a release that writes in the middle of an upgrade: the data and the state after a migration, and
+    ///   then what that release writes.
     /// - After an interrupted install: an empty folder, and a state.
     /// - Otherwise: a copy of the starting point's data, which is created the first time.
     func prepare(_ scenario: Scenario) throws {
@@ -323,8 +323,8 @@ final class RehearsalStage {
         }
     }
 
-    /// Keeps the data of the run in which the older release wrote before the upgrade, for the runs in which it
-    /// writes later.
+    /// Keeps the data of the run in which the older release wrote before the upgrade, for the runs in which
+    /// it writes later.
     ///
     /// If that run failed, there is nothing to compare them with, so they are left out.
     private func keepResultAfterWriting(of run: ActiveRun) throws {

@@ -58,8 +58,8 @@ struct Scenario {
 
         /// False if the data at the end can't be compared with other runs.
         ///
-        /// An interrupted install never created any data. And what an older release writes before the upgrade is
-        /// in no other run except those that are compared with this one.
+        /// An interrupted install has no data. A run in which an older release writes before the upgrade is
+        /// compared only with the runs in which that release writes the same in the middle of the upgrade.
         var hasExpectedData: Bool {
             switch self {
             case .interruptedInstall, .writtenBefore: false

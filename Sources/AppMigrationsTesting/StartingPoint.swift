@@ -20,8 +20,8 @@ public struct StartingPoint: Sendable {
 
     /// The data that `version` left, copied from a folder that is kept with the tests.
     ///
-    /// The modification dates of the files are kept, but Git doesn't keep them. If a migration reads them, create
-    /// the data with a closure that sets them.
+    /// The modification dates of the files are kept, but Git doesn't keep them. If a migration reads them,
+    /// create the data with a closure that sets them.
     public static func version(_ version: String, copying folder: String) -> StartingPoint {
         StartingPoint(kind: .version(version)) { try FolderFiles.copyContents(of: folder, to: $0) }
     }
@@ -65,12 +65,13 @@ public struct StartingPoint: Sendable {
     /// An empty folder, for a subsystem whose migrations create its data: all of them run.
     public static var everything: StartingPoint { StartingPoint(kind: .everything) { _ in } }
 
-    /// This starting point, with what its release writes if a user goes back to it in the middle of an upgrade.
+    /// This starting point, with what its release writes if a user goes back to it in the middle of an
+    /// upgrade.
     ///
     /// An update can have several migrations. If the second one fails, or if the user ends the app in it, the
-    /// first one has run. The user may then install the old release again, and work with it. For each migration
-    /// of the upgrade but the last one, the rehearsal upgrades the data up to it, calls `data`, and completes
-    /// the upgrade. The result has to be the same as if the release had written before the upgrade.
+    /// first one has run. The user may then install the old release again, and work with it. For each
+    /// migration of the upgrade but the last one, the rehearsal upgrades the data up to it, calls `data`, and
+    /// completes the upgrade. The result has to be the same as if the release had written before the upgrade.
     ///
     /// ```swift
     /// let point = StartingPoint.version(
@@ -82,10 +83,12 @@ public struct StartingPoint: Sendable {
     /// }
     /// ```
     ///
-    /// A release with this library isn't simulated after a migration that has a `minimumAppVersion:` above it.
+    /// A release with this library isn't simulated after a migration that has a `minimumAppVersion:` above
+    /// it.
     ///
-    /// - Parameter data: Does what the release does, with the data that it finds in the folder. That data may be
-    ///   half upgraded. If it throws, the rehearsal throws this error.
+    /// - Parameter data: Writes to the folder what the release would write. Some migrations of the upgrade
+    ///   may have changed the data in the folder already. An error that this closure throws ends the
+    ///   rehearsal, which throws it.
     /// - Returns: The starting point with this closure.
     public func writing(_ data: @escaping @Sendable (_ folder: String) throws -> Void) -> StartingPoint {
         var point = self

@@ -20,9 +20,9 @@ package struct DeclaredMigration: Sendable {
 
     /// True if this migration has run, or counts as having run.
     ///
-    /// Call this only for a version that isn't above the last-run version. Without `addedIn:`, it always counts
-    /// as having run. With `addedIn:`, it has run if the release that created or last reset the data has it
-    /// (``isInBaseline(_:)``), or if ``AppliedVersions/hasRun(_:)`` says so.
+    /// Call this only for a version that isn't above the last-run version. Without `addedIn:`, it always
+    /// counts as having run. With `addedIn:`, it has run if the release that created or last reset the data
+    /// has it (``isInBaseline(_:)``), or if ``AppliedVersions/hasRun(_:)`` says so.
     ///
     /// `applied` is needed only with `addedIn:`, and is `nil` if the baseline alone decides.
     package func hasRun(_ applied: AppliedVersions?) -> Bool {
@@ -33,9 +33,9 @@ package struct DeclaredMigration: Sendable {
     /// True if the app version that made the data has this migration.
     ///
     /// The release ``addedIn`` and all later ones have it. So has the hotfix itself, and so have the later
-    /// releases of its line: with 1.4.1 and `addedIn: "1.5.1"`, 1.4.2 has it and 1.5 doesn't. The line is told
-    /// by the components of the version before the last one. Where ``addedIn`` begins with them too, as with
-    /// 2.1 and `addedIn: "2.3"`, they tell nothing.
+    /// releases of its line: with 1.4.1 and `addedIn: "1.5.1"`, 1.4.2 has it and 1.5 doesn't. The line is
+    /// told by the components of the version before the last one. Where ``addedIn`` begins with them too, as
+    /// with 2.1 and `addedIn: "2.3"`, they tell nothing.
     func isInBaseline(_ baseline: AppVersion) -> Bool {
         guard let addedIn, baseline < addedIn else { return true }
         if baseline <= version { return baseline == version }

@@ -2,9 +2,9 @@
 extension Error {
     /// The advice after an error of Foundation, or after an error whose description contains one.
     ///
-    /// The description of `NSError`, `CocoaError` and `POSIXError` contains their domain and code, and that of
-    /// their underlying error. So does the description of a Swift error that has one of them as a value, if
-    /// the app doesn't write it itself. The codes of `NSCocoaErrorDomain` are `fileWriteOutOfSpace` (640),
+    /// The description of `NSError`, `CocoaError` and `POSIXError` contains their domain and code, and that
+    /// of their underlying error. So does the description of a Swift error that has one of them as a value,
+    /// if the app doesn't write it itself. The codes of `NSCocoaErrorDomain` are `fileWriteOutOfSpace` (640),
     /// `fileReadNoPermission` (257), `fileWriteNoPermission` (513) and `fileWriteVolumeReadOnly` (642).
     var adviceOfFoundation: MigrationAdvice? {
         let text = Array("\(self)".utf8)

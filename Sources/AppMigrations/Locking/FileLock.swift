@@ -1,8 +1,8 @@
 /// The lock of one state: `flock` on a file of its own, because a save replaces the state file.
 ///
-/// A ``LockedState`` holds the lock as long as it exists. When a process ends or is killed, the kernel releases
-/// its locks, so no other process waits for it. Two callers in one process exclude each other too, because
-/// each of them opens the lock file itself.
+/// A ``LockedState`` holds the lock as long as it exists. When a process ends or is killed, the kernel
+/// releases its locks, so no other process waits for it. Two callers in one process exclude each other too,
+/// because each of them opens the lock file itself.
 ///
 /// The lock file contains one line with the process that holds the lock. It is only for people and error
 /// messages; the code makes no decision from it.
@@ -215,7 +215,8 @@ extension FileLock {
 
         /// Tries once to take the lock; `nil` if it isn't free.
         ///
-        /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled` or `stateNotSaved`.
+        /// - Throws: ``MigrationError`` with the code `nested`, `lockTimeout`, `cancelled` or
+        ///   `stateNotSaved`.
         mutating func step() throws(MigrationError) -> FileLock? {
             let lock = if let lockNotYetTaken { lockNotYetTaken } else { try FileLock.open(at: location) }
             if lockNotYetTaken == nil, try RunToken.enclosing(location) != nil {

@@ -1,7 +1,7 @@
 /// A state whose lock this process holds.
 ///
-/// Only this type saves a state. It can only be made from a lock that was taken, and where it ends, the lock is
-/// released. An ``Attempt`` releases the lock earlier, and saves nothing after that.
+/// Only this type saves a state. It can only be made from a lock that was taken, and where it ends, the lock
+/// is released. An ``Attempt`` releases the lock earlier, and saves nothing after that.
 ///
 /// The lock is a file at a known path. If that file is removed or replaced, another process can lock the new
 /// file and use the state at the same time. So just before anything is written, ``save(_:)`` checks that the
@@ -49,7 +49,8 @@ extension LockedState {
         /// The file has the old state.
         case unchanged(MigrationError)
 
-        /// The file has the new state, but it couldn't be synced, so a power failure may bring the old one back.
+        /// The file has the new state, but it couldn't be synced, so a power failure may bring the old one
+        /// back.
         case notDurable(MigrationError)
 
         /// The lock was lost, so that another process may be using the state.

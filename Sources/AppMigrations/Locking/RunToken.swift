@@ -62,7 +62,8 @@ package final class RunToken: Sendable {
     ///
     /// The code is an event handler, the `firstRun:` expression, the closure of `withLock`, or an
     /// ``OtherRecord``. If it declared a migration of the same state, the declaration would wait for the end
-    /// of this code, which waits for the declaration. With the token, the declaration throws `nested` instead.
+    /// of this code, which waits for the declaration. With the token, the declaration throws `nested`
+    /// instead.
     static func withToken<Value>(of location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
         let token = RunToken(location)
         defer { token.end() }

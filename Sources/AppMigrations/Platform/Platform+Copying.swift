@@ -74,21 +74,19 @@ extension Platform {
     }
 
     static func copyLink(_ path: String, to target: String, status: FileStatus) throws(SystemCallError) {
-        // The buffer is one byte longer than what is read. That byte stays zero and ends the text.
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        _ = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
+        let content = try content(ofLink: path)
         _ = try retrying("symlink", at: target) { symlink(content, target) }
-        // The owner and the times of a link are worth no error. For example, sshfs sets the times of what the link
-        // leads to, and fails if that doesn't exist.
+        // These may fail, because nobody needs the owner and the times of a link. For example, sshfs sets the
+        // times of what the link leads to, which may not exist.
         if status.owner != geteuid() { _ = lchown(target, status.owner, status.group) }
         _ = utimensat(AT_FDCWD, target, [status.accessed, status.modified], AT_SYMLINK_NOFOLLOW)
     }
 
     /// Gives a copy the owner, the permissions, the extended attributes and the times of its original.
     ///
-    /// `source` and `copy` are open files. The copy never gets more permissions than the original has. If this
-    /// user may not give a file away, the copy of another user's file belongs to this user, as if the file had
-    /// been saved anew. `path` is the path of the original, for error messages.
+    /// `source` and `copy` are open files. The copy never gets more permissions than the original has. If
+    /// this user may not give a file away, the copy of another user's file belongs to this user, as if the
+    /// file had been saved anew. `path` is the path of the original, for error messages.
     static func copyAttributes(of source: Int32, _ status: FileStatus, to copy: Int32, path: String)
         throws(SystemCallError)
     {

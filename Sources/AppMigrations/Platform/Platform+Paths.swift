@@ -16,13 +16,18 @@ extension Platform {
         _ path: String,
         into folders: [String]
     ) throws(SystemCallError) -> Bool {
-        // The buffer is one byte longer than what is read. That byte stays zero and ends the text.
-        var content = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
-        let count = try retrying("readlink", at: path) { readlink(path, &content, Int(PATH_MAX)) }
+        let content = try content(ofLink: path)
         guard content[0] == 0x2F else { return false }
-        let target = String(decoding: content[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let target = String(decoding: content.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let plain = "/" + FilePaths.components(target).joined(separator: "/")
         return folders.contains { FilePaths.contains($0, path: plain) }
+    }
+
+    /// The path to which a link leads, as the link contains it, with a zero byte at its end.
+    static func content(ofLink path: String) throws(SystemCallError) -> [CChar] {
+        var content = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = try retrying("readlink", at: path) { readlink(path, &content, content.count) }
+        return content[..<count] + [0]
     }
 
     static func workingDirectory() throws(SystemCallError) -> String {

@@ -185,8 +185,8 @@ package enum Platform {
         if let made = try ignoring([EEXIST], createExclusively(new)) {
             descriptor = made
         } else {
-            // The caller holds the state's lock, so no other process is writing the temporary file. It is left
-            // from a process that was killed.
+            // The caller holds the state's lock, so no other process is writing the temporary file. It is
+            // left from a process that was killed.
             try remove(new)
             descriptor = try createExclusively(new)
         }

@@ -1,12 +1,13 @@
 extension LockedState {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// Call this directly after taking the lock. If the copy is already in the original's place, this records
-    /// the migration, even if this version of the app doesn't declare it. Otherwise it puts the original back,
-    /// if the original isn't in its place. If the state names no replacement, this returns at once.
+    /// Call this directly after taking the lock. If the copy of the state's latest attempt is already in the
+    /// original's place, this records the migration, even if this version of the app doesn't declare it.
+    /// Otherwise it puts the original back, if nothing is in its place. If the state names no replacement,
+    /// this returns at once.
     ///
-    /// - Throws: ``MigrationError`` with the code `replacementFailed` if the original can't be put back, or
-    ///   `stateNotSaved` if the record can't be saved.
+    /// - Throws: ``MigrationError`` with the code `stateUnreadable`, with `replacementFailed` if the original
+    ///   can't be put back, or with `stateNotSaved` if the record can't be saved.
     mutating func settleReplacements(
         sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
     ) throws(MigrationError) {
@@ -18,10 +19,13 @@ extension LockedState {
         } catch {
             throw .unreadable(error, at: location)
         }
-        // Begin with the recorded replacement: an earlier attempt that failed may name the same path.
+        // Begin with the recorded replacement: the latest attempt may name the same path.
         if let path = found.versions.workingFolder {
-            let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location)
-            try settleRecorded(folder, sendingTo: onEvent)
+            if let folder = WorkingFolder(at: FilePaths.absolute(path, from: directory), of: location) {
+                try settleRecorded(folder, sendingTo: onEvent)
+            } else {
+                try forgetWorkingFolder()
+            }
         }
         guard let attempted = found.versions.attemptToSettle else { return }
         let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
@@ -49,54 +53,52 @@ extension LockedState {
         switch remains {
         case .nothing: return
         case .replaced(attempted.version):
-            try recordReplacement(of: attempted, in: folder, from: directory)
-            try removeRecorded(folder, of: attempted.version, sendingTo: onEvent)
-        // Another attempt's declaration settles it.
+            try record(attempted, replacedIn: folder, from: directory, sendingTo: onEvent)
+        // The state doesn't say what that migration is. A declaration that replaces this path decides.
         case .replaced: return
-        case .unfinished: location.removeOrReport(folder, of: attempted.version, to: onEvent)
-        case .occupied:
-            let error = location.moveAside(folder, of: attempted.version)
-            location.send(.leftoverNotRemoved, of: attempted.version, error: error, to: onEvent)
+        case .unfinished: location.report(location.remove(folder, of: attempted.version), to: onEvent)
+        case .occupied: location.report(location.moveAside(folder, of: attempted.version), to: onEvent)
         }
     }
 
-    /// Removes the working folder of a migration that is recorded, and takes its path out of the state.
+    /// Removes the working folder that the record of a migration names.
     ///
-    /// The state may be an older one that was restored, and the folder that of a later migration. So the names
-    /// decide here too.
+    /// The state may be an older one that was restored, and the folder may be that of a later migration. So
+    /// the names in the folder decide what is done. If the folder can't be looked at, or the record may not
+    /// survive a power failure, the state goes on naming the folder, and the next start tries again.
     private mutating func settleRecorded(
-        _ folder: WorkingFolder?,
+        _ folder: WorkingFolder,
         sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
     ) throws(MigrationError) {
         let location = location
         let versions = try existing().versions
-        guard let folder else { return try removeRecorded(nil, of: nil, sendingTo: onEvent) }
-        // Sync the record first: if a power failure undid it after the working folder was removed, nothing would
-        // show that the original was replaced. If that isn't possible now, a later start does it.
+        // If a power failure undid the record after the folder was removed, nothing would show that the
+        // original was replaced.
         do throws(MigrationError) { try synchronizeState() } catch _ { return }
-        var leftover: MigrationError?
+        let remains: WorkingFolder.Remains
         do throws(SystemCallError) {
-            switch try folder.settle(expecting: nil, didFind: { _ in }) {
-            case .occupied: leftover = location.moveAside(folder, of: nil)
-            case .replaced(let version) where versions.mayBePending(version): break
-            case .nothing, .unfinished, .replaced: leftover = location.remove(folder, of: nil)
-            }
+            remains = try folder.settle(expecting: nil) { _ in }
         } catch {
-            // It is no reason to refuse a start, because the migration is recorded.
-            let error = location.error(
+            // The migration is recorded, so this is no reason to refuse a start.
+            let leftover = location.error(
                 .replacementFailed,
                 at: folder.path,
                 because: error,
-                "The folder \(folder.path.quoted), which an earlier migration of \(location) has left, could not be settled: \(error).",
+                """
+                The folder \(folder.path.quoted), which an earlier migration of \(location) has left, could not be settled: \
+                \(error).
+                """,
                 unchanged: .saidByProblem,
                 advice: "It may contain the only original. Take from it what you need, and remove it."
             )
-            location.send(.leftoverNotRemoved, of: nil, error: error, to: onEvent)
-            // The state goes on naming it, so that the next start tries again.
-            return
+            return location.report(leftover, to: onEvent)
         }
-        if let leftover { location.send(.leftoverNotRemoved, of: nil, error: leftover, to: onEvent) }
-        try removeRecorded(nil, of: nil, sendingTo: onEvent)
+        switch remains {
+        case .occupied: location.report(location.moveAside(folder, of: nil), to: onEvent)
+        case .replaced(let version) where versions.mayBePending(version): break
+        case .nothing, .unfinished, .replaced: location.report(location.remove(folder, of: nil), to: onEvent)
+        }
+        try forgetWorkingFolder()
     }
 
     /// Settles what an earlier process has left at the path of a declaration that is about to run, whether or
@@ -104,9 +106,9 @@ extension LockedState {
     ///
     /// `attempted` is the attempt that is about to begin.
     ///
-    /// Returns true if that process had already replaced the original in an attempt at the same migration that
-    /// the state knows. The migration is recorded now. Otherwise nothing is left in the way of the new working
-    /// folder.
+    /// Returns true if that process had already replaced the original in an attempt at the same migration
+    /// that the state knows. The migration is recorded now. Otherwise nothing is left in the way of the new
+    /// working folder.
     mutating func settle(
         _ folder: WorkingFolder,
         before attempted: AttemptedMigration,
@@ -138,8 +140,7 @@ extension LockedState {
             // Without an attempt that may have replaced it, the data in the place may be an older backup.
             if found == version, var earlier = versions.attemptThatMayHaveReplaced(for: version) {
                 earlier.minimumAppVersion = minimumAppVersion
-                try recordReplacement(of: earlier, in: folder, from: directory)
-                try removeRecorded(folder, of: version, sendingTo: onEvent)
+                try record(earlier, replacedIn: folder, from: directory, sendingTo: onEvent)
                 return true
             }
             // A power failure must not undo the record of what is removed now.
@@ -155,7 +156,7 @@ extension LockedState {
         do throws(SystemCallError) {
             // Something that can't even be renamed is where the new working folder has to be.
             if try !Platform.exists(at: folder.path) {
-                location.send(.leftoverNotRemoved, of: version, error: leftover, to: onEvent)
+                location.report(leftover, to: onEvent)
                 return false
             }
         } catch {
@@ -164,22 +165,13 @@ extension LockedState {
         throw leftover.ending(in: .migration(version))
     }
 
-    /// Removes a working folder whose migration is recorded, and takes its path out of the state.
-    private mutating func removeRecorded(
-        _ folder: WorkingFolder?,
-        of version: AppVersion?,
+    /// Records a migration whose process died between the replacement and the record, and removes its working
+    /// folder.
+    private mutating func record(
+        _ attempted: AttemptedMigration,
+        replacedIn folder: WorkingFolder,
+        from directory: String,
         sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
-    ) throws(MigrationError) {
-        if let folder { location.removeOrReport(folder, of: version, to: onEvent) }
-        // If this save fails, the next start finds nothing to remove, and saves again.
-        _ = save(try existing().changed { $0.versions.workingFolder = nil })
-    }
-
-    /// Records a migration whose process died between the replacement and the record.
-    private mutating func recordReplacement(
-        of attempted: AttemptedMigration,
-        in folder: WorkingFolder,
-        from directory: String
     ) throws(MigrationError) {
         let state = try existing()
         let row = AppliedMigration(attempted, after: state.versions.lastRun, at: Platform.now, in: .zero)
@@ -193,17 +185,25 @@ extension LockedState {
             version: attempted.version,
             orEndIn: "Migration \(attempted.version) ran, and is not recorded yet. The next start records it."
         )
+        location.report(location.remove(folder, of: attempted.version), to: onEvent)
+        try forgetWorkingFolder()
+    }
+
+    /// Takes the path of a working folder out of the state.
+    private mutating func forgetWorkingFolder() throws(MigrationError) {
+        // If this save fails, the next start finds nothing to remove, and saves again.
+        _ = save(try existing().changed { $0.versions.workingFolder = nil })
     }
 }
 
 extension StateLocation {
-    fileprivate func removeOrReport(
-        _ folder: WorkingFolder,
-        of version: AppVersion?,
+    /// Sends the event about a folder that was left, if there is an error about one.
+    fileprivate func report(
+        _ leftover: MigrationError?,
         to onEvent: (@Sendable (MigrationEvent) -> Void)?
     ) {
-        guard let error = remove(folder, of: version) else { return }
-        send(.leftoverNotRemoved, of: version, error: error, to: onEvent)
+        guard let leftover else { return }
+        send(.leftoverNotRemoved, of: leftover.version, error: leftover, to: onEvent)
     }
 
     /// Moves a working folder aside that may have the only original of a path.

@@ -1,8 +1,8 @@
 /// Lets a closure work on a copy of a file or a folder, and then puts the copy in the place of the original.
 ///
-/// The engine makes three calls: ``prepare(reporting:)`` before the closure, and after it ``commit(by:)`` or
-/// ``discard()``. ``LockedState/settleReplacements(sendingTo:)`` finishes the work of a process that
-/// died. ``WorkingFolder`` has the names that show how far such a process came.
+/// The engine calls ``makeFolder()`` and ``prepare(reporting:)`` before the closure, ``commit(by:didFind:)``
+/// after it, and ``discard()`` at the end. ``LockedState/settleReplacements(sendingTo:)`` finishes the work
+/// of a process that died. ``WorkingFolder`` has the names that show how far such a process came.
 struct Replacement: Sendable {
     let version: AppVersion
     let location: StateLocation
@@ -229,7 +229,8 @@ extension Replacement {
 
     /// Throws if the working folder, which was just made, doesn't seem to belong to this user.
     ///
-    /// Some file systems in the network show another owner. A later start would refuse to settle such a folder.
+    /// Some file systems in the network show another owner. A later start would refuse to settle such a
+    /// folder.
     private func requireOwnFolder() throws {
         let status = try FileStatus(ofEntry: folder.path)
         if Platform.isOwn(status) { return }
@@ -344,8 +345,8 @@ extension Replacement {
         )
     }
 
-    /// True if the closure has left exactly one item, of the kind of the original; false if there was nothing,
-    /// and the closure has made nothing.
+    /// True if the closure has left exactly one item, of the kind of the original; false if there was
+    /// nothing, and the closure has made nothing.
     ///
     /// Throws if it has left anything else.
     private func hasOneItem() throws -> Bool {

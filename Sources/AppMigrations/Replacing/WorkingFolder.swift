@@ -23,8 +23,8 @@
 ///                                    is at the place, the last rename was
 ///                                    lost, and `old/Notes` goes back
 ///
-/// It is recorded only for an attempt that the state knows. If the state doesn't expect this migration, something
-/// new stays in the place, and this folder is moved aside if it has the original.
+/// It is recorded only for an attempt that the state knows. If the state doesn't expect this migration,
+/// something new stays in the place, and this folder is moved aside if it has the original.
 ///
 /// **Nothing in it is removed while it has a `ready`**, so that a removal that dies never looks like a
 /// replacement.
@@ -58,11 +58,12 @@ struct WorkingFolder: Sendable {
     var name: String { FilePaths.last(place) }
     var folderAbove: String { FilePaths.parent(place) }
     var new: String { path + "/new" }
-    func ready(for version: AppVersion) -> String { path + "/" + Self.readyPrefix + version.description }
     var old: String { path + "/old" }
     private var gone: String { path + "/gone" }
 
     private static let readyPrefix = "ready-"
+
+    func ready(for version: AppVersion) -> String { path + "/" + Self.readyPrefix + version.description }
 
     /// The path of the original in `folder`, which is one of the folders above.
     func item(in folder: String) -> String { folder + "/" + name }
@@ -71,7 +72,8 @@ struct WorkingFolder: Sendable {
     enum Remains: Equatable {
         case nothing
 
-        /// The original is in its place, and the working folder can be removed.
+        /// The original isn't in the working folder, or what is left of it was about to be removed. So the
+        /// working folder can be removed.
         case unfinished
 
         /// The original was replaced by the migration of this version.
@@ -85,9 +87,9 @@ struct WorkingFolder: Sendable {
     /// Finds out how far a process came before it died, and puts the original back if it died between the two
     /// renames.
     ///
-    /// `version` is the migration that is expected to have replaced the original; `nil` if none is. If something
-    /// new is in the place, only the original of that migration goes back. `didFind` is called with the new path
-    /// of what stood in the place.
+    /// `version` is the migration that is expected to have replaced the original; `nil` if none is. If
+    /// something new is in the place, only the original of that migration goes back. `didFind` is called with
+    /// the new path of what stood in the place.
     ///
     /// - Throws: ``SystemCallError``, also if something other than a folder of this user is at the path.
     func settle(
@@ -99,24 +101,19 @@ struct WorkingFolder: Sendable {
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
         let ready = try readyFolder()
         if let ready, try !Platform.exists(at: item(in: ready.path)) {
-            var isLost = false
-            if ready.version == version, try !Platform.exists(at: place) {
-                isLost = try Platform.exists(at: item(in: old))
-                // There was nothing to replace, and the new item is lost.
-                if !isLost { return .unfinished }
-            }
-            if !isLost {
+            guard ready.version == version, try !Platform.exists(at: place) else {
                 try synchronizePlace()
                 return .replaced(ready.version)
             }
-            // The rename to the place was lost in a power failure, or somebody has removed what was there. With this
-            // folder, it looks as between the two renames, also if this process dies now.
+            // The last rename was lost in a power failure, or somebody has removed what was there.
+            guard try Platform.exists(at: item(in: old)) else { return .unfinished }
+            // With this folder, it looks as between the two renames, also if this process dies now.
             try Platform.makeDirectory(item(in: ready.path))
         }
         // Without `ready`, a removal may be under way, which begins with `gone`.
         let isBeingRemoved = try Platform.exists(at: gone)
         if ready != nil || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
-            // Also after a process that died before it synced the folder that it made in `ready`.
+            // The process that made the folder in `ready` may have died before it synced that.
             if let ready { try Platform.synchronize(ready.path) }
             if try !Platform.exists(at: place) {
                 try putBack()
@@ -159,7 +156,7 @@ struct WorkingFolder: Sendable {
     /// Renames the original folder to `old/<name>`.
     func takeOriginal() throws(SystemCallError) {
         try Platform.replace(item(in: old), with: place)
-        // The new name first: a file system that doesn't rename in one step may keep both, but never none.
+        // The new name first: a file system that doesn't rename in one step may keep both, and not none.
         try Platform.synchronize(old)
         try Platform.synchronize(folderAbove)
     }
@@ -203,7 +200,8 @@ struct WorkingFolder: Sendable {
 
     /// Throws if the file system doesn't allow the longest name that may be needed here.
     ///
-    /// Without this, the replacement would begin, and what has to be renamed later could stay in the way for ever.
+    /// Without this, the replacement would begin, and what has to be renamed later could stay in the way for
+    /// ever.
     func requireShortNames() throws(SystemCallError) { _ = try freePath(leftStart) }
 
     /// A path that begins with `start` and the time, at which nothing exists.

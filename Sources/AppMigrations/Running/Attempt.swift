@@ -53,8 +53,8 @@ final class Attempt: Sendable {
         // With a copy, the minimum is set with the record: until then, nothing changes for another version.
         migration.minimumAppVersion =
             replacement == nil || minimumAppVersion == .zero ? nil : minimumAppVersion
-        // If the beginning of the attempt may not be durable, `before` is saved again. So it must say that this
-        // app was launched.
+        // If the beginning of the attempt may not be durable, `before` is saved again. So it must say that
+        // this app was launched.
         before = try locked.existing().changed {
             $0.versions.launched = max($0.versions.launched, attempted.appVersion)
         }
@@ -78,7 +78,7 @@ extension Attempt {
     func begin() throws(MigrationError) {
         try saveBeginning()
         if let replacement {
-            // A folder that this attempt hasn't made is nothing to discard.
+            // If this fails, there is nothing to discard: what is at that path isn't this attempt's.
             do throws(MigrationError) { try replacement.makeFolder() } catch {
                 throw saveFailure(error, because: error)
             }
@@ -102,7 +102,7 @@ extension Attempt {
         let begun: MigrationState
         do throws(JSONError) {
             begun = try before.changed { state throws(JSONError) in
-                // ``LockedState/settleReplacements(sendingTo:)`` has removed it.
+                // ``LockedState/settleReplacements(sendingTo:)`` has removed it, or could not.
                 state.versions.workingFolder = nil
                 try state.begin(
                     LatestAttempt(migration, at: Platform.now),

@@ -114,8 +114,8 @@ extension MigrationContext {
 
     /// Syncs files and folders to disk, so that a later power failure can't undo their changes.
     ///
-    /// Otherwise a power failure could undo the changes of a migration that is recorded as done. A closure that
-    /// changes files calls this method before it returns:
+    /// Otherwise a power failure could undo the changes of a migration that is recorded as done. A closure
+    /// that changes files calls this method before it returns:
     ///
     /// ```swift
     /// try migrations.whenMigrating(toVersion: "1.1") { context in

@@ -135,14 +135,15 @@ extension MigrationEvent {
         /// Something was found in the place of a file or folder that a migration replaces, while the original
         /// wasn't there.
         ///
-        /// Another process made it between the two renames of a replacement. Nothing is lost: it was renamed to
-        /// `<name>.found-<time>`, and the event's note is its new path.
+        /// A process made it between the two renames of a replacement, or after a process had died between
+        /// them. Nothing is lost: it was renamed to `<name>.found-<time>`, and the event's note is its new
+        /// path.
         public static var filesFound: Kind { Kind("filesFound") }
 
         /// A folder that a replacement has left could not be removed, or must not be.
         ///
-        /// **It may contain the only original of the data**, if a process died in a replacement that the state
-        /// doesn't know. The event's error says so. So never remove it without a look at it.
+        /// **It may contain the only original of the data**, if a process died in a replacement that the
+        /// state doesn't know. The event's error says so. So never remove it without a look at it.
         ///
         /// ``MigrationError/path`` of the event's error is the folder. If its name contains `.left-`, nothing
         /// tries again to remove it. Otherwise the next migration that replaces the same path does.

@@ -10,27 +10,27 @@
 ///    must see a crash in the closure; an older app must learn that the data changes before it changes; and
 ///    the save proves that the disk takes writes before anything runs.)
 /// 4. A version is recorded after its closure returned, in the one save that also ends the attempt. (So a
-///    death between the two lets it run again. If there is a reason not to run it, or it joins the baseline of
-///    a fresh install, no closure is called.)
-/// 5. With `replacing:`, the copy is synced to disk, then takes the place of the original, and then the version
-///    is recorded. (So after a death, the names in the working folder show how far it came. A closure that
-///    works in place syncs its own work.)
+///    death between the two lets it run again. If there is a reason not to run it, or it joins the baseline
+///    of a fresh install, no closure is called.)
+/// 5. With `replacing:`, the copy is synced to disk, then takes the place of the original, and then the
+///    version is recorded. (So after a death, the names in the working folder show how far it came. A closure
+///    that works in place syncs its own work.)
 /// 6. Nothing is saved, replaced or removed by a process whose lock file isn't at its path any more. (Another
 ///    process may hold a lock on the file that took its place. ``LockedState/save(_:)`` looks just before it
 ///    writes.)
 /// 7. A migration counts as done only if that is certain. (So it may run twice, but is never skipped.)
 /// 8. An error closes the manager, whatever its cause. (No later migration may run without this one.)
-/// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call that
-///    would wait for itself is refused. (It is the closure, the ``OtherRecord``, and the event handler. The
-///    events `waiting` and `failed` are sent without the lock.)
+/// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call
+///    that would wait for itself is refused. (It is the closure, the ``OtherRecord``, and the event handler.
+///    The events `waiting` and `failed` are sent without the lock.)
 ///
 /// The states of a declaration, what is true in each, and the function that leads to the next:
 ///
 ///     state       what is true                                         left by
 ///     ---------   --------------------------------------------------   -----------------------------------
 ///     waiting     nothing is saved, the lock isn't held                step()
-///     decided     the lock is held, the state is the newest; a crash   begin(_:under:), or the end, if there
-///                 leaves what it found                                 is nothing to run
+///     decided     the lock is held, the state is the newest; what a    begin(_:in:under:), or the end, if
+///                 dead process has left is settled                     there is nothing to run
 ///     begun       the attempt is saved, the copy is made, if there is  Attempt.call(_:)
 ///                 one; from here on, a crash counts
 ///     returned    the closure returned or threw; the version is        Attempt.record(alsoIn:), or
@@ -40,7 +40,8 @@
 ///     recorded    the version counts as run                            finish(_:closureError:)
 ///     failed      the failure is saved, the version is pending, and    fail(_:)
 ///                 the original is as it was, if there was a copy; if
-///                 it can't be put back, that is left to the next start
+///                 that isn't certain, no failure is saved, and the
+///                 next start settles it
 struct Runner: ~Copyable {
     private let declared: DeclaredMigration
     private let replacing: String?

@@ -41,8 +41,8 @@ extension MigrationManager {
     ///   - currentVersion: The app's version. If it is `nil`, `CFBundleShortVersionString` of the main bundle
     ///     is used.
     ///   - firstRun: Says which data already exists if there is no state.
-    ///   - stateDirectory: The file URL of the folder for the state. It is created if it doesn't exist. Choose
-    ///     a folder that stays the same in all later releases.
+    ///   - stateDirectory: The file URL of the folder for the state. It is created if it doesn't exist.
+    ///     Choose a folder that stays the same in all later releases.
     ///   - options: How long to wait for the lock, how often to try, the oldest version to upgrade from,
     ///     whether the manager is read-only, and the handler of events.
     /// - Throws: ``MigrationError`` with the codes of the initializer with a path. A URL that is no file URL

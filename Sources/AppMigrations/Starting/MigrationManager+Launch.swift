@@ -3,10 +3,10 @@ extension MigrationManager {
     public enum Launch: Sendable, Equatable {
         /// There was no state, so this is the first start with this library.
         ///
-        /// It doesn't say that the user is new. Users who update to your first release with this library get it
-        /// too, and so do users whose state was lost. In another app, code for the first launch removed the
-        /// keychain items of everybody who updated. So before you remove anything, or welcome a new user, look
-        /// whether there is data, as `firstRun:` does.
+        /// It doesn't say that the user is new. Users who update to your first release with this library get
+        /// it too, and so do users whose state was lost. In another app, code for the first launch removed
+        /// the keychain items of everybody who updated. So before you remove anything, or welcome a new user,
+        /// look whether there is data, as `firstRun:` does.
         case first
 
         /// The newest version that was started before is this version.

@@ -1,7 +1,7 @@
 /// The steps that a manager performs when it is created.
 ///
-/// First, the state is read, or created on the first run. If this version of the app was never started before,
-/// that is saved in the state.
+/// First, the state is read, or created on the first run. If this version of the app was never started
+/// before, that is saved in the state.
 struct Start: ~Copyable {
     let rules: UpgradeRules
     let options: MigrationManager.Options
@@ -28,7 +28,9 @@ struct Start: ~Copyable {
 extension Start {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// If the lock isn't free, that process is alive, and nothing is to be done.
+    /// If another process has the lock, this doesn't wait for it. That process is replacing the item, or it
+    /// has settled the replacement when it took the lock, unless it is in
+    /// ``MigrationManager/withLock(_:)-919t3``.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
     private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {
@@ -46,8 +48,8 @@ extension Start {
 
     /// Saves that this version was started, if the lock is free.
     ///
-    /// If somebody holds the lock or the save fails, a later start saves it. Until then, each start says that it
-    /// is an upgrade.
+    /// If somebody holds the lock or the save fails, a later start saves it. Until then, each start says that
+    /// it is an upgrade.
     ///
     /// - Returns: The outcome of this start by the state that was read with the lock; `nil` if there is none.
     private func saveLaunch() throws(MigrationError) -> StartOutcome? {

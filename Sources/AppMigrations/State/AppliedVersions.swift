@@ -13,8 +13,8 @@ package struct AppliedVersions: Sendable {
     ///
     /// Call this only for a version that isn't above the last-run version.
     /// - It hasn't run if it still has an attempt in the state: attempts are removed when it is recorded.
-    /// - It has run if it is in the history, or isn't above ``dropped``, because its row may have been dropped
-    ///   from the history.
+    /// - It has run if it is in the history, or isn't above ``dropped``, because its row may have been
+    ///   dropped from the history.
     func hasRun(_ version: AppVersion) -> Bool {
         if versions.attempts(at: version) != nil { return false }
         return version <= dropped || recorded.contains(version)

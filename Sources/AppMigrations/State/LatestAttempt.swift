@@ -42,8 +42,8 @@ package struct LatestAttempt: Sendable, Equatable {
 
     /// True if a working folder may be left of this attempt.
     ///
-    /// A failure is saved after the working folder was removed, so nothing is left of an attempt that has one.
-    /// The one exception is an attempt that crashed before ``MigrationManager/resetAttempts()``.
+    /// A failure is saved only when the original is in its place. So nothing has to be settled then, unless
+    /// the failure was saved by ``MigrationManager/resetAttempts()``, after a crash.
     var mayHaveLeftReplacement: Bool {
         migration.replacing != nil && (failure == nil || failure == Self.resetAfterCrash)
     }

@@ -76,8 +76,8 @@ extension MigrationState {
     ///
     /// - The minimum app version is never lowered.
     /// - The history keeps only the rows of migrations that ran on data before the new last-run version.
-    ///   Versions above it are pending again, and so is one below it that was declared with `addedIn:` and ran
-    ///   on newer data. No row may say that they have run.
+    ///   Versions above it are pending again, and so is one below it that was declared with `addedIn:` and
+    ///   ran on newer data. No row may say that they have run.
     /// - The dropped version is cleared. It isn't needed any longer, because all versions up to the last-run
     ///   version are part of the new baseline.
     ///

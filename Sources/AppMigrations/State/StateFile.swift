@@ -5,6 +5,7 @@
 /// - ``LockedState/save(_:)`` syncs the state directory after that. Before the first state is saved, it also
 ///   syncs the folders above.
 /// - A closure syncs its own files with ``MigrationContext/synchronize(_:)``.
+/// - ``Replacement`` and ``WorkingFolder`` sync the copy on which a closure has worked, and each rename.
 struct StateFile: Sendable {
     let location: StateLocation
 

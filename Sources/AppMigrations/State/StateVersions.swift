@@ -107,17 +107,19 @@ extension StateVersions {
         latestAttempt.map { otherAttempts + [$0.migration] } ?? otherAttempts
     }
 
-    /// The attempt that may have left something of a replacement; `nil` if there is none.
+    /// The attempt whose replacement the next start settles; `nil` if there is none.
     ///
-    /// It is the latest one: the others were settled before it began.
+    /// Only the latest one: what others have left was settled before it began, or is settled by their
+    /// declarations.
     var attemptToSettle: AttemptedMigration? {
         latestAttempt.flatMap { $0.mayHaveLeftReplacement ? $0.migration : nil }
     }
 
-    /// The attempt at `version` that may have replaced a file or a folder without being recorded; `nil` if there
-    /// is none.
+    /// The attempt at `version` that may have replaced a file or a folder without being recorded; `nil` if
+    /// there is none.
     ///
-    /// A failed attempt has replaced nothing. If it is the latest one, the state is older than a replacement.
+    /// The latest attempt isn't one if it has failed. If something was replaced then, that was after this
+    /// state was saved, so the state is an older one that was restored.
     func attemptThatMayHaveReplaced(for version: AppVersion) -> AttemptedMigration? {
         if let latest = latestAttempt, latest.version == version, !latest.mayHaveLeftReplacement {
             return nil
@@ -125,15 +127,15 @@ extension StateVersions {
         return attempts(at: version).flatMap { $0.replacing == nil ? nil : $0 }
     }
 
-    /// True if the migration of `version` may not be recorded: it is above the last-run version, or has attempts.
+    /// True if the migration of `version` may not be recorded: it is above the last-run version, or has
+    /// attempts.
     func mayBePending(_ version: AppVersion) -> Bool { version > lastRun || attempts(at: version) != nil }
 
     /// True if something may be left of a replacement.
     ///
     /// Each start asks this, so it makes no arrays.
     var namesReplacement: Bool {
-        workingFolder != nil
-            || latestAttempts.contains { $0.mayHaveLeftReplacement }
+        workingFolder != nil || latestAttempts.contains { $0.mayHaveLeftReplacement }
     }
 
     /// The newest version above `current` that a newer app has recorded as applied; `nil` if there is no such

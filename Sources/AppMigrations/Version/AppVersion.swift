@@ -117,16 +117,16 @@ extension AppVersion {
     /// The release is the numbers at the beginning. What comes after them is left out:
     ///
     /// - a leading `v` and spaces: `v2.1` is `2.1`
-    /// - a pre-release: `2.1.0-beta.2`, `2.1rc1` and `2.1~beta` are `2.1.0` and `2.1`. A beta has the version of
-    ///   its release, so that it runs the migrations of that release.
+    /// - a pre-release: `2.1.0-beta.2`, `2.1rc1` and `2.1~beta` are `2.1.0` and `2.1`. A beta has the version
+    ///   of its release, so that it runs the migrations of that release.
     /// - a build: `2.1+5` and `2.1 (27320)` are `2.1`
-    /// - **digits after a hyphen: `2.1-5` is `2.1`.** In most tags, they count builds *before* the release. As a
-    ///   version of this library, `2.1-5` is a sub-migration, which comes after 2.1.
+    /// - **digits after a hyphen: `2.1-5` is `2.1`.** In most tags, they count builds *before* the release.
+    ///   As a version of this library, `2.1-5` is a sub-migration, which comes after 2.1.
     ///
     /// A date such as `2026-11-28` is `2026.11.28`.
     ///
-    /// A text of digits alone may be a hash, or the number of a build that begins again with each release. So a
-    /// release needs a dot or a leading `v`.
+    /// A text of digits alone may be a hash, or the number of a build that begins again with each release. So
+    /// a release needs a dot or a leading `v`.
     ///
     /// - Throws: ``MigrationError`` with the code ``MigrationError/Code/invalidVersion``.
     public init(releaseOf text: some StringProtocol) throws(MigrationError) {

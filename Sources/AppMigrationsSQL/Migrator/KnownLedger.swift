@@ -14,22 +14,21 @@ package struct KnownLedger: Sendable {
     package let table: String
 
     /// The names of its columns.
-    package let columns: [String]
+    package let columns: Set<SQLName>
 
     private init(_ tool: String, version: String? = nil, table: String, columns: String) {
         self.tool = tool
         self.version = version
         self.table = table
-        self.columns = columns.split(separator: " ").map(String.init)
+        self.columns = Set(columns.split(separator: " ").map { SQLName(String($0)) })
     }
 
     /// The tool whose table has exactly these columns, in any order; `nil` if none is known.
     ///
     /// Only the columns are compared, because most tools let their users choose another name. If tables of
     /// several tools have these columns, one with this name comes first.
-    static func tool(of columns: [String], in table: String) -> String? {
-        let names = Set(columns.map { SQLName($0) })
-        let same = all.filter { Set($0.columns.map { SQLName($0) }) == names }
+    static func tool(of columns: Set<SQLName>, in table: String) -> String? {
+        let same = all.filter { $0.columns == columns }
         return (same.first { SQLName($0.table) == SQLName(table) } ?? same.first)?.tool
     }
 
@@ -38,13 +37,13 @@ package struct KnownLedger: Sendable {
 
     /// True if this is the table of a tool, by its name and its columns.
     static func contains(_ table: SQLName, columns: Set<SQLName>) -> Bool {
-        all.contains { SQLName($0.table) == table && Set($0.columns.map { SQLName($0) }) == columns }
+        all.contains { SQLName($0.table) == table && $0.columns == columns }
     }
 
     /// The tables of the tools that were looked at in November 2026.
     package static let all = created + read
 
-    /// Tables that the tool itself created in an SQLite database.
+    /// These tables were looked at in an SQLite database, in which the tool had created them.
     private static let created = [
         // dbmate was not run. Its table has the same column.
         KnownLedger("Rails or dbmate", version: "6.1.7.10", table: "schema_migrations", columns: "version"),
@@ -136,7 +135,7 @@ package struct KnownLedger: Sendable {
         KnownLedger("yoyo", version: "9.0.0", table: "yoyo_lock", columns: "locked ctime pid"),
     ]
 
-    /// Tables that were only read in the source or the documentation of the tool, which was not run.
+    /// These tables are known only from the source or the documentation of a tool that was not run.
     private static let read = [
         KnownLedger("diesel", table: "__diesel_schema_migrations", columns: "version run_on"),
         KnownLedger("Ecto", table: "schema_migrations", columns: "version inserted_at"),

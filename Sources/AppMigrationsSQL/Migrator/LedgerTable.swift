@@ -68,32 +68,39 @@ package class LedgerTable {
         table = session.quoted(name)
         // If the database has a search path, this is the name with the schema in which the table was found.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
-        var found = [Column]()
-        var description = [String]()
-        for row in rows {
-            let name = try row.text(0)
-            let type = try row.text(1)
-            found.append(Column(name: name.lowercased(), type: Self.valueType(of: type)))
-            description.append(type.isEmpty ? name : "\(name) \(type)")
+        let found = try rows.map { row throws(SQLError) in
+            Column(name: try row.text(0).lowercased(), type: Self.valueType(of: try row.text(1)))
         }
         guard found.isEmpty || found == ownColumns || olderForms.contains(found) else {
-            let tool = KnownLedger.tool(of: found.map(\.name), in: name).map {
-                ". It looks like the ledger of \($0)"
-            }
-            let list = description.joined(separator: ", ")
-            let hasOwnNames = Set(found.map(\.name)) == Set(ownColumns.map(\.name))
-            let change =
-                hasOwnNames
-                ? ". If it was one, and a tool has changed the types or the order of its columns, change them back: with another"
-                    + " ledger, every migration runs again" : nil
-            throw SQLError(
-                .foreignLedger,
-                "The table \(name) is no ledger of this library, because its columns are \(list)\(tool ?? change ?? "")"
-            )
+            throw try foreignError(for: found, in: rows)
         }
         columns = found
     }
 
+    /// The error for a table whose columns are none of this library's.
+    ///
+    /// `rows` has the name and the type of each column.
+    private func foreignError(for found: [Column], in rows: SQLRows) throws(SQLError) -> SQLError {
+        let list = try rows.map { row throws(SQLError) in
+            let type = try row.text(1)
+            return try type.isEmpty ? row.text(0) : "\(row.text(0)) \(type)"
+        }
+        var advice = ""
+        let names = Set(found.map { SQLName($0.name) })
+        if let tool = KnownLedger.tool(of: names, in: name) {
+            advice = ". It looks like the ledger of \(tool)"
+        } else if names == Set(ownColumns.map { SQLName($0.name) }) {
+            advice =
+                ". If it was one, and a tool has changed the types or the order of its columns, change them back: with another"
+                + " ledger, every migration runs again"
+        }
+        return SQLError(
+            .foreignLedger,
+            "The table \(name) is no ledger of this library, because its columns are \(list.joined(separator: ", "))\(advice)"
+        )
+    }
+
+    /// The type of the values of a column with this declaration; `nil` if no ledger of this library has it.
     static func valueType(of declaration: String) -> Column.ValueType? {
         switch declaration.uppercased() {
         case "INTEGER", "INT", "BIGINT", "SMALLINT": .integer

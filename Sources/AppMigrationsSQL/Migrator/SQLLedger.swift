@@ -79,12 +79,14 @@ final class SQLLedger: LedgerTable {
     /// Throws if the table isn't a ledger of this library. If nothing is pending, no other statement of a
     /// start can notice that.
     func checksum(of version: Int64) throws(SQLError) -> String? {
-        if session.canContinueAfterErrors, !exists, let creation = session.creation(of: name) {
-            let ownCreation = SQLValue.text("CREATE TABLE \(SQLName(name).quoted)\(columnDefinitions)")
+        if session.canContinueAfterErrors, !exists, !name.utf8.contains(UInt8(ascii: "'")),
+            let creation = session.creation(of: name)
+        {
+            let ownCreation = "'CREATE TABLE " + (SQLName(name).quoted + (columnDefinitions + "'"))
             // The statement fails if the table has no column for checksums. `read()` finds out whether that
             // is the reason, or fails with the same error.
             do throws(SQLError) {
-                let found = try checksums(of: version, and: "\(creation) = \(ownCreation)")
+                let found = try checksums(of: version, and: creation + (" = " + ownCreation))
                 if let checksum = found.first { return checksum }
             } catch {
                 if error.code == .busy { throw error }
@@ -109,15 +111,12 @@ final class SQLLedger: LedgerTable {
         return checksums
     }
 
+    /// The columns in the statement that creates the ledger.
+    ///
+    /// It contains no single quote, so ``checksum(of:)`` can put it between two of them.
     private var columnDefinitions: String {
-        """
-         (
-            version \(session.integerType) UNIQUE NOT NULL,
-            name TEXT,
-            checksum TEXT,
-            applied_at TEXT
-        )
-        """
+        " (\n    version " + session.integerType
+            + " UNIQUE NOT NULL,\n    name TEXT,\n    checksum TEXT,\n    applied_at TEXT\n)"
     }
 
     /// True if a version was applied, as the database says now.
@@ -136,9 +135,10 @@ final class SQLLedger: LedgerTable {
         return versions.contains(version)
     }
 
-    /// Throws if the table doesn't have these versions any more.
+    /// Reads the ledger after a migration, and throws if one of the `expected` rows is gone.
     ///
-    /// A script that removed them would be recorded, and the next start would run their migrations again.
+    /// Otherwise this migration would be recorded, and the next start would run those of the missing rows
+    /// again.
     func requireVersions(_ expected: [Int64], after script: String?) throws(SQLError) {
         try read()
         if !exists { throw changedLedger("drops or renames \(name), which is", in: script) }
@@ -188,14 +188,23 @@ final class SQLLedger: LedgerTable {
     }
 
     /// Records that a migration was applied.
-    func record(_ version: Int64, name: String?, checksum: String?) throws(SQLError) {
+    ///
+    /// If the connection can't tell what the insert has changed, this throws unless the table still has the
+    /// rows of `others`: a trigger may have deleted them.
+    func record(
+        _ version: Int64,
+        name: String?,
+        checksum: String?,
+        keeping others: [Int64] = []
+    ) throws(SQLError) {
         let now = SQLValue.text(Timestamp.text(Platform.now))
         let values = [.integer(version), SQLValue(name), SQLValue(checksum), now]
         // If another library created the table, an insert may change other rows, so the rows are counted. In
         // a table of this library, it is enough to read the new row, which is cheaper.
         if try insert(values, of: "\(version)", counting: !hasExactlyOwnColumns) { return }
         dataVersionOfVersions = nil
-        if try !hasApplied(version) { throw notKept("\(version)") }
+        try readVersions()
+        if !(others + [version]).allSatisfy(versions.contains) { throw notKept("\(version)") }
     }
 
     /// Reads the ledger and the files of all applied migrations, and compares their checksums.

@@ -70,17 +70,12 @@ extension SQLMigrationRun {
                     try session.run(script: script, sharesTransaction: sharesTransaction)
                 }
             }
-            try checkLedger(has: versions, after: next)
-            try record(next)
+            let others = versions + report.applied
+            // If the connection can tell that the migration didn't write to the ledger, nothing has to be
+            // read.
+            if ledger.dataVersionOfVersions == nil { try ledger.requireVersions(others, after: next.script) }
+            try record(next, keeping: others)
         } catch { throw failure(error, of: next) }
-    }
-
-    /// Throws if a migration has removed rows of the ledger.
-    ///
-    /// Does nothing if the connection can tell that the migration didn't write to the ledger.
-    private func checkLedger(has versions: [Int64], after next: Pending) throws(SQLError) {
-        if ledger.dataVersionOfVersions != nil { return }
-        try ledger.requireVersions(versions + report.applied, after: next.script)
     }
 
     /// Runs a statement outside of a transaction, and then records it.
@@ -122,9 +117,9 @@ extension SQLMigrationRun {
     }
 
     /// Writes a migration to the ledger, and reports it.
-    private func record(_ next: Pending) throws(SQLError) {
+    private func record(_ next: Pending, keeping others: [Int64] = []) throws(SQLError) {
         let step = next.step
-        try ledger.record(step.version, name: step.name, checksum: next.checksum)
+        try ledger.record(step.version, name: step.name, checksum: next.checksum, keeping: others)
         report.applied.append(step.version)
         try callBack(.progress(progress(of: next, fraction: 1)))
     }

@@ -1,5 +1,5 @@
 extension LedgerTable {
-    /// True if this library or another tool records in this table of SQLite which migrations have run.
+    /// True if this library or another migration tool keeps its records in this table of SQLite.
     ///
     /// A table named `schema_migrations` or `app_migrations` always is such a table. With `ledger:`, a table
     /// of this library can have any name. Then it has exactly the columns with which this library creates it.
@@ -19,7 +19,7 @@ extension LedgerTable {
         return KnownLedger.contains(table.name, columns: columns)
     }
 
-    /// The tables in which another tool records which migrations have run, by their names and columns.
+    /// The tables in which other migration tools keep their records, recognized by their names and columns.
     ///
     /// The table of FMDBMigrationManager isn't one of them, because it is a ledger of this library, too. It
     /// has a single column of an integer type. The one of Rails has another type.

@@ -9,8 +9,8 @@ extension MigrationManager {
     /// disk before the state file records the version.
     ///
     /// Only write to the connection's main database. In WAL mode, SQLite commits each attached file
-    /// separately, so the row can exist while the work in an attached file is missing. Foreign keys are off in
-    /// the closure and checked after it, as by an ``SQLMigrator``. If the closure calls a migrator, pass
+    /// separately, so the row can exist while the work in an attached file is missing. Foreign keys are off
+    /// in the closure and checked after it, as by an ``SQLMigrator``. If the closure calls a migrator, pass
     /// `insideTransaction: true`.
     ///
     /// In asynchronous code, this blocks the calling thread while it waits for other processes. For an

@@ -44,9 +44,7 @@ extension PostgresSession {
                 db.statementContext = .outsideTransaction
                 try refuseInvalidIndex(of: statement)
             } catch {
-                // duplicate_table
-                if error.sqlState == "42P07" { try refuseInvalidIndex(of: statement) }
-                throw error.addingAdviceOnTimeouts(isCancelled: db.isCancelled)
+                throw explaining(error, of: statement)
             }
         }
         try transaction(lock, durably: true, record)
@@ -97,6 +95,18 @@ extension PostgresSession {
         lastReport.map { $0.duration(to: now) >= .seconds(10) } ?? true
     }
 
+    /// Returns the error of a statement with the way out, if one is known.
+    private func explaining(_ error: SQLError, of statement: PostgresStatements.Statement) -> SQLError {
+        // duplicate_table
+        if error.sqlState == "42P07" {
+            do throws(SQLError) { try refuseInvalidIndex(of: statement) } catch let refusal {
+                // If the query for the index fails, the first error is the one to report.
+                if refusal.code == .migrationFailed { return refusal }
+            }
+        }
+        return error.addingAdviceOnTimeouts(isCancelled: db.isCancelled)
+    }
+
     /// Throws if the index that a statement creates exists and is invalid.
     ///
     /// If CREATE INDEX CONCURRENTLY fails, the server leaves the index in the database as invalid. Each write
@@ -141,8 +151,8 @@ extension PostgresSession {
 extension SQLError {
     /// The error of a statement outside of a transaction, with advice if a time-out has ended it.
     ///
-    /// In a transaction, `SET LOCAL` lifts the time-outs. Outside of one, only a setting of the session would do
-    /// that, and it would remain on the connection of a pooler.
+    /// In a transaction, `SET LOCAL` lifts the time-outs. Outside of one, only a setting of the session would
+    /// do that, and it would remain on the connection of a pooler.
     fileprivate func addingAdviceOnTimeouts(isCancelled: Bool) -> SQLError {
         with {
             if code == .statementFailed { $0.code = .migrationFailed }

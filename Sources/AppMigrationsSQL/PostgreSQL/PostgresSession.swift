@@ -204,12 +204,13 @@ extension SQLError {
     fileprivate func addingAdviceOnTransactions(isShared: Bool) -> SQLError {
         let advice: String
         switch sqlState {
-        // active_sql_transaction; invalid_transaction_termination, as of a COMMIT in a procedure
+        // 25001 is active_sql_transaction. 2D000 is invalid_transaction_termination: a procedure has a
+        // COMMIT.
         case "25001", "2D000":
             advice =
                 "PostgreSQL runs it only outside of a transaction: put it alone in its file, below the first line"
                 + " \"-- app-migrations: no transaction\""
-        // unsafe_new_enum_value_usage
+        // 55P04 is unsafe_new_enum_value_usage.
         case "55P04" where isShared:
             advice =
                 "A new value can be used after the commit: use a migrator with transactions: .eachMigration, and add the value"

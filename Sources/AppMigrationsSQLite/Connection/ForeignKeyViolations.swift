@@ -109,7 +109,7 @@ package struct ForeignKeyViolations {
         since before: ForeignKeyViolations,
         allowance: inout Int?
     ) -> SQLRows {
-        let rows = results[name]?.rows ?? []
+        guard let rows = results[name]?.rows, !rows.isEmpty else { return [] }
         let table = tables[name]
         let tableBefore = before.tables[name]
         if let table, let tableBefore, table.schemaRowID == tableBefore.schemaRowID {

@@ -28,7 +28,7 @@ package struct SQLiteSession: SQLSession {
     }
 
     package func creation(of table: String) -> String? {
-        "(SELECT sql FROM main.sqlite_master WHERE name = \(SQLValue.text(table)))"
+        "(SELECT sql FROM main.sqlite_master WHERE name = " + (table.quoted(with: "'") + ")")
     }
 
     package var tables: String { "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view')" }

@@ -17,7 +17,8 @@ public import AppMigrationsSQLite
 /// `application_id` are compared as well. Internal data of SQLite and of this library is ignored:
 /// `sqlite_sequence` and statistics, the tables in which a virtual table keeps its data, `applied_at` of
 /// `schema_migrations`, and the table `app_migrations`, whose rows depend on the version from which a
-/// database was upgraded. The tables in which other tools record their migrations are ignored as well.
+/// database was upgraded. Tables in which other migration tools, such as Alembic, keep their records are
+/// ignored as well.
 public struct SQLiteComparison: Sendable {
     private let ignored: Set<String>
 

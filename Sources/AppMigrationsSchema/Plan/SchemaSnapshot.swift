@@ -6,7 +6,7 @@ internal import AppMigrationsSQLite
 struct SchemaSnapshot {
     let objects: [SchemaObject]
     let shadowTables: ShadowTables
-    /// The tables in which other tools record which migrations have run.
+    /// The tables in which other migration tools, such as Alembic, keep their records.
     private let ledgersOfOtherTools: Set<SQLName>
     private var positions = [SchemaObject.Kind: [SQLName: Int]]()
 
@@ -36,8 +36,8 @@ struct SchemaSnapshot {
         )
     }
 
-    /// This snapshot without the tables in which a migrator or another tool keeps its records, unless the
-    /// target creates them.
+    /// This snapshot without the tables in which this library and other migration tools keep their records,
+    /// unless the target creates them.
     func withoutLedgers(
         unlessIn target: SchemaSnapshot,
         ledger: String = "schema_migrations"
@@ -45,7 +45,7 @@ struct SchemaSnapshot {
         leavingOut(ledgersOfOtherTools.union([SQLName(ledger), SQLName("app_migrations")]), unlessIn: target)
     }
 
-    /// This snapshot without the tables in which other tools keep their records.
+    /// This snapshot without the tables in which other migration tools keep their records.
     var withoutLedgersOfOtherTools: SchemaSnapshot { leavingOut(ledgersOfOtherTools) }
 
     /// This snapshot without tables that may be shadow tables, unless the target creates them.

@@ -12,7 +12,7 @@ struct SQLSchema {
 
     /// The objects in the order in which they were created, so that each can be created again.
     let objects: [SchemaObject]
-    /// The tables in which other tools record which migrations have run.
+    /// The tables in which other migration tools, such as Alembic, keep their records.
     let ledgersOfOtherTools: Set<SQLName>
 
     /// Reads everything that has a `CREATE` statement, without the tables in which virtual tables keep their

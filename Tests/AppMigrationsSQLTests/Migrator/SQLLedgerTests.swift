@@ -291,6 +291,24 @@ import Testing
         #expect(try db.query("SELECT x FROM n") == [[5]])
     }
 
+    @Test func `a trigger of a migration that deletes other rows undoes the next migration`() throws {
+        let trigger = """
+            CREATE TRIGGER t AFTER INSERT ON schema_migrations
+            BEGIN DELETE FROM schema_migrations WHERE version < new.version; END
+            """
+        let db = try memory()
+        let migrator = try Migrator(SQLMigration.numbered([trigger, "CREATE TABLE note(x)"]))
+        for _ in 0..<2 {
+            let error = try sqlError { try migrator.migrate(db) }
+            #expect(error.code == .ledgerUnreadable)
+            #expect(
+                error.message.contains("did not keep the row of version 2, or lost another row"),
+                "\(error)"
+            )
+            #expect(try ledger(of: db) == [1])
+        }
+    }
+
     @Test func `a view with a trigger is a ledger, too`() throws {
         let db = try memory()
         try db.execute(

@@ -148,6 +148,22 @@ import Testing
         }
     }
 
+    @Test func `a program of another user doesn't become one that runs as this user`() async {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            try scratch.write("tool", to: "Notes/tool")
+            #expect(chmod(scratch.file("Notes/tool"), 0o6755) == 0)
+            try scratch.becomeNobody(but: "Notes/tool")
+            let notes = scratch.file("Notes")
+            let migrations = try scratch.manager(upgradingTo: "2.0")
+            try migrations.whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in }
+            let status = try FileStatus(ofEntry: notes + "/tool")
+            #expect(status.owner == geteuid())
+            // In a test that doesn't begin as root, the file is this user's own.
+            #expect(geteuid() != 65_534 || status.permissions & 0o6000 == 0)
+        }
+    }
+
     @Test func `an error leaves the original, raises no minimum and refuses no older app`() throws {
         try makeNotes()
         let old = try manager("1.5")

@@ -134,6 +134,40 @@ import Testing
         #expect(try !scratch.state.stateText().contains("workingFolder"))
     }
 
+    @Test func `an original is kept while nothing is at its place, whatever the state says`() throws {
+        try scratch.write("old", to: Self.working + "/old/Notes/a")
+        try scratch.makeFolder(Self.working + "/ready-2.0")
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "2.0")
+        let manager = try scratch.state.manager("3.0")
+        _ = try manager.whenMigrating(toVersion: "3.0", replacing: scratch.file("Notes")) { _, _ in }
+        let left = try #require(scratch.names().first { $0.hasPrefix(".Notes@Library.left-") })
+        #expect(try scratch.read(left + "/old/Notes/a") == "old")
+    }
+
+    @Test func `what a restored state names, and doesn't record, is left to the declaration`() throws {
+        try makeReplaced(by: "2.1")
+        try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../\#(Self.working)","#)
+        _ = try scratch.state.manager("2.0")
+        #expect(try scratch.read(Self.working + "/old/Notes/a") == "old")
+        #expect(try !scratch.state.stateText().contains("workingFolder"))
+    }
+
+    @Test func `a new item that a lost rename has taken is made again`() throws {
+        try scratch.makeFolder(Self.working + "/old")
+        try scratch.makeFolder(Self.working + "/ready-2.0")
+        try scratch.makeFolder("state")
+        let latest = died(in: "2.0", app: "2.0", more: #", "replacing": "../Notes""#)
+        try scratch.state.writeState(lastRun: "1.0", more: latest)
+        let manager = try scratch.state.manager("2.0")
+        #expect(manager.lastRunVersion == version("1.0"))
+        let ran = try manager.whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { copy, _ in
+            try scratch.write("made", to: copy)
+        }
+        #expect(ran)
+        #expect(try scratch.read("Notes") == "made")
+    }
+
     @Test func `a recorded left-over that can't be looked at refuses no start`() throws {
         try scratch.link("loop", to: "loop")
         try scratch.makeFolder("state")

@@ -33,17 +33,22 @@ package protocol SQLSession {
     /// If the database has a search path, a third value is the table's name with its schema, for statements.
     func columns(of table: String) throws(SQLError) -> SQLRows
 
-    /// A subquery for the statement that created a table; `nil` if the database doesn't keep it.
-    func creation(of table: String) -> String?
+    /// Reads a ledger in one statement, if the connection can tell that it has exactly these columns.
+    ///
+    /// Calls `body` with the version of each row, and with the checksum in the row of the version `newest`
+    /// (`nil` in other rows).
+    ///
+    /// - Returns: False if the table is missing or has other columns, or if the connection can't tell. Then
+    ///   `body` wasn't called, and the caller reads the columns first.
+    func readLedger(
+        _ table: String,
+        with columns: [LedgerTable.Column],
+        newest: Int64?,
+        _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
+    ) throws(SQLError) -> Bool
 
     /// A query for the names of all tables and views.
     var tables: String { get }
-
-    /// True if a transaction can go on after a statement has failed.
-    var canContinueAfterErrors: Bool { get }
-
-    /// Calls `body` with each value of a statement that has one column.
-    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError)
 
     /// Inserts a row.
     ///
@@ -61,15 +66,15 @@ package protocol SQLSession {
     func isKnownUnwritten(_ table: String, after body: SQLOperation) throws(SQLError) -> Bool
 
     /// Throws if the database would accept a script but not do what its author meant.
-    func check(_ script: String) throws(SQLError)
+    ///
+    /// If `isOutsideTransaction` is true, also throws if the script can't run outside of a transaction, or
+    /// can't safely run twice.
+    func check(_ script: String, isOutsideTransaction: Bool) throws(SQLError)
 
     /// Runs a script in the migration's transaction, and throws if the script ended it.
     ///
     /// `sharesTransaction` is true if other migrations run in the same transaction.
     func run(script: String, sharesTransaction: Bool) throws(SQLError)
-
-    /// Throws if a script can't run outside of a transaction, or can't safely run twice.
-    func checkCanRunOutsideTransaction(_ script: String) throws(SQLError)
 
     /// Runs a script outside of a transaction, and then calls `record` in a transaction.
     ///
@@ -137,7 +142,12 @@ package func unchecked(_: Int64?, _ operation: SQLOperation) throws(SQLError) ->
 extension SQLSession {
     package func restoreSettings() {}
 
-    package func creation(of table: String) -> String? { nil }
+    package func readLedger(
+        _ table: String,
+        with columns: [LedgerTable.Column],
+        newest: Int64?,
+        _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
+    ) throws(SQLError) -> Bool { false }
 
     package func commit(_ lock: SQLLockWait) throws(SQLError) { try db.query("COMMIT") }
 

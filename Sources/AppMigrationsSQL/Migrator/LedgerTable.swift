@@ -27,15 +27,25 @@ package class LedgerTable {
     /// A column of a ledger.
     package struct Column: Equatable {
         /// The name, in lower case.
-        let name: String
+        package let name: String
 
         /// The type; `nil` for a type that no ledger of this library has.
         let type: ValueType?
 
         enum ValueType { case integer, text }
 
+        /// The type in the statement that creates the table on SQLite.
+        package var declaration: String {
+            switch type {
+            case .integer: "INTEGER"
+            case .text: "TEXT"
+            case nil: ""
+            }
+        }
+
         static func integer(_ name: String) -> Column { Column(name: name, type: .integer) }
         static func text(_ name: String) -> Column { Column(name: name, type: .text) }
+
     }
 
     init(
@@ -75,6 +85,18 @@ package class LedgerTable {
             throw try foreignError(for: found, in: rows)
         }
         columns = found
+    }
+
+    /// Reads the rows in one statement, if the connection can.
+    ///
+    /// If this returns false, the columns aren't known, and `body` wasn't called.
+    final func readRows(
+        newest: Int64?,
+        _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
+    ) throws(SQLError) -> Bool {
+        guard try session.readLedger(name, with: ownColumns, newest: newest, body) else { return false }
+        columns = ownColumns
+        return true
     }
 
     /// The error for a table whose columns are none of this library's.

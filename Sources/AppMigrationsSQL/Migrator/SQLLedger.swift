@@ -25,6 +25,9 @@ final class SQLLedger: LedgerTable {
     /// True if at least one row has the checksum of this app's migration.
     var hasOwnRow = false
 
+    /// The value in the column `checksum` of a version that was read with the versions.
+    private var newestChecksum: (version: Int64, checksum: SQLValue)?
+
     init(_ session: any SQLSession, named name: String) {
         super.init(
             session,
@@ -34,89 +37,53 @@ final class SQLLedger: LedgerTable {
         )
     }
 
-    /// Reads the versions; if the ledger doesn't exist, ``versions`` is empty.
+    /// Reads the versions, and the checksum of the version `newest`; if the ledger doesn't exist,
+    /// ``versions`` is empty.
     ///
-    /// On SQLite, this tries to read the versions at once. If that fails, it reads the columns, to find out
-    /// whether the ledger exists. So a start usually needs one statement. On PostgreSQL, a transaction
-    /// refuses all statements after one has failed. So there the columns are always read first.
-    func readVersionsQuickly() throws(SQLError) {
-        if session.canContinueAfterErrors {
-            // The error may only mean that the ledger is missing. It is ignored, because `read()` finds that
-            // out, or fails with the same error. `busy` is thrown at once, because `read()` would wait a
-            // second time.
-            do throws(SQLError) { return try selectVersions() } catch {
-                if error.code == .busy { throw error }
-            }
+    /// On a connection of this library, an idle start needs no statement but this one.
+    func readVersions(withChecksumOf newest: Int64?) throws(SQLError) {
+        var found = [Int64]()
+        let isRead = try readRows(newest: newest) { value, checksum throws(SQLError) in
+            Self.insert(try version(value), into: &found)
+            if let checksum { newestChecksum = (try version(value), checksum) }
         }
+        if isRead { return versions = found }
         try read()
         try readVersions()
     }
 
     /// Reads the versions after the columns are known.
     func readVersions() throws(SQLError) {
-        versions = []
-        if exists { try selectVersions() }
-    }
-
-    // Concatenated, because an interpolation would allocate more than 63 bytes. When such a string is freed,
-    // Swift instantiates a type. In the first call of a process, that takes as long as a statement.
-    private func selectVersions() throws(SQLError) {
         var found = [Int64]()
-        // Usually the rows are already in the order of their versions. Sorting by SQLite would take longer.
-        try session.values(of: "SELECT version FROM " + (table + session.withoutIndex)) {
-            value throws(SQLError) in
-            let version = try version(value)
-            if found.last ?? .min <= version { return found.append(version) }
-            // The rows come in the order in which they were inserted, or in any other order. A migration that
-            // ran out of order comes after newer ones.
-            found.insert(version, at: found.firstIndex { $0 > version } ?? found.count)
+        if exists {
+            for row in try session.db.query("SELECT version FROM \(table)\(session.withoutIndex)") {
+                Self.insert(try version(row[0]), into: &found)
+            }
         }
         versions = found
     }
 
-    /// The checksum of a version; `nil` if the ledger has none.
+    /// Inserts a version in order.
     ///
-    /// Throws if the table isn't a ledger of this library. If nothing is pending, no other statement of a
-    /// start can notice that.
+    /// The rows come in the order in which they were inserted, or in any other order. Usually that is the
+    /// order of their versions, and sorting by the database would take longer. A migration that ran out of
+    /// order comes after newer ones.
+    private static func insert(_ version: Int64, into versions: inout [Int64]) {
+        if versions.last ?? .min <= version { return versions.append(version) }
+        versions.insert(version, at: versions.firstIndex { $0 > version } ?? versions.count)
+    }
+
+    /// The checksum of an applied version; `nil` if the ledger has none.
     func checksum(of version: Int64) throws(SQLError) -> String? {
-        if session.canContinueAfterErrors, !exists, !name.utf8.contains(UInt8(ascii: "'")),
-            let creation = session.creation(of: name)
-        {
-            let ownCreation = "'CREATE TABLE " + (SQLName(name).quoted + (columnDefinitions + "'"))
-            // The statement fails if the table has no column for checksums. `read()` finds out whether that
-            // is the reason, or fails with the same error.
-            do throws(SQLError) {
-                let found = try checksums(of: version, and: creation + (" = " + ownCreation))
-                if let checksum = found.first { return checksum }
-            } catch {
-                if error.code == .busy { throw error }
-            }
+        var value = SQLValue.null
+        if let newestChecksum, newestChecksum.version == version {
+            value = newestChecksum.checksum
+        } else if hasColumn("checksum") {
+            let sql = "SELECT checksum FROM \(table)\(session.withoutIndex) WHERE version = \(version)"
+            value = try session.db.query(sql).first?.first ?? .null
         }
-        if !exists { try read() }
-        return hasColumn("checksum") ? try checksums(of: version).first ?? nil : nil
-    }
-
-    /// The checksums in the rows of a version, which are at most one; `nil` stands for NULL.
-    private func checksums(
-        of version: Int64,
-        and condition: String = "1 = 1"
-    ) throws(SQLError) -> [String?] {
-        var checksums = [String?]()
-        let sql =
-            "SELECT checksum FROM "
-            + (table + (session.withoutIndex + " WHERE version=\(version) AND " + condition))
-        try session.values(of: sql) { value in
-            if case .text(let text) = value { checksums.append(text) } else { checksums.append(nil) }
-        }
-        return checksums
-    }
-
-    /// The columns in the statement that creates the ledger.
-    ///
-    /// It contains no single quote, so ``checksum(of:)`` can put it between two of them.
-    private var columnDefinitions: String {
-        " (\n    version " + session.integerType
-            + " UNIQUE NOT NULL,\n    name TEXT,\n    checksum TEXT,\n    applied_at TEXT\n)"
+        if case .text(let text) = value { return text }
+        return nil
     }
 
     /// True if a version was applied, as the database says now.
@@ -183,7 +150,16 @@ final class SQLLedger: LedgerTable {
         if exists { return }
         // FMDBMigrationManager's table with three more columns. These may be NULL, so that
         // FMDBMigrationManager can still insert rows.
-        try session.db.query("CREATE TABLE \(table)\(columnDefinitions)")
+        try session.db.query(
+            """
+            CREATE TABLE \(table) (
+                version \(session.integerType) UNIQUE NOT NULL,
+                name TEXT,
+                checksum TEXT,
+                applied_at TEXT
+            )
+            """
+        )
         try read()
     }
 

@@ -64,17 +64,21 @@ final class SQLMigrationRun {
         if let target { try steps.checkTarget(target) }
         try session.withLockTimeout(steps.lockTimeout) { () throws(SQLError) in
             do throws(SQLError) {
-                try session.withLockTimeout(.zero) { () throws(SQLError) in try ledger.readVersionsQuickly() }
+                try session.withLockTimeout(.zero, readLedger)
             } catch {
                 if error.code != .busy { throw error }
                 // With a rollback journal, a writer can also block readers. So the first read doesn't wait.
                 // If it fails, the caller learns of the wait, and the ledger is read again with the whole
                 // wait.
                 try callBack(.waiting)
-                try ledger.readVersionsQuickly()
+                try readLedger()
             }
             try runPending()
         }
+    }
+
+    private func readLedger() throws(SQLError) {
+        try ledger.readVersions(withChecksumOf: steps.all.last?.version)
     }
 
     private func runPending() throws(SQLError) {
@@ -149,9 +153,9 @@ final class SQLMigrationRun {
             var runsOutsideTransaction = false
             do throws(SQLError) {
                 if let script {
-                    try session.check(script)
                     runsOutsideTransaction = try step.mustRunOutsideTransaction(script)
-                    if runsOutsideTransaction { try checkCanRunOutsideTransaction(script) }
+                    try session.check(script, isOutsideTransaction: runsOutsideTransaction)
+                    if runsOutsideTransaction { try refuseLedger(in: SQLScript(script)) }
                 }
             } catch { throw step.located(error) }
             pending.append(
@@ -165,10 +169,9 @@ final class SQLMigrationRun {
         }
     }
 
-    private func checkCanRunOutsideTransaction(_ script: String) throws(SQLError) {
-        try session.checkCanRunOutsideTransaction(script)
-        if let offset = ledger.position(in: SQLScript(script)) {
-            throw SQLScript(script).error(
+    private func refuseLedger(in script: SQLScript) throws(SQLError) {
+        if let offset = ledger.position(in: script) {
+            throw script.error(
                 .refusedStatement,
                 "A script outside of a transaction may not use \(ledger.name), the ledger of this migrator",
                 at: offset
@@ -202,7 +205,7 @@ final class SQLMigrationRun {
     /// A migrator without migrations reports nothing. Call this in the caller's task, because it reads a
     /// value of that task.
     func reportEnd() {
-        guard let watch = SQLConversation.watch, !steps.all.isEmpty else { return }
+        guard let watch = SQLConversation.currentWatch, !steps.all.isEmpty else { return }
         watch.migratorReturned(hasRun: !report.applied.isEmpty, ledger: steps.ledger)
     }
 

@@ -92,15 +92,10 @@ final class PostgresSession: SQLSession {
     // In all schemas, because a script may name one that isn't on the search path.
     var tables: String { "SELECT relname::text FROM pg_class" }
 
-    var canContinueAfterErrors: Bool { false }
-
-    func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
-        for row in try db.query(sql) { for value in row { try body(value) } }
-    }
-
-    func check(_ script: String) throws(SQLError) {
+    func check(_ script: String, isOutsideTransaction: Bool) throws(SQLError) {
         try SQLScript(script).refuseBothDirections(isPostgres: true)
         try PostgresStatements(script).refuseTransactions()
+        if isOutsideTransaction { try checkCanRunOutsideTransaction(script) }
     }
 
     /// Runs a script, and tries it again if a table stays locked.

@@ -103,6 +103,31 @@ extension SQLiteConnection {
 }
 
 extension SQLiteConnection.Statement {
+    /// True if this statement, a `SELECT *` from a table of the main database, has exactly these columns, as
+    /// this library creates them.
+    func hasColumns(_ columns: [LedgerTable.Column], ofTable table: String) -> Bool {
+        guard columnCount == columns.count else { return false }
+        for index in columns.indices {
+            let name = sqlite3_column_name(pointer, Int32(index))
+            var type: UnsafePointer<CChar>?
+            let result = sqlite3_table_column_metadata(
+                connection.handle,
+                "main",
+                table,
+                name,
+                &type,
+                nil,
+                nil,
+                nil,
+                nil
+            )
+            guard result == SQLITE_OK, let name, let type, String(cString: name) == columns[index].name,
+                String(cString: type) == columns[index].declaration
+            else { return false }
+        }
+        return true
+    }
+
     /// The values of the current row.
     func row() throws(SQLError) -> [SQLValue] {
         let count = columnCount

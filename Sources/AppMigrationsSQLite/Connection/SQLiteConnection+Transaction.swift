@@ -84,12 +84,12 @@ extension SQLiteConnection {
     ///
     /// Without this, the caller would go on, and each statement would be committed by itself.
     package func checkUsable() throws(SQLError) {
-        let state = state.withLock { (isClosed: $0.isClosed, endedBy: $0.endedBy) }
-        if state.isClosed { throw closedError }
-        if let cause = state.endedBy {
-            let message = "SQLite ended the transaction after this error: \(cause)"
-            throw addingPath(to: SQLError(.transactionEnded, message))
-        }
+        // Usually one question is enough. Both values in a tuple would need its type, which takes as long to
+        // build, in the first call of a process, as a statement.
+        if state.withLock({ !$0.isClosed && $0.endedBy == nil }) { return }
+        guard let cause = state.withLock({ $0.isClosed ? nil : $0.endedBy }) else { throw closedError }
+        let message = "SQLite ended the transaction after this error: \(cause)"
+        throw addingPath(to: SQLError(.transactionEnded, message))
     }
 
     /// Records the error of a statement if SQLite has ended its transaction.

@@ -114,19 +114,12 @@ extension SQLiteSession {
         } catch { throw ownConnection?.addingPath(to: error) ?? error }
     }
 
-    package func check(_ script: String) throws(SQLError) {
+    package func check(_ script: String, isOutsideTransaction: Bool) throws(SQLError) {
+        if isOutsideTransaction { throw SQLError.outsideTransaction }
         let script = SQLScript(script)
         try script.refuseBothDirections()
         try script.check()
         if db.isAsynchronous { _ = try script.separateStatements() }
-    }
-
-    package func checkCanRunOutsideTransaction(_ script: String) throws(SQLError) {
-        throw SQLError(
-            .refusedStatement,
-            "On SQLite, every migration runs in a transaction. Run VACUUM and other statements that can't be in a"
-                + " transaction yourself, without the migrator"
-        )
     }
 
     package func runOutsideTransaction(
@@ -135,7 +128,7 @@ extension SQLiteSession {
         _ lock: SQLLockWait,
         isApplied: () throws(SQLError) -> Bool,
         record: SQLOperation
-    ) throws(SQLError) { try checkCanRunOutsideTransaction(script) }
+    ) throws(SQLError) { throw SQLError.outsideTransaction }
 
     package func run(script: String, sharesTransaction: Bool) throws(SQLError) {
         guard let ownConnection, !ownConnection.isBorrowed else {
@@ -182,6 +175,16 @@ extension SQLiteSession {
             "Foreign keys are on, so DROP TABLE \(table) would delete or change the rows of \(child) that refer to"
                 + " \(table). Turn foreign keys off before the transaction begins. A migrator does this itself if you"
                 + " don't call it in a transaction"
+        )
+    }
+}
+
+extension SQLError {
+    fileprivate static var outsideTransaction: SQLError {
+        SQLError(
+            .refusedStatement,
+            "On SQLite, every migration runs in a transaction. Run VACUUM and other statements that can't be in a"
+                + " transaction yourself, without the migrator"
         )
     }
 }

@@ -27,14 +27,37 @@ package struct SQLiteSession: SQLSession {
         try db.query("SELECT name, type FROM pragma_table_info(\(SQLValue.text(table)), 'main')")
     }
 
-    package func creation(of table: String) -> String? {
-        "(SELECT sql FROM main.sqlite_master WHERE name = " + (table.quoted(with: "'") + ")")
+    package func readLedger(
+        _ table: String,
+        with columns: [LedgerTable.Column],
+        newest: Int64?,
+        _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
+    ) throws(SQLError) -> Bool {
+        guard let ownConnection else { return false }
+        let statement: SQLiteConnection.Statement
+        // Concatenated, because an interpolation would allocate more than 63 bytes. When such a string is
+        // freed, Swift instantiates a type. In the first call of a process, that takes as long as a
+        // statement.
+        do throws(SQLError) {
+            statement = try ownConnection.prepare("SELECT * FROM " + (quoted(table) + withoutIndex))
+        } catch {
+            // Usually the table is missing. If the caller's next statement finds it, that statement fails
+            // with the error of this one. It would only wait a second time for a lock.
+            if error.code == .busy { throw error }
+            return false
+        }
+        guard statement.hasColumns(columns, ofTable: table) else { return false }
+        while try statement.step() {
+            let version = try statement.value(at: 0)
+            // Not `nil`, which would be the SQL value NULL.
+            try body(version, version.number == newest ? statement.value(at: 2) : Optional.none)
+        }
+        return true
     }
 
     package var tables: String { "SELECT name FROM main.sqlite_master WHERE type IN ('table', 'view')" }
 
-    package var canContinueAfterErrors: Bool { true }
-
+    /// Calls `body` with each value of a statement that has one column.
     package func values(of sql: String, _ body: (SQLValue) throws(SQLError) -> Void) throws(SQLError) {
         guard let statement = try ownConnection?.prepare(sql) else {
             for row in try db.query(sql) { for value in row { try body(value) } }

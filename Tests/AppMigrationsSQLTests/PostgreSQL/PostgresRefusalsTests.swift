@@ -57,7 +57,10 @@ import Testing
     func `an isolation level is refused with what is true of it`(statement: String) throws {
         for head in ["", "-- app-migrations: no transaction\n"] {
             let error = try sqlError {
-                try PostgresSession(db: SQLConversation(nil)).check("\(head)SELECT 1; \(statement)")
+                try PostgresSession(db: SQLConversation(nil)).check(
+                    "\(head)SELECT 1; \(statement)",
+                    isOutsideTransaction: false
+                )
             }
             #expect(error.code == .refusedStatement)
             #expect(error.column == 11)
@@ -81,13 +84,14 @@ import Testing
         ]
     )
     func `what stays inside of the transaction is not`(_ script: String) throws {
-        try PostgresSession(db: SQLConversation(nil)).check(script)
+        try PostgresSession(db: SQLConversation(nil)).check(script, isOutsideTransaction: false)
     }
 
     @Test func `a script with the way down is refused where that begins`() throws {
         let error = try sqlError {
             try PostgresSession(db: SQLConversation(nil)).check(
-                "CREATE TABLE a(x);\n-- migrate:down\nDROP TABLE a"
+                "CREATE TABLE a(x);\n-- migrate:down\nDROP TABLE a",
+                isOutsideTransaction: false
             )
         }
         #expect(error.code == .invalidScript)
@@ -130,12 +134,14 @@ import Testing
         let session = PostgresSession(db: SQLConversation(nil))
         let make = "CREATE INDEX CONCURRENTLY a ON b(c)"
         let drop = "DROP INDEX CONCURRENTLY IF EXISTS a"
-        try session.checkCanRunOutsideTransaction("\(drop); \(make);")
+        try session.check("\(drop); \(make);", isOutsideTransaction: true)
         for script in [
             "DROP INDEX CONCURRENTLY a; \(make)", "DROP INDEX IF EXISTS a; \(make)", "\(make); \(drop)",
             "\(drop); \(drop); \(make)",
         ] {
-            #expect(throws: SQLError.self, "\(script)") { try session.checkCanRunOutsideTransaction(script) }
+            #expect(throws: SQLError.self, "\(script)") {
+                try session.check(script, isOutsideTransaction: true)
+            }
         }
     }
 

@@ -125,7 +125,9 @@ extension MigrationManager {
     /// (A folder is missing for the moment between two renames. If a process dies there, the next start puts
     /// it back.) The closure works on another path than the rest of the app, so nobody sees half of its work.
     ///
-    /// No other process may write to the path meanwhile. It costs a copy, or a clone where the file system
+    /// Nobody may write to the path meanwhile, no other process and no other thread of the app: what is
+    /// written there is removed with the original. Copy into the copy, and never move: what is in it is
+    /// removed if the closure throws or its process dies. It costs a copy, or a clone where the file system
     /// can make clones. It can't be used for a path whose folder this user can't write to, for a mount point,
     /// or for a database that is open: name a folder inside it, or migrate the database with SQL. The guide
     /// *Replacing a file or a folder* has what to do instead.

@@ -3,7 +3,7 @@ import AppMigrationsSystem
 /// Copies files, one after the other, as clones if the file system can make clones.
 ///
 /// A clone shares its blocks with the original. If the file system can't make clones, a copier finds that out
-/// with the first file and then copies the bytes of all files, because a protected folder may contain ten
+/// with the first file and then copies the bytes of all files, because a folder may contain ten
 /// thousand.
 package final class FileCopier {
     /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
@@ -39,10 +39,13 @@ package final class FileCopier {
             if sharesBlocks(of: original, on: status.identity.device, with: copy) {
                 try didCopy(status.size)
             } else {
+                var total = 0
                 while case let count = try Platform.fill(buffer, of: original), count > 0 {
                     try Platform.writeAll(buffer.baseAddress, count: count, to: copy, at: target)
                     try didCopy(count)
+                    total += count
                 }
+                if total != status.size { throw SystemCallError.incomplete(path) }
             }
             try Platform.copyAttributes(of: original, status, to: copy, path: path)
         } catch {

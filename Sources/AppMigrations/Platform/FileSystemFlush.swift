@@ -1,5 +1,3 @@
-import AppMigrationsSystem
-
 /// Syncs a whole file system to disk, and throws if anything could not be written since this value was
 /// created.
 ///
@@ -13,21 +11,4 @@ struct FileSystemFlush {
     ///
     /// Returns false if that isn't reliable on this file system, so that each file has to be synced.
     let run: () throws(SystemCallError) -> Bool
-}
-
-extension FileSystemFlush {
-    /// Opens a folder, and passes `body` a `FileSystemFlush` for the file system that contains it.
-    ///
-    /// When `body` has returned, the folder is closed, so the value can't be used any more.
-    static func opening<Result>(_ folder: String, _ body: (FileSystemFlush) throws -> Result) throws -> Result
-    {
-        let descriptor = try Platform.openDirectory(folder)
-        defer { Platform.closeAfterReading(descriptor) }
-        let device = try FileStatus(ofOpen: descriptor, path: folder).identity.device
-        return try body(
-            FileSystemFlush(device: device) { () throws(SystemCallError) in
-                try Platform.flushFileSystem(of: descriptor)
-            }
-        )
-    }
 }

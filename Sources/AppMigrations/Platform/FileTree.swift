@@ -45,9 +45,9 @@ struct FileTree: Sendable {
             if folder.status.kind != .directory { continue }
             for name in try Platform.names(in: folder.path) {
                 let below = folder.below + "/" + name
-                // Skip an entry that another process has removed since the folder was read. For example,
-                // SQLite removes files when a connection to a database is closed.
-                guard let status = try Platform.status(top + below) else { continue }
+                // If another process has removed the entry since the folder was read, this throws. Nobody may
+                // write to the tree, and an entry that can't be found now may exist all the same.
+                let status = try FileStatus(ofEntry: top + below)
                 try add(Entry(top: top, below: below, status: status), after: check)
             }
         }

@@ -9,18 +9,40 @@ extension Platform {
         return try text(resolved, of: "realpath")
     }
 
-    /// True if the link at `path` has an absolute path, and leads into one of `folders`.
+    /// True if the link at `path`, which is inside of `folder`, leads out of it and back into it.
     ///
-    /// Only its text is looked at. What it leads to may be on a disk that doesn't answer.
-    static func leadsByAbsolutePath(
+    /// In a copy of the folder, such a link leads into the original. `names` are the paths of the folder:
+    /// with links resolved, and as the app knows it.
+    static func leadsOutAndBack(
         _ path: String,
-        into folders: [String]
+        of folder: String,
+        named names: [String]
     ) throws(SystemCallError) -> Bool {
         let content = try content(ofLink: path)
-        guard content[0] == 0x2F else { return false }
         let target = String(decoding: content.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        let plain = "/" + FilePaths.components(target).joined(separator: "/")
-        return folders.contains { FilePaths.contains($0, path: plain) }
+        let isAbsolute = target.utf8.first == 0x2F
+        let parts = FilePaths.components(target)
+        // How far below the folder the link's text has led, if it is relative.
+        var depth = FilePaths.components(path).count - FilePaths.components(folder).count - 1
+        var leavesFolder = isAbsolute
+        for part in parts where part != "." {
+            depth += part == ".." ? -1 : 1
+            if depth < 0 { leavesFolder = true }
+        }
+        if !leavesFolder { return false }
+        let plain = FilePaths.absolute(target, from: isAbsolute ? "/" : FilePaths.parent(path))
+        if names.contains(where: { FilePaths.contains($0, path: plain) }) { return true }
+        // Another name of the folder may lead to it, such as /var/home for /home. The folder's own name is in
+        // such a path. Others aren't looked up, because they may lead to a disk that doesn't answer.
+        if !parts.contains(where: { FilePaths.isSame($0, FilePaths.last(folder)) }) { return false }
+        do throws(SystemCallError) {
+            if try FilePaths.contains(folder, path: resolved(FilePaths.parent(plain))) { return true }
+            return try FilePaths.contains(folder, path: resolved(plain))
+        } catch {
+            // What can't be reached now, the closure can't change either.
+            if error.isMissingFile { return false }
+            throw error
+        }
     }
 
     /// The path to which a link leads, as the link contains it, with a zero byte at its end.

@@ -96,6 +96,22 @@ extension Platform {
         return entry.status.identity.device != folder.identity.device
     }
 
+    /// True if a folder has an encryption policy (fscrypt) that the folder above it doesn't have.
+    static func isEncryptedAlone(_ path: String) -> Bool {
+        #if os(Linux)
+        // STATX_ATTR_ENCRYPTED
+        let encrypted: UInt64 = 0x800
+        var inner = [UInt64](repeating: 0, count: 32)
+        var outer = inner
+        guard statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &inner) == 0,
+            statx(AT_FDCWD, FilePaths.parent(path), 0, 0, &outer) == 0
+        else { return false }
+        return inner[1] & encrypted != 0 && outer[1] & encrypted == 0
+        #else
+        return false
+        #endif
+    }
+
     #if os(Linux)
     /// True if statx(2) says that an item is the root of a mount; `nil` if the kernel doesn't say.
     ///

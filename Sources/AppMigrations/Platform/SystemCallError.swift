@@ -63,6 +63,11 @@ extension SystemCallError {
         SystemCallError(call: "open", errorNumber: EPERM, path: path)
     }
 
+    /// The error for a file of which another number of bytes was read than it has.
+    static func incomplete(_ path: String) -> SystemCallError {
+        SystemCallError(call: "read", errorNumber: EIO, path: path)
+    }
+
     /// The error for something that is mounted inside a tree.
     static func mounted(_ path: String) -> SystemCallError {
         SystemCallError(call: "rename", errorNumber: EXDEV, path: path)

@@ -1,10 +1,12 @@
 extension LockedState {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// Call this directly after taking the lock. If the copy of the state's latest attempt is already in the
-    /// original's place, this records the migration, even if this version of the app doesn't declare it.
-    /// Otherwise it puts the original back, if nothing is in its place. If the state names no replacement,
-    /// this returns at once.
+    /// Call this directly after taking the lock.
+    ///
+    /// If the state names the working folder of a recorded migration, this removes it. If the copy of the
+    /// state's latest attempt is already in the original's place, this records the migration, even if this
+    /// version of the app doesn't declare it. Otherwise it puts the original back, and renames what somebody
+    /// else has put in its place. If the state names no replacement, this returns at once.
     ///
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, with `replacementFailed` if the original
     ///   can't be put back, or with `stateNotSaved` if the record can't be saved.
@@ -17,6 +19,8 @@ extension LockedState {
         do throws(SystemCallError) {
             directory = try Platform.resolved(location.directory)
         } catch {
+            // The left-over of a recorded migration is no reason to refuse a start.
+            if found.versions.attemptToSettle == nil { return }
             throw .unreadable(error, at: location)
         }
         // Begin with the recorded replacement: the latest attempt may name the same path.
@@ -36,28 +40,15 @@ extension LockedState {
                 location.send(.filesFound, of: attempted.version, note: path, to: onEvent)
             }
         } catch {
-            throw location.error(
-                .replacementFailed,
-                version: attempted.version,
-                at: place,
-                because: error,
-                """
-                A process died while \(location) replaced \(place.quoted) for migration \
-                \(attempted.version), and \(folder.path.quoted) can't be settled: \(error).
-                """,
-                advice: """
-                    The original is at one of these two paths. Fix the cause, and start the app again.
-                    """
-            )
+            throw location.notSettled(folder, of: attempted.version, because: error)
         }
         switch remains {
-        case .nothing: return
         case .replaced(attempted.version):
             try record(attempted, replacedIn: folder, from: directory, sendingTo: onEvent)
         // The state doesn't say what that migration is. A declaration that replaces this path decides.
-        case .replaced: return
-        case .unfinished: location.report(location.remove(folder, of: attempted.version), to: onEvent)
-        case .occupied: location.report(location.moveAside(folder, of: attempted.version), to: onEvent)
+        case .nothing, .replaced: return
+        case .unfinished, .occupied:
+            location.report(location.clear(folder, with: remains, of: attempted.version), to: onEvent)
         }
     }
 
@@ -76,8 +67,10 @@ extension LockedState {
         // original was replaced.
         do throws(MigrationError) { try synchronizeState() } catch _ { return }
         let remains: WorkingFolder.Remains
+        let isMissing: Bool
         do throws(SystemCallError) {
             remains = try folder.settle(expecting: nil) { _ in }
+            isMissing = try !Platform.exists(at: folder.place)
         } catch {
             // The migration is recorded, so this is no reason to refuse a start.
             let leftover = location.error(
@@ -93,11 +86,12 @@ extension LockedState {
             )
             return location.report(leftover, to: onEvent)
         }
-        switch remains {
-        case .occupied: location.report(location.moveAside(folder, of: nil), to: onEvent)
-        case .replaced(let version) where versions.mayBePending(version): break
-        case .nothing, .unfinished, .replaced: location.report(location.remove(folder, of: nil), to: onEvent)
+        // A declaration that replaces this path decides what a pending migration has left.
+        if case .replaced(let version) = remains, versions.mayBePending(version) {
+            return try forgetWorkingFolder()
         }
+        let leftover = location.clear(folder, with: remains, isOriginalNeeded: isMissing, of: nil)
+        location.report(leftover, to: onEvent)
         try forgetWorkingFolder()
     }
 
@@ -106,9 +100,9 @@ extension LockedState {
     ///
     /// `attempted` is the attempt that is about to begin.
     ///
-    /// Returns true if that process had already replaced the original in an attempt at the same migration
-    /// that the state knows. The migration is recorded now. Otherwise nothing is left in the way of the new
-    /// working folder.
+    /// Returns true if that process had already replaced the original in an attempt that the state knows. That
+    /// migration is recorded now, so the decision about `attempted` has to be made again. Otherwise nothing is
+    /// left in the way of the new working folder.
     mutating func settle(
         _ folder: WorkingFolder,
         before attempted: AttemptedMigration,
@@ -119,39 +113,37 @@ extension LockedState {
         let version = attempted.version
         let remains: WorkingFolder.Remains
         let directory: String
-        let hasOriginal: Bool
         let isMissing: Bool
         do throws(SystemCallError) {
             directory = try Platform.resolved(location.directory)
             remains = try folder.settle(expecting: version) { path in
                 location.send(.filesFound, of: version, note: path, to: onEvent)
             }
-            hasOriginal = try Platform.exists(at: folder.item(in: folder.old))
             isMissing = try !Platform.exists(at: folder.place)
         } catch {
-            throw .notReplaced(folder.place, of: version, in: location, because: error)
+            throw location.notSettled(folder, of: version, because: error)
         }
+        if remains == .nothing { return false }
         let versions = try existing().versions
-        let leftover: MigrationError?
-        switch remains {
-        case .nothing: return false
-        case .occupied: leftover = location.moveAside(folder, of: version)
-        case .replaced(let found):
+        var isOriginalNeeded = isMissing
+        if case .replaced(let found) = remains {
             // Without an attempt that may have replaced it, the data in the place may be an older backup.
-            if found == version, var earlier = versions.attemptThatMayHaveReplaced(for: version) {
-                earlier.minimumAppVersion = minimumAppVersion
+            if var earlier = versions.attemptThatMayHaveReplaced(for: found) {
+                if found == version { earlier.minimumAppVersion = minimumAppVersion }
                 try record(earlier, replacedIn: folder, from: directory, sendingTo: onEvent)
                 return true
             }
             // A power failure must not undo the record of what is removed now.
             try synchronizeState()
             // The original that was replaced may be the data that the state describes.
-            let isNeeded = found == version || versions.mayBePending(found) || isMissing
-            leftover =
-                isNeeded && hasOriginal
-                ? location.moveAside(folder, of: version) : location.remove(folder, of: version)
-        case .unfinished: leftover = location.remove(folder, of: version)
+            isOriginalNeeded = isMissing || found == version || versions.mayBePending(found)
         }
+        let leftover = location.clear(
+            folder,
+            with: remains,
+            isOriginalNeeded: isOriginalNeeded,
+            of: version
+        )
         guard let leftover else { return false }
         do throws(SystemCallError) {
             // Something that can't even be renamed is where the new working folder has to be.
@@ -160,7 +152,7 @@ extension LockedState {
                 return false
             }
         } catch {
-            throw .notReplaced(folder.place, of: version, in: location, because: error)
+            throw location.notSettled(folder, of: version, because: error)
         }
         throw leftover.ending(in: .migration(version))
     }
@@ -197,6 +189,26 @@ extension LockedState {
 }
 
 extension StateLocation {
+    /// Makes the error for a working folder that can't be settled now.
+    fileprivate func notSettled(
+        _ folder: WorkingFolder,
+        of version: AppVersion,
+        because cause: SystemCallError
+    ) -> MigrationError {
+        error(
+            .replacementFailed,
+            version: version,
+            at: folder.place,
+            because: cause,
+            """
+            A process died while \(self) replaced \(folder.place.quoted), and \(folder.path.quoted) can't be settled: \(cause).
+            """,
+            advice: """
+                The original is at one of these two paths, so remove neither. Fix the cause, and start the app again.
+                """
+        )
+    }
+
     /// Sends the event about a folder that was left, if there is an error about one.
     fileprivate func report(
         _ leftover: MigrationError?,
@@ -204,6 +216,30 @@ extension StateLocation {
     ) {
         guard let leftover else { return }
         send(.leftoverNotRemoved, of: leftover.version, error: leftover, to: onEvent)
+    }
+
+    /// Removes a settled working folder, or moves it aside if the original in it may be needed.
+    ///
+    /// - Returns: The error that says what is left and where; `nil` if nothing is.
+    fileprivate func clear(
+        _ folder: WorkingFolder,
+        with remains: WorkingFolder.Remains,
+        isOriginalNeeded: Bool = false,
+        of version: AppVersion?
+    ) -> MigrationError? {
+        switch remains {
+        case .nothing, .unfinished: return remove(folder, of: version)
+        case .occupied: return moveAside(folder, of: version)
+        case .replaced:
+            if !isOriginalNeeded { return remove(folder, of: version) }
+            // A file is replaced in one step, and a path where nothing was has no original.
+            do throws(SystemCallError) {
+                let hasOriginal = try Platform.exists(at: folder.item(in: folder.old))
+                return hasOriginal ? moveAside(folder, of: version) : remove(folder, of: version)
+            } catch _ {
+                return moveAside(folder, of: version)
+            }
+        }
     }
 
     /// Moves a working folder aside that may have the only original of a path.

@@ -1,7 +1,7 @@
 /// Lets a closure work on a copy of a file or a folder, and then puts the copy in the place of the original.
 ///
-/// The engine calls ``makeFolder()`` and ``prepare(reporting:)`` before the closure, ``commit(by:didFind:)``
-/// after it, and ``discard()`` at the end. ``LockedState/settleReplacements(sendingTo:)`` finishes the work
+/// The engine calls ``makeFolder()`` and ``prepare(reporting:)`` before the closure,
+/// ``synchronizeCopy(by:)`` and ``commit(didFind:)`` after it, and ``discard()`` at the end. ``LockedState/settleReplacements(sendingTo:)`` finishes the work
 /// of a process that died. ``WorkingFolder`` has the names that show how far such a process came.
 struct Replacement: Sendable {
     let version: AppVersion
@@ -146,6 +146,20 @@ extension Replacement {
             )
         }
         guard let status else { return }
+        // The rename changes the entry `..` in it.
+        if status.kind == .directory, let cause = try Platform.refusalOfWriting(place) {
+            throw Refusal(
+                reason: "it is a folder that can't be written to, so it can't be renamed",
+                advice: "Make that folder writable for this user before the migration.",
+                cause: cause
+            )
+        }
+        if Platform.isEncryptedAlone(place) {
+            throw Refusal(
+                reason: "it is encrypted, and the folder above it is not, so the copy would not be",
+                advice: aFolderInIt
+            )
+        }
         if try Platform.isMountPoint(place, status: status) {
             throw Refusal(reason: "something is mounted there", advice: aFolderInIt)
         }
@@ -169,13 +183,14 @@ extension Replacement {
                 advice: "Remove it before the migration, or name a folder that doesn't contain it."
             )
         }
-        if entry.status.kind == .link, try Platform.leadsByAbsolutePath(entry.path, into: places) {
+        if entry.status.kind == .link, try Platform.leadsOutAndBack(entry.path, of: places[0], named: places)
+        {
             throw Refusal(
                 reason: """
-                    \(entry.path.quoted) is a link with an absolute path into the same folder, so the closure would change the \
+                    \(entry.path.quoted) is a link that leads out of the folder and back into it, so the closure would change the \
                     original through it
                     """,
-                advice: "Make it a relative link before the migration."
+                advice: "Make it a relative link that stays in the folder before the migration."
             )
         }
         if entry.status.kind != .link, !entry.below.isEmpty,
@@ -260,16 +275,26 @@ extension Replacement {
         case unsettled(MigrationError)
     }
 
-    /// Puts the copy in the place of the original, after it was synced to disk.
+    /// Syncs the copy to disk. `flush` syncs the file system of the state.
     ///
-    /// `flush` syncs the file system of the state. `didFind` is called with the new path of something that
-    /// stood in the original's place although nobody should have made it.
-    func commit(by flush: FileSystemFlush, didFind: (_ path: String) -> Void) -> Outcome {
+    /// - Throws: ``MigrationError`` with the code `replacementFailed`.
+    func synchronizeCopy(by flush: FileSystemFlush) throws(MigrationError) {
+        do {
+            try FileTree.synchronize([folder.new], by: flush)
+        } catch {
+            throw unchangedError(because: error)
+        }
+    }
+
+    /// Puts the copy, which was synced to disk, in the place of the original.
+    ///
+    /// `didFind` is called with the new path of something that stood in the original's place although nobody
+    /// should have made it.
+    func commit(didFind: (_ path: String) -> Void) -> Outcome {
         let ready = folder.ready(for: version)
         do {
             // There was nothing to convert.
             if try !hasOneItem() { return .replaced }
-            try FileTree.synchronize([folder.new], by: flush)
             // No closure knows this name. From here on, the work is whole.
             try Platform.replace(ready, with: folder.new)
             try Platform.synchronize(folder.path)
@@ -406,7 +431,7 @@ extension StateLocation {
                 because: cause,
                 "The folder \(left.quoted), which \(self) doesn't need any more, could not be removed: \(error).",
                 unchanged: .saidByProblem,
-                advice: "Remove it when nothing uses it."
+                advice: "Look into it, and remove it when nothing uses it."
             )
         }
     }

@@ -12,10 +12,8 @@
 ///
 ///     found                          what has happened                        what is done
 ///     ----------------------------   --------------------------------------   -----------------------------
-///     no `ready`                     the closure hasn't returned, or this     it is removed; `old/Notes`
-///                                    folder was being removed                 goes back before, if nothing
-///                                                                             is at the place and there is
-///                                                                             no `gone`
+///     no `ready`                     the closure hasn't returned              it is removed
+///     `gone`                         this folder was being removed            it is removed
 ///     `ready/Notes`, no `old/Notes`  the original is untouched                it is removed
 ///     `ready/Notes` and `old/Notes`  between two renames: nothing is at the   `old/Notes` goes back, then
 ///                                    place, or somebody made something new    as above
@@ -48,8 +46,9 @@ struct WorkingFolder: Sendable {
         let name = FilePaths.last(path)
         let suffix = "@\(location.name).migrating"
         // No manager's name contains an @, so the last one tells the two names apart.
-        guard name.utf8.first == UInt8(ascii: "."), name.hasSuffix(suffix),
-            name.utf8.count > suffix.utf8.count + 1
+        // In bytes: the end of the file's name and the @ can be one character.
+        guard name.utf8.first == UInt8(ascii: "."), name.utf8.count > suffix.utf8.count + 1,
+            name.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
         else { return nil }
         let original = String(decoding: name.utf8.dropFirst().dropLast(suffix.utf8.count), as: UTF8.self)
         self.init(beside: FilePaths.joined(FilePaths.parent(path), name: original), of: location)
@@ -72,15 +71,15 @@ struct WorkingFolder: Sendable {
     enum Remains: Equatable {
         case nothing
 
-        /// The original isn't in the working folder, or what is left of it was about to be removed. So the
-        /// working folder can be removed.
+        /// Nothing in the working folder is needed: the original is in its place, or it was replaced and what
+        /// is left of it was about to be removed.
         case unfinished
 
         /// The original was replaced by the migration of this version.
         case replaced(AppVersion)
 
-        /// The original is in `old`, something else is in its place, and another migration than the expected
-        /// one had begun to replace it.
+        /// The original is in `old`, something else is in its place, and the expected migration isn't known to
+        /// be the one that took the original.
         case occupied
     }
 
@@ -96,42 +95,80 @@ struct WorkingFolder: Sendable {
         expecting version: AppVersion?,
         didFind: (_ path: String) -> Void
     ) throws(SystemCallError) -> Remains {
-        // The data may have moved to a file system that doesn't allow such a long name.
-        guard let status = try Platform.statusIfPresent(path) else { return .nothing }
-        guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
-        let ready = try readyFolder()
-        if let ready, try !Platform.exists(at: item(in: ready.path)) {
-            guard ready.version == version, try !Platform.exists(at: place) else {
+        switch try progress() {
+        case nil: return .nothing
+        case .ending: return .unfinished
+        case .working:
+            if try !Platform.exists(at: item(in: old)) { return .unfinished }
+            // `ready` is on the disk before the original is taken, so this should be impossible.
+            if try Platform.exists(at: place) { return .occupied }
+            try putBack()
+            return .unfinished
+        case .ready(let ready):
+            if try !Platform.exists(at: item(in: old)) { return .unfinished }
+            // The process that made the folder in `ready` may have died before it synced that.
+            try Platform.synchronize(self.ready(for: ready))
+            return try settleBetweenRenames(of: ready, expecting: version, didFind: didFind)
+        case .replaced(let ready):
+            guard ready == version, try !Platform.exists(at: place) else {
                 try synchronizePlace()
-                return .replaced(ready.version)
+                return .replaced(ready)
             }
             // The last rename was lost in a power failure, or somebody has removed what was there.
             guard try Platform.exists(at: item(in: old)) else { return .unfinished }
             // With this folder, it looks as between the two renames, also if this process dies now.
-            try Platform.makeDirectory(item(in: ready.path))
+            try Platform.makeDirectory(item(in: self.ready(for: ready)))
+            try Platform.synchronize(self.ready(for: ready))
+            return try settleBetweenRenames(of: ready, expecting: version, didFind: didFind)
         }
-        // Without `ready`, a removal may be under way, which begins with `gone`.
-        let isBeingRemoved = try Platform.exists(at: gone)
-        if ready != nil || !isBeingRemoved, try Platform.exists(at: item(in: old)) {
-            // The process that made the folder in `ready` may have died before it synced that.
-            if let ready { try Platform.synchronize(ready.path) }
-            if try !Platform.exists(at: place) {
-                try putBack()
-            } else if let ready {
-                if ready.version != version { return .occupied }
-                try clearPlace(didFind: didFind)
-                try putBack()
-            }
+    }
+
+    /// How far the process came, as the names in this folder say.
+    private enum Progress {
+        /// There is no `ready`, so the closure hasn't returned.
+        case working
+
+        /// There is a `ready` of this version, with the copy in it.
+        case ready(AppVersion)
+
+        /// There is a `ready` of this version, and nothing is in it.
+        case replaced(AppVersion)
+
+        /// There is a `gone` and no `ready`, so this folder was being removed.
+        case ending
+    }
+
+    /// Reads the names, and changes nothing; `nil` if there is no such folder.
+    private func progress() throws(SystemCallError) -> Progress? {
+        // The data may have moved to a file system that doesn't allow such a long name.
+        guard let status = try Platform.statusIfPresent(path) else { return nil }
+        guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
+        if let version = try readyVersion() {
+            return try Platform.exists(at: item(in: ready(for: version)))
+                ? .ready(version) : .replaced(version)
         }
+        return try Platform.exists(at: gone) ? .ending : .working
+    }
+
+    /// Puts the original, which is in `old`, back into its place.
+    private func settleBetweenRenames(
+        of ready: AppVersion,
+        expecting version: AppVersion?,
+        didFind: (_ path: String) -> Void
+    ) throws(SystemCallError) -> Remains {
+        if try Platform.exists(at: place) {
+            if ready != version { return .occupied }
+            try clearPlace(didFind: didFind)
+        }
+        try putBack()
         return .unfinished
     }
 
-    /// The folder whose name begins with `ready-`, with the version in its name; `nil` if there is none.
-    private func readyFolder() throws(SystemCallError) -> (path: String, version: AppVersion)? {
+    /// The version in the name of the folder that begins with `ready-`; `nil` if there is none.
+    private func readyVersion() throws(SystemCallError) -> AppVersion? {
         for name in try Platform.names(in: path) where name.hasPrefix(Self.readyPrefix) {
-            if let version = AppVersion(String(name.dropFirst(Self.readyPrefix.count))) {
-                return (path + "/" + name, version)
-            }
+            let text = String(name.dropFirst(Self.readyPrefix.count))
+            if let version = AppVersion(text), version.description == text { return version }
         }
         return nil
     }
@@ -164,7 +201,7 @@ struct WorkingFolder: Sendable {
     /// Syncs the folders that a rename to the original's place has changed, the one with the new name first.
     func synchronizePlace() throws(SystemCallError) {
         try Platform.synchronize(folderAbove)
-        let folders = [old] + (try readyFolder().map { [$0.path] } ?? [])
+        let folders = [old] + (try readyVersion().map { [ready(for: $0)] } ?? [])
         for folder in folders where try Platform.exists(at: folder) { try Platform.synchronize(folder) }
     }
 
@@ -176,8 +213,8 @@ struct WorkingFolder: Sendable {
             return
         }
         guard status.kind == .directory, Platform.isOwn(status) else { throw SystemCallError.foreign(path) }
-        if let ready = try readyFolder() {
-            try Platform.replace(gone, with: ready.path)
+        if let version = try readyVersion() {
+            try Platform.replace(gone, with: ready(for: version))
             try Platform.synchronize(path)
         }
         // `gone` is removed after the old folder: without it, what is left of the old folder could go back.

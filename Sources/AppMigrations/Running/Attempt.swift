@@ -102,8 +102,10 @@ extension Attempt {
         let begun: MigrationState
         do throws(JSONError) {
             begun = try before.changed { state throws(JSONError) in
-                // ``LockedState/settleReplacements(sendingTo:)`` has removed it, or could not.
-                state.versions.workingFolder = nil
+                // What was there is removed or moved aside, or this declaration would have been refused.
+                if state.versions.workingFolder == replacement?.relativeWorkingFolder {
+                    state.versions.workingFolder = nil
+                }
                 try state.begin(
                     LatestAttempt(migration, at: Platform.now),
                     minimumAppVersion: replacement == nil ? minimumAppVersion : .zero
@@ -212,8 +214,12 @@ extension Attempt {
     }
 
     private func commit(_ replacement: Replacement) throws(MigrationError) {
+        do throws(MigrationError) { try replacement.synchronizeCopy(by: lock.flush) } catch {
+            throw endWithoutReplacing(error, because: error)
+        }
+        // After the sync, because that of a large copy takes minutes.
         if let loss = lossOfLock { throw notRecorded(loss, closureError: nil) }
-        let outcome = replacement.commit(by: lock.flush) { found in
+        let outcome = replacement.commit { found in
             var event = event(.filesFound)
             event.note = found
             send(event)

@@ -123,6 +123,9 @@ extension MigrationEvent {
 
         /// A migration is recorded.
         ///
+        /// If a process died between a replacement and its record, a later start records the migration
+        /// without an event.
+        ///
         /// It has a note if no work was left to do. There are three such cases:
         /// - All batches of the migration had already been committed.
         /// - An old library had already run the migration (`AppMigrationsLegacy`).
@@ -146,7 +149,8 @@ extension MigrationEvent {
         /// state doesn't know. The event's error says so. So never remove it without a look at it.
         ///
         /// ``MigrationError/path`` of the event's error is the folder. If its name contains `.left-`, nothing
-        /// tries again to remove it. Otherwise the next migration that replaces the same path does.
+        /// tries again to remove it. Otherwise the next start does, or the next migration that replaces the
+        /// same path.
         public static var leftoverNotRemoved: Kind { Kind("leftoverNotRemoved") }
     }
 }

@@ -8,7 +8,8 @@
 ///    (Otherwise the data could be missing from its place when the decision is made.)
 /// 3. An attempt is saved before its closure is called, and with it the minimum app version. (The next start
 ///    must see a crash in the closure; an older app must learn that the data changes before it changes; and
-///    the save proves that the disk takes writes before anything runs.)
+///    the save proves that the disk takes writes before anything runs. With `replacing:`, nothing changes
+///    before the record, so the minimum is saved with that.)
 /// 4. A version is recorded after its closure returned, in the one save that also ends the attempt. (So a
 ///    death between the two lets it run again. If there is a reason not to run it, or it joins the baseline
 ///    of a fresh install, no closure is called.)
@@ -113,12 +114,17 @@ extension Runner {
         guard let lock = try wait.step() else { return wait.pause }
         var locked = try LockedState(lock, at: location)
         try locked.settleReplacements(sendingTo: manager.options.onEvent)
+        try decideAndBegin(under: consume locked)
+        return nil
+    }
+
+    private mutating func decideAndBegin(under locked: consuming LockedState) throws(MigrationError) {
         let state = try locked.existing()
         let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)
         if let event = try recordWithoutRunning(in: state, applied: applied, under: &locked) {
             Self.update(manager, from: locked)
             location.send(event, to: manager.options.onEvent)
-            return nil
+            return
         }
         let decision = try decide(in: state, applied: applied, attemptLimit: manager.options.attemptLimit)
         if case .run(let attempted) = decision {
@@ -133,11 +139,10 @@ extension Runner {
                     sendingTo: manager.options.onEvent
                 )
             {
-                Self.update(manager, from: locked)
-                return nil
+                // A migration was recorded, which may be this one.
+                return try decideAndBegin(under: consume locked)
             }
-            try begin(attempted, in: folder, under: consume locked)
-            return nil
+            return try begin(attempted, in: folder, under: consume locked)
         }
         let next = manager.declarations.withLock {
             $0.stateToSaveIfNotRun(declared, by: decision, from: state)
@@ -150,7 +155,6 @@ extension Runner {
             )
         }
         Self.update(manager, from: locked)
-        return nil
     }
 
     /// Lets the manager know the versions that were read or saved with the lock.
@@ -201,7 +205,7 @@ extension Runner {
             of: manager,
             under: locked
         )
-        // An error before the closure is no failure of an attempt, so there is no event about one.
+        // No event `failed` is sent for an error before the closure, because no `started` was sent.
         try attempt.begin()
         self.attempt = attempt
     }

@@ -28,14 +28,21 @@ struct Start: ~Copyable {
 extension Start {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// If another process has the lock, this doesn't wait for it. That process is replacing the item, or it
-    /// has settled the replacement when it took the lock, unless it is in
-    /// ``MigrationManager/withLock(_:)-919t3``.
+    /// If another process holds the lock, this doesn't wait for it. That process is replacing the item, or it
+    /// is settling the replacement, unless it is in ``MigrationManager/withLock(_:)-919t3``. A process that
+    /// reads the status holds the lock for a moment only, so there is a second try.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
     private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {
         let lock: FileLock?
-        do throws(MigrationError) { lock = try FileLock.takeIfFree(at: location) } catch {
+        do throws(MigrationError) {
+            if let free = try FileLock.takeIfFree(at: location) {
+                lock = free
+            } else {
+                Platform.pause(.milliseconds(1))
+                lock = try FileLock.takeIfFree(at: location)
+            }
+        } catch {
             // A recorded migration's left-over is no reason to refuse a start.
             if versions.attemptToSettle == nil { return nil }
             throw error
@@ -68,6 +75,8 @@ extension Start {
     /// Whether this is an upgrade or a downgrade is decided by the state that was read while the lock is
     /// held: a newer version may have been started since the first read.
     private func saveLaunch(under locked: inout LockedState) throws(MigrationError) -> StartOutcome {
+        // Another process may have died in a replacement since the first read.
+        try locked.settleReplacements(sendingTo: options.onEvent)
         let state = try locked.existing()
         // Check before saving whether this app can upgrade the data. If it can't, this throws, and the state
         // must not say that the app was started.

@@ -1,6 +1,6 @@
 /// The persistent state of one manager: everything that it keeps from one start of the app to the next.
 ///
-/// Only the functions in this file change a state. `StateCoding.swift` reads and writes a state as JSON. If
+/// The rules of an attempt and its record are the functions in this file. `StateCoding.swift` reads and writes a state as JSON. If
 /// several hosts share the data (a fleet), the same state is in a shared store and not in a file.
 package struct MigrationState: Sendable, Equatable {
     static var format: Int { 1 }

@@ -75,7 +75,10 @@ import Testing
             #expect(error.code == .replacementFailed)
             #expect(error.path == scratch.file("closed/" + Self.working))
             #expect(error.description.contains("could not be removed: "), "\(error)")
-            #expect(error.description.contains("Migration 2.0 was not run. Remove it when"), "\(error)")
+            #expect(
+                error.description.contains("Migration 2.0 was not run. Look into it, and remove it"),
+                "\(error)"
+            )
         }
     }
 }

@@ -106,10 +106,65 @@ import Testing
         }
         #expect(error?.code == .replacementFailed)
         #expect(
-            error?.description.contains("is a link with an absolute path into the same folder") == true,
+            error?.description.contains("is a link that leads out of the folder and back into it") == true,
             "\(error)"
         )
         #expect(try scratch.read("Notes/v1/a") == "old")
+    }
+
+    @Test(arguments: ["up and down", "by another name"])
+    func `a link that leads out of the folder and back is refused`(way: String) throws {
+        try scratch.write("old", to: "real/Notes/v1/a")
+        try scratch.link("alias", to: "real")
+        let target =
+            way == "by another name"
+            ? scratch.file("alias/Notes/v1")
+            : String(repeating: "../", count: 40) + scratch.file("real/Notes/v1").dropFirst()
+        try scratch.link("real/Notes/current", to: target)
+        let notes = scratch.file("real/Notes")
+        let error = #expect(throws: MigrationError.self) {
+            try manager().whenMigrating(toVersion: "2.0", replacing: notes) { _, _ in Issue.record("It ran.")
+            }
+        }
+        #expect(error?.code == .replacementFailed)
+        #expect(error?.description.contains("leads out of the folder and back into it") == true, "\(error)")
+    }
+
+    @Test func `a relative link that stays in the folder is copied as it is`() throws {
+        try scratch.write("old", to: "Notes/v1/a")
+        try scratch.write("old", to: "Notes/v2/a")
+        try scratch.link("Notes/v2/former", to: "../v1/Notes")
+        #expect(try manager().whenMigrating(toVersion: "2.0", replacing: scratch.file("Notes")) { _, _ in })
+        let link = scratch.file("Notes/v2/former")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "../v1/Notes")
+    }
+
+    #if os(Linux)
+    @Test func `a file of which another number of bytes is read than it has is no copy`() throws {
+        // A file of this file system says that it has no bytes.
+        let error = #expect(throws: SystemCallError.self) {
+            try FileCopier().copy("/proc/version", to: scratch.file("copy")) { _ in }
+        }
+        #expect(error?.call == "read" && error?.errorNumber == EIO)
+    }
+    #endif
+
+    @Test func `a folder that can't be renamed because it can't be written to is refused before`() async {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            try scratch.write("old", to: "Notes/a")
+            try scratch.becomeNobody()
+            try scratch.setMode(0o555, of: "Notes")
+            let error = try #require(throws: MigrationError.self) {
+                try scratch.manager(upgradingTo: "2.0").whenMigrating(
+                    toVersion: "2.0",
+                    replacing: scratch.file("Notes")
+                ) { _, _ in Issue.record("ran") }
+            }
+            #expect(error.code == .replacementFailed)
+            #expect(error.description.contains("it is a folder that can't be written to"), "\(error)")
+            try scratch.setMode(0o755, of: "Notes")
+        }
     }
 
     @Test func `a link with an absolute path to somewhere else is copied as it is`() throws {

@@ -11,6 +11,10 @@ import Testing
 
     private static let working = ".Notes@Library.migrating"
 
+    private var location: StateLocation {
+        StateLocation(name: "Library", directory: scratch.state.path)
+    }
+
     /// What is in the working folder and at the place, what the place holds after the next start, and whether the migration
     /// is recorded then.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -143,6 +147,81 @@ import Testing
         _ = try manager.whenMigrating(toVersion: "3.0", replacing: scratch.file("Notes")) { _, _ in }
         let left = try #require(scratch.names().first { $0.hasPrefix(".Notes@Library.left-") })
         #expect(try scratch.read(left + "/old/Notes/a") == "old")
+    }
+
+    @Test func `the original of a recorded migration is kept, too, while nothing is at its place`() throws {
+        try scratch.write("old", to: Self.working + "/old/Notes/a")
+        try scratch.makeFolder(Self.working + "/ready-2.0")
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../\#(Self.working)","#)
+        _ = try scratch.state.manager("2.0")
+        let left = try #require(scratch.names().first { $0.hasPrefix(".Notes@Library.left-") })
+        #expect(try scratch.read(left + "/old/Notes/a") == "old")
+    }
+
+    @Test func `another migration that runs doesn't forget a left-over that can't be looked at`() throws {
+        try scratch.link("loop", to: "loop")
+        try scratch.makeFolder("state")
+        try scratch.state.writeState(lastRun: "2.0", more: #""workingFolder": "../loop/\#(Self.working)","#)
+        #expect(try scratch.state.manager("2.1").whenMigrating(toVersion: "2.1") {})
+        #expect(try scratch.state.stateText().contains("workingFolder"))
+    }
+
+    @Test func `a start that waited for the first run of another process settles what that has left`()
+        async throws
+    {
+        try scratch.makeFolder("state")
+        let lock = try #require(try FileLock.takeIfFree(at: location))
+        let (waiting, continuation) = AsyncStream<Void>.makeStream()
+        let options = MigrationManager.Options(onEvent: { if $0.kind == .waiting { continuation.yield() } })
+        let state = scratch.state
+        async let second = Task.detached { try state.manager("2.0", options: options).lastRunVersion }.value
+        for await _ in waiting { break }
+        try make(Self.rows[4])
+        lock.unlock()
+        #expect(try await second == version("1.0"))
+        #expect(try scratch.read("Notes/a") == "old")
+    }
+
+    @Test func `what can't be put back is not said to be in its place`() async {
+        await #expect(processExitsWith: .success) { [path = scratch.path as String] in
+            let scratch = TemporaryDirectory(path: path)
+            try scratch.write("old", to: "closed/" + Self.working + "/old/Notes/a")
+            try scratch.write("new", to: "closed/" + Self.working + "/ready-2.0/Notes/a")
+            try scratch.becomeNobody()
+            try scratch.setMode(0o500, of: "closed")
+            defer { chmod(scratch.file("closed"), 0o700) }
+            let error = try #require(throws: MigrationError.self) {
+                try scratch.manager(upgradingTo: "2.0").whenMigrating(
+                    toVersion: "2.0",
+                    replacing: scratch.file("closed/Notes")
+                ) { _, _ in Issue.record("ran") }
+            }
+            #expect(error.code == .replacementFailed)
+            #expect(error.description.contains("so remove neither"), "\(error)")
+            #expect(!error.description.contains("as it was"), "\(error)")
+        }
+    }
+
+    @Test func `what another attempt has replaced is recorded, and then it is decided again`() throws {
+        try makeReplaced()
+        let latest = died(in: "2.0", app: "2.0", more: #", "replacing": "../elsewhere/Notes""#)
+        try scratch.state.writeState(lastRun: "1.0", more: latest)
+        let manager = try scratch.state.manager("1.1")
+        let error = #expect(throws: MigrationError.self) {
+            try manager.whenMigrating(toVersion: "1.1", replacing: scratch.file("Notes")) { _, _ in
+                Issue.record("It ran on the data of 2.0.")
+            }
+        }
+        #expect(error?.description.contains("version 2.0 of the app has begun") == true, "\(error)")
+        #expect(try scratch.state.manager("2.0").lastRunVersion == version("2.0"))
+        #expect(try scratch.read("Notes/a") == "new")
+    }
+
+    @Test func `the name of a working folder is compared in bytes`() {
+        // U+0600 and the @ after it are one character.
+        let folder = WorkingFolder(beside: scratch.file("Notes\u{600}"), of: location)
+        #expect(WorkingFolder(at: folder.path, of: location)?.place == folder.place)
     }
 
     @Test func `what a restored state names, and doesn't record, is left to the declaration`() throws {

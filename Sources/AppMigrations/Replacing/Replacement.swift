@@ -275,7 +275,9 @@ extension Replacement {
         case unsettled(MigrationError)
     }
 
-    /// Syncs the copy to disk. `flush` syncs the file system of the state.
+    /// Syncs the copy to disk.
+    ///
+    /// `flush` syncs the file system of the state.
     ///
     /// - Throws: ``MigrationError`` with the code `replacementFailed`.
     func synchronizeCopy(by flush: FileSystemFlush) throws(MigrationError) {

@@ -21,8 +21,9 @@ let package = Package(
             ],
             path: ".",
             exclude: ["Contexts", "run"],
-            // The samples of the documentation are in Generated, where ../Samples/extract writes them.
-            sources: ["Generated", "Tests"],
+            // Examples has the programs that the guides walk through. ../Samples/extract writes the guides' other
+            // samples into Generated.
+            sources: ["Examples", "Generated", "Tests"],
             swiftSettings: [
                 .enableUpcomingFeature("ExistentialAny"),
                 .enableUpcomingFeature("InternalImportsByDefault"),

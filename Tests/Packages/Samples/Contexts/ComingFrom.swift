@@ -5,10 +5,10 @@ import AppMigrationsTesting
 import Foundation
 import Testing
 
+@testable import SModelStart
+
 /// A file in the sources, in whose folder records are written; tests run in their package's folder.
 private let samplePath = FileManager.default.currentDirectoryPath + "/Fixtures/Notes/NotesSchemaTests.swift"
-
-// Sample 1 of ComingFromSModel.md
 
 // Sample 7 of Testing.md
 

@@ -44,6 +44,13 @@ let package = Package(
             path: "LegacyStart",
             swiftSettings: settings
         ),
+        // The start of *An app on SQLite*.
+        .target(
+            name: "SQLiteStart",
+            dependencies: [.product(name: "AppMigrationsSchema", package: "swift-app-migrations")],
+            path: "SQLiteStart",
+            swiftSettings: settings
+        ),
         // The start of *Coming from sModel*.
         .target(
             name: "SModelStart",
@@ -74,7 +81,7 @@ let package = Package(
         .testTarget(
             name: "Samples",
             dependencies: [
-                "AppStart", "LegacyStart", "Pasted", "RecipeStart", "SModelStart", "Tool",
+                "AppStart", "LegacyStart", "Pasted", "RecipeStart", "SModelStart", "SQLiteStart", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsCommandLine", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
@@ -86,8 +93,8 @@ let package = Package(
             ],
             path: ".",
             exclude: [
-                "AppStart", "Contexts", "LegacyStart", "Pasted", "RecipeStart", "SModelStart", "Tool", "extract",
-                "run", "starts",
+                "AppStart", "Contexts", "LegacyStart", "Pasted", "RecipeStart", "SModelStart", "SQLiteStart",
+                "Tool", "extract", "run", "starts",
             ],
             sources: ["Generated"],
             resources: [.copy("Fixtures")],

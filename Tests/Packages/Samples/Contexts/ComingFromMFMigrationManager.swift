@@ -36,7 +36,52 @@ nonisolated func declare(_ folder: String) throws {
 }
 
 @Suite(.serialized) struct ComingFromMFMigrationManager {
-    // Sample 8 of Testing.md
+    @Test func `every user of the library gets to 4.0`() throws {
+        func old(in folder: String) throws -> LegacyManager {
+            try oldLibrary(in: .file(at: folder + "/defaults.plist"))
+        }
+        let resources = try #require(Bundle.module.resourcePath)
+        let fixtures = resources + "/Fixtures/Legacy"
+        // Without keys, the data of each release is recognized.
+        for version in ["2.0", "3.5"] {
+            let folder = URL(filePath: fixtures + "/" + version)
+            #expect(try hasLibrary(in: folder))
+        }
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "4.0",
+            from: [
+                .version("2.0", copying: fixtures + "/2.0"),
+                .version("3.5", copying: fixtures + "/3.5"),
+                .freshInstall { folder in
+                    try makeFiles(in: URL(filePath: folder))
+                    try add("Milk", in: URL(filePath: folder))
+                },
+            ],
+            // The file also has other keys of the app. They differ.
+            comparing: [.ignoring("defaults.plist")]
+        )
+        let report = try rehearsal.run(
+            firstRun: {
+                try libraryFirstRun(
+                    in: URL(filePath: $0),
+                    old: old(in: $0),
+                    isUnlocked: true
+                )
+            },
+            before: "4.0"
+        ) { migrations, folder in
+            let old = try old(in: folder)
+            let url = URL(filePath: folder)
+            try declareLibrary(migrations, in: url, old: old)
+            // Users who go back to 3.5 need this key.
+            if "\(migrations.lastRunVersion)" == "4.0" {
+                let left = try #require(try old.lastRunVersion)
+                #expect(try left >= AppVersion(parsing: "3.1-1"))
+            }
+        }
+        try report.requireClean()
+    }
 
     private let key = "MFMigrationManagerLastVersionKey-Library"
 

@@ -43,7 +43,14 @@ import Testing
         }
     }
 
-    // Sample 12 of Testing.md
+    @Test func `the store keeps its promises`() async {
+        let conformance = FleetStoreConformance(
+            ObjectFleetStore(bucket: bucket),
+            others: [ObjectFleetStore(bucket: bucket)],
+            unreachable: ObjectFleetStore(bucket: bucketWithoutServer)
+        )
+        #expect(await conformance.findings().map(\.description) == [])
+    }
 
     let bucket: any Bucket = BucketInMemory()
     let bucketWithoutServer: any Bucket = BucketWithoutServer()

@@ -458,7 +458,8 @@ struct Site: Sendable {
             // An equal file is this upload, which was moved before.
             // But if both paths have posts, they are two uploads:
             // 1.4 may remove one of them, and not the other.
-            let isShared = try hasPost(name, pool)
+            let isShared =
+                try hasPost(name, pool)
                 && hasPost(path, pool)
             let isFree = !exists(uploads + "/" + path)
             if !isShared, isFree || isEqual(name, path) {

@@ -3,6 +3,8 @@ import AppMigrationsTesting
 import Foundation
 import GRDB
 
+@testable import SiteServer
+
 /// The data of a new install: a post with its upload, and settings.
 private func makeSite(in folder: String) throws -> Site {
     let site = Site(folder: folder)

@@ -4,6 +4,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import SiteServer
+
 /// The release 1.4 of the server in *A server with GRDB*, which didn't use this library.
 private struct Release14 {
     let site: Site

@@ -1,4 +1,6 @@
+import AppMigrations
 import Foundation
+import GRDB
 
 /// The start of the server, and the commands of its administrator.
 @main struct Program {

@@ -39,7 +39,9 @@ let package = Package(
             ],
             // The service of the guide *Several hosts*. Its connection for PostgresNIO is only parsed, because that
             // package isn't fetched here.
-            sources: ["Service"],
+            sources: [
+                "Service/App.swift", "Service/MigrationConnection.swift", "Service/NotesService.swift",
+            ],
             resources: [.copy("Service/Migrations")],
             swiftSettings: settings
         ),

@@ -109,7 +109,10 @@ struct Site: Sendable {
         guard try db.tableExists("post"), try !hasUploads() else {
             return false
         }
-        let posts = Table("post").filter(Column("upload") > "")
+        let upload = Column("upload")
+        // `names(in:)` lists no name that begins with a dot.
+        let posts = Table("post")
+            .filter(upload > "" && !upload.like(".%"))
         return try !posts.isEmpty(db)
     }
 

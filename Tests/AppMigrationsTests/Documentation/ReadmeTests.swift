@@ -13,7 +13,7 @@ import Testing
         let text = try Self.text("README.md")
         // The signs that make a table are no words.
         let words = text.split(whereSeparator: \.isWhitespace).filter { $0 != "|" && $0 != "---" }
-        #expect(words.count <= 650)
+        #expect(words.count <= 500)
         #expect(text.components(separatedBy: "\n").prefix(12).contains("```swift"))
     }
 

@@ -2,6 +2,13 @@
 
 import PackageDescription
 
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
 let package = Package(
     name: "GRDBInterop",
     platforms: [.macOS(.v15)],
@@ -10,9 +17,20 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
     ],
     targets: [
+        // The server of *Another migrator*, which `starts` kills.
+        .executableTarget(
+            name: "SiteServer",
+            dependencies: [
+                .product(name: "AppMigrations", package: "swift-app-migrations"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            path: "Site",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "GRDBInteropTests",
             dependencies: [
+                "SiteServer",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
@@ -20,16 +38,12 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             path: ".",
-            exclude: ["Contexts", "run"],
-            // The samples of the documentation are in Generated, where ../Samples/extract writes them.
-            sources: ["Generated", "Tests"],
-            swiftSettings: [
-                .enableUpcomingFeature("ExistentialAny"),
-                .enableUpcomingFeature("InternalImportsByDefault"),
-                .enableUpcomingFeature("MemberImportVisibility"),
-                .treatAllWarnings(as: .error),
-            ]
-        )
+            exclude: ["Contexts", "Site", "run", "starts"],
+            // Examples has the programs that the guides walk through. ../Samples/extract writes the guides' other
+            // samples into Generated.
+            sources: ["Examples", "Generated", "Tests"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -35,10 +35,13 @@ let package = Package(
             ],
             path: ".",
             exclude: [
-                "Contexts", "Manifest", "NewRelease", "OldRelease", "Vapor", "VaporService", "run", "servers",
+                "Manifest", "NewRelease", "OldRelease", "Vapor", "VaporService", "run", "servers",
             ],
-            // The service of the documentation is in Generated, where ../Samples/extract writes it.
-            sources: ["Generated", "Service/App.swift"],
+            // The service of the guide *Several hosts*. Its connection for PostgresNIO is only parsed, because that
+            // package isn't fetched here.
+            sources: [
+                "Service/App.swift", "Service/MigrationConnection.swift", "Service/NotesService.swift",
+            ],
             resources: [.copy("Service/Migrations")],
             swiftSettings: settings
         ),
@@ -46,16 +49,12 @@ let package = Package(
             name: "NotesServiceTests",
             dependencies: fleet + ["NotesService"],
             path: "OldRelease",
-            exclude: ["Contexts"],
-            sources: ["Generated"],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "VaporService",
             dependencies: ["Vapor"],
             path: "VaporService",
-            exclude: ["Contexts"],
-            sources: ["Generated"],
             swiftSettings: settings
         ),
         .target(name: "Vapor", path: "Vapor", swiftSettings: settings),

@@ -33,13 +33,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(name: "PostgresConnection", dependencies: ["CPostgres", sql], swiftSettings: settings),
-        // The connection of the guide *Asynchronous connections*, which ../Samples/extract writes into Generated.
+        // The connection of the guide *Asynchronous connections*.
         .target(
             name: "LibpqConnection",
             dependencies: ["CPostgres", sql],
             path: "Libpq",
-            exclude: ["Contexts"],
-            sources: ["Generated"],
             swiftSettings: settings
         ),
         .executableTarget(

@@ -23,33 +23,52 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [.package(name: "swift-app-migrations", path: "../../..")],
     targets: [
-        // The whole tool of *A command-line tool*, which the tests run as a process.
+        // The tool of *A command-line tool*, which the tests run as a process.
         .executableTarget(
             name: "Tool",
             dependencies: [.product(name: "AppMigrationsCommandLine", package: "swift-app-migrations")],
             path: "Tool",
-            exclude: ["Contexts"],
-            sources: ["Generated"],
             swiftSettings: settings
         ),
-        // The whole app start of *A shipped app*, and the whole file of the README.
+        // The app start of *A shipped app*, its extension, and its move to an app group.
         .target(
             name: "AppStart",
             dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
             path: "AppStart",
-            exclude: ["Contexts"],
-            sources: ["Generated"],
             swiftSettings: settings
         ),
-        // The whole app start of *Coming from MFMigrationManager*.
+        // The app start of *Coming from MFMigrationManager*.
         .target(
             name: "LegacyStart",
             dependencies: [.product(name: "AppMigrationsLegacy", package: "swift-app-migrations")],
             path: "LegacyStart",
-            exclude: ["Contexts"],
-            sources: ["Generated"],
             swiftSettings: settings
         ),
+        // The start of *An app on SQLite*.
+        .target(
+            name: "SQLiteStart",
+            dependencies: [.product(name: "AppMigrationsSchema", package: "swift-app-migrations")],
+            path: "SQLiteStart",
+            swiftSettings: settings
+        ),
+        // The start of *Coming from sModel*.
+        .target(
+            name: "SModelStart",
+            dependencies: [
+                .product(name: "AppMigrationsSQLite", package: "swift-app-migrations"),
+                .product(name: "AppMigrationsSchema", package: "swift-app-migrations"),
+            ],
+            path: "SModelStart",
+            swiftSettings: settings
+        ),
+        // The numbered file with a recipe of *Changing a table*.
+        .target(
+            name: "RecipeStart",
+            dependencies: [.product(name: "AppMigrationsSchema", package: "swift-app-migrations")],
+            path: "RecipeStart",
+            swiftSettings: settings
+        ),
+        // The whole file of the README.
         .executableTarget(
             name: "Pasted",
             dependencies: [.product(name: "AppMigrations", package: "swift-app-migrations")],
@@ -62,7 +81,7 @@ let package = Package(
         .testTarget(
             name: "Samples",
             dependencies: [
-                "AppStart", "LegacyStart", "Pasted", "Tool",
+                "AppStart", "LegacyStart", "Pasted", "RecipeStart", "SModelStart", "SQLiteStart", "Tool",
                 .product(name: "AppMigrations", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsCommandLine", package: "swift-app-migrations"),
                 .product(name: "AppMigrationsFleet", package: "swift-app-migrations"),
@@ -73,7 +92,10 @@ let package = Package(
                 .product(name: "AppMigrationsTesting", package: "swift-app-migrations"),
             ],
             path: ".",
-            exclude: ["AppStart", "Contexts", "LegacyStart", "Pasted", "Tool", "extract", "run", "starts"],
+            exclude: [
+                "AppStart", "Contexts", "LegacyStart", "Pasted", "RecipeStart", "SModelStart", "SQLiteStart",
+                "Tool", "extract", "run", "starts",
+            ],
             sources: ["Generated"],
             resources: [.copy("Fixtures")],
             swiftSettings: settings

@@ -9,7 +9,7 @@ func migrate(_ queue: DatabaseQueue, with migrator: SQLMigrator<Database>) throw
 }
 
 func migrate(_ writer: any DatabaseWriter, with migrator: SQLMigrator<Database>) async throws {
-    // Sample 6 of AsynchronousConnections.md
+    // Sample 4 of AsynchronousConnections.md
 }
 
 // Sample 2 of AsyncSQLConnection.md

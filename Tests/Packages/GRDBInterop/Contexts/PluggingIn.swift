@@ -1,6 +1,5 @@
-// Sample 1 of AnotherMigrator.md
-
-// Sample 5 of AnotherMigrator.md
+import AppMigrations
+import GRDB
 
 func migrate(
     _ queue: DatabaseQueue,

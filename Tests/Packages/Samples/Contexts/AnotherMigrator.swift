@@ -4,7 +4,48 @@ import Synchronization
 import Testing
 
 @Suite struct AnotherMigrator {
-    // Sample 4 of AnotherMigrator.md
+    func startServer(
+        dataDirectory: String,
+        version: String,
+        log: @escaping @Sendable (String) -> Void
+    ) throws {
+        let migrations = try MigrationManager(
+            named: "Data",
+            currentVersion: version,
+            // The releases up to 1.2 didn't use this library.
+            firstRun: hasData(dataDirectory)
+                ? .existingData(at: "1.2") : .everything,
+            stateDirectory: dataDirectory + "/migrations",
+            options: .init(lockTimeout: .seconds(60)) { event in
+                log("\(event)")
+            }
+        )
+        if let version = migrations.requiredAppVersion {
+            throw NewerServerNeeded(version: version)
+        }
+        // `createStore` and `addIndex` return the paths of the files
+        // that they have written.
+        try migrations.whenMigrating(toVersion: "1.0") { context in
+            try context.synchronize(createStore(dataDirectory))
+        }
+        try migrations.whenMigrating(
+            toVersion: "1.3",
+            minimumAppVersion: "1.3"
+        ) { context in
+            try context.synchronize(addIndex(dataDirectory))
+        }
+        // An older release may have run again, and it adds records
+        // without an index. So this runs at every start.
+        try migrations.withLock { _ = try addIndex(dataDirectory) }
+    }
+
+    struct NewerServerNeeded: Error, CustomStringConvertible {
+        let version: AppVersion
+        var description: String {
+            "The data needs \(version) of the server or newer. "
+                + "Nothing was changed."
+        }
+    }
 
     func createStore(_ directory: String) throws -> [String] {
         try Data("store".utf8).write(to: URL(filePath: directory + "/store"))

@@ -5,12 +5,56 @@ import AppMigrationsTesting
 import Foundation
 import Testing
 
+@testable import SModelStart
+
 /// A file in the sources, in whose folder records are written; tests run in their package's folder.
 private let samplePath = FileManager.default.currentDirectoryPath + "/Fixtures/Notes/NotesSchemaTests.swift"
 
-// Sample 1 of ComingFromSModel.md
+// Also import your app, for example: @testable import Notes
 
-// Sample 7 of Testing.md
+private let releases =
+    NSString(string: samplePath).deletingLastPathComponent
+    + "/Releases"
+
+@Suite(.serialized) struct NotesSchemaTests {
+    @Test func `every released schema gets to the newest`() throws {
+        let rehearsal = try SQLRehearsal(
+            of: notesMigrator(),
+            releasesIn: releases,
+            ignoring: ["_sModel_DBDefTracker"]
+        )
+        let environment = ProcessInfo.processInfo.environment
+        if let release = environment["RECORD_RELEASE"] {
+            try rehearsal.record(release) {
+                try SQLiteConnection(path: ":memory:")
+            }
+        }
+        let report = try rehearsal.run(
+            opening: { try SQLiteConnection(path: ":memory:") },
+            preparing: { db in
+                try continueFromSModel(db, notesMigrator())
+            }
+        )
+        try report.requireClean()
+    }
+
+    @Test func `the rows of 1_0 get their changes once`() throws {
+        let path = NSTemporaryDirectory() + "\(UUID()).sqlite"
+        let old = try SQLiteConnection(path: path)
+        let record = URL(filePath: releases + "/1.0.sql")
+        try old.execute(
+            script: String(contentsOf: record, encoding: .utf8)
+        )
+        old.close()
+        // The second start changes nothing.
+        for _ in 1...2 {
+            let db = try openNotes(at: path)
+            let rows = try db.query("SELECT title, stars FROM note")
+            #expect(rows == [["one", 10]])
+            db.close()
+        }
+    }
+}
 
 @Suite struct ComingFrom {
     static let table = """

@@ -5,15 +5,137 @@ import Testing
 
 @testable import LegacyStart
 
+// Sample 1 of ComingFromMFMigrationManager.md
+
 // Sample 2 of ComingFromMFMigrationManager.md
 
-// Sample 3 of ComingFromMFMigrationManager.md
+nonisolated func oldSearch(
+    in defaults: LegacyManager.Defaults = .standard
+) throws -> LegacyManager {
+    try LegacyManager(
+        of: .mfMigrationManager(named: "Search"),
+        lastRelease: "3.5",
+        in: defaults
+    )
+}
 
-// Sample 4 of ComingFromMFMigrationManager.md
+// A phone that skipped 1.5 to 3.5 has no keys of Search. If it has
+// a library, its search data is at 1.4.
+nonisolated func searchFirstRun(
+    in folder: URL,
+    old: LegacyManager,
+    library: LegacyManager,
+    isUnlocked: Bool
+) throws -> MigrationManager.FirstRun {
+    try old.firstRun(
+        isUnlocked: isUnlocked,
+        withoutKeys: libraryFirstRun(
+            in: folder,
+            old: library,
+            isUnlocked: isUnlocked
+        ) == .freshInstall
+            ? .freshInstall : .existingData(at: "1.4")
+    )
+}
 
-// Sample 5 of ComingFromMFMigrationManager.md
+nonisolated func declareSearch(
+    _ migrations: MigrationManager,
+    in folder: URL,
+    old: LegacyManager
+) throws {
+    try migrations.whenMigrating(
+        toVersion: "3.1",
+        unlessRunBy: old
+    ) {
+        try makeSearchIndex(in: folder)
+    }
+}
 
-// Sample 6 of ComingFromMFMigrationManager.md
+nonisolated func appGate(
+    in folder: URL,
+    appVersion: String,
+    isUnlocked: @escaping @Sendable () async -> Bool
+) -> MigrationGate {
+    MigrationGate { attempt in
+        let isUnlocked = await isUnlocked()
+        let oldLibrary = try oldLibrary()
+        let oldSearch = try oldSearch()
+        func manager(
+            named name: String,
+            firstRun:
+                @autoclosure () throws
+                -> MigrationManager.FirstRun
+        ) throws -> MigrationManager {
+            let migrations = try MigrationManager(
+                named: name,
+                currentVersion: appVersion,
+                firstRun: firstRun(),
+                stateDirectory: folder.appending(path: "Migrations")
+                    .path(percentEncoded: false),
+                options: attempt.options(.init(attemptLimit: 3))
+            )
+            if attempt.isRetry { try migrations.resetAttempts() }
+            return migrations
+        }
+        // Create both before the first declaration.
+        let library = try manager(
+            named: "Library",
+            firstRun: libraryFirstRun(
+                in: folder,
+                old: oldLibrary,
+                isUnlocked: isUnlocked
+            )
+        )
+        let search = try manager(
+            named: "Search",
+            firstRun: searchFirstRun(
+                in: folder,
+                old: oldSearch,
+                library: oldLibrary,
+                isUnlocked: isUnlocked
+            )
+        )
+        // Nothing runs in a plan. The progress bar covers both.
+        try attempt.plan(library) {
+            try declareLibrary($0, in: folder, old: oldLibrary)
+        }
+        try attempt.plan(search) {
+            try declareSearch($0, in: folder, old: oldSearch)
+        }
+        try declareLibrary(library, in: folder, old: oldLibrary)
+        try declareSearch(search, in: folder, old: oldSearch)
+        try library.withLock { try makeFiles(in: folder) }
+    }
+}
+
+nonisolated func libraryFirstRun(
+    in folder: URL,
+    old: LegacyManager,
+    isUnlocked: Bool
+) throws -> MigrationManager.FirstRun {
+    let index = folder.appending(path: "index.json")
+        .path(percentEncoded: false)
+    return FileManager.default.fileExists(atPath: index)
+        ? .existingData(at: "4.0")
+        : try old.firstRun(
+            isUnlocked: isUnlocked,
+            withoutKeys: hasLibrary(in: folder)
+                ? .existingData(at: "1.0") : .freshInstall
+        )
+}
+
+nonisolated func declareHotfix(
+    _ migrations: MigrationManager,
+    in folder: URL
+) throws {
+    // Users of 4.0 get it, too. 3.5.1 may have run it already.
+    try migrations.whenMigrating(
+        toVersion: "3.5.1",
+        addedIn: "4.0.1"
+    ) {
+        try removeEmptyNotesIfAny(in: folder)
+    }
+}
 
 nonisolated func makeSearchIndex(in folder: URL) throws {
     try write("3.1", to: folder.appending(path: "search").path(percentEncoded: false))
@@ -36,7 +158,52 @@ nonisolated func declare(_ folder: String) throws {
 }
 
 @Suite(.serialized) struct ComingFromMFMigrationManager {
-    // Sample 8 of Testing.md
+    @Test func `every user of the library gets to 4.0`() throws {
+        func old(in folder: String) throws -> LegacyManager {
+            try oldLibrary(in: .file(at: folder + "/defaults.plist"))
+        }
+        let resources = try #require(Bundle.module.resourcePath)
+        let fixtures = resources + "/Fixtures/Legacy"
+        // Without keys, the data of each release is recognized.
+        for version in ["2.0", "3.5"] {
+            let folder = URL(filePath: fixtures + "/" + version)
+            #expect(try hasLibrary(in: folder))
+        }
+        let rehearsal = Rehearsal(
+            named: "Library",
+            currentVersion: "4.0",
+            from: [
+                .version("2.0", copying: fixtures + "/2.0"),
+                .version("3.5", copying: fixtures + "/3.5"),
+                .freshInstall { folder in
+                    try makeFiles(in: URL(filePath: folder))
+                    try add("Milk", in: URL(filePath: folder))
+                },
+            ],
+            // The file also has other keys of the app. They differ.
+            comparing: [.ignoring("defaults.plist")]
+        )
+        let report = try rehearsal.run(
+            firstRun: {
+                try libraryFirstRun(
+                    in: URL(filePath: $0),
+                    old: old(in: $0),
+                    isUnlocked: true
+                )
+            },
+            before: "4.0"
+        ) { migrations, folder in
+            let old = try old(in: folder)
+            let url = URL(filePath: folder)
+            try declareLibrary(migrations, in: url, old: old)
+            // Users who go back to 3.5 need this key.
+            if "\(migrations.lastRunVersion)" == "4.0" {
+                let left = try #require(try old.lastRunVersion)
+                #expect(try left >= AppVersion(parsing: "3.1-1"))
+            }
+        }
+        try report.requireClean()
+    }
 
     private let key = "MFMigrationManagerLastVersionKey-Library"
 

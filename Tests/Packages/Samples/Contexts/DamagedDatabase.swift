@@ -14,28 +14,82 @@ import Testing
     }
 
     func checking(_ store: SQLiteStore, _ schema: String) throws {
-        // Sample 3 of TheDatabaseFile.md
+        let status = try store.status(target: schema, check: .quick)
+        if case .damaged(let error) = status {
+            let aside = try store.setAside(check: .quick)
+            report(error, aside.path)
+        }
     }
 
     func report(_ problem: SQLiteStore.VirtualTableProblem) { calls.add(problem.table) }
 
     func reporting(_ store: SQLiteStore) throws -> SQLiteConnection {
         let restore = { (aside: SQLiteStore.SetAside) throws -> Void in calls.add(aside.path) }
-        // Sample 4 of TheDatabaseFile.md
+        // Sample 3 of TheDatabaseFile.md
         return db
     }
 
-    // Sample 5 of TheDatabaseFile.md
+    func recreateNotesIndex(in db: SQLiteConnection) throws {
+        let statements = [
+            "PRAGMA writable_schema = ON",
+            "DELETE FROM sqlite_master WHERE name = 'notes_index'",
+            "PRAGMA writable_schema = RESET",
+            "DROP TABLE IF EXISTS notes_index_data",
+            "DROP TABLE IF EXISTS notes_index_idx",
+            "DROP TABLE IF EXISTS notes_index_docsize",
+            "DROP TABLE IF EXISTS notes_index_config",
+            """
+            CREATE VIRTUAL TABLE notes_index
+            USING fts5(body, content=note, content_rowid=id)
+            """,
+            "INSERT INTO notes_index(notes_index) VALUES ('rebuild')",
+        ]
+        do {
+            try db.transaction {
+                for statement in statements { try db.query(statement) }
+            }
+        } catch {
+            // A rollback doesn't reset it.
+            try db.query("PRAGMA writable_schema = OFF")
+            throw error
+        }
+    }
 
     struct Mending {
         let migrator: SQLiteMigrator
         let restore: (SQLiteStore.SetAside) throws -> Void
 
-        // Sample 6 of TheDatabaseFile.md
+        func open(_ path: String) throws -> SQLiteConnection {
+            let store = SQLiteStore(path: path)
+            let db = try store.open(recovering: restore)
+            do {
+                try migrator.migrate(db)
+                return db
+            } catch {
+                db.close()
+                guard error.code == .damaged else { throw error }
+            }
+            let mended = try store.open(check: .quick, recovering: restore)
+            try migrator.migrate(mended)
+            return mended
+        }
     }
 
     func opening(cache store: SQLiteStore, _ migrator: SQLiteMigrator) throws -> SQLiteConnection {
-        // Sample 7 of TheDatabaseFile.md
+        let cache = try store.open { _ in }
+        do {
+            try migrator.migrate(cache)
+            return cache
+        } catch let error {
+            cache.close()
+            guard [.statementFailed, .damaged].contains(error.code) else {
+                throw error
+            }
+        }
+        try store.setAside(onlyIfDamaged: false)
+        let empty = try store.open { _ in }
+        try migrator.migrate(empty)
+        return empty
     }
 
     /// A store whose schema is whole, and whose table is broken.

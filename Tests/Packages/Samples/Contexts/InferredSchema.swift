@@ -15,12 +15,12 @@ import Testing
     }
 
     func inferring(_ db: SQLiteConnection) throws -> SchemaPlan {
-        // Sample 4 of ChangingATable.md
+        // Sample 3 of ChangingATable.md
         return plan
     }
 
     func printing(_ plan: SchemaPlan, _ print: (SchemaPlan.Question) -> Void) {
-        // Sample 5 of ChangingATable.md
+        for question in plan.questions { print(question) }
     }
 
     func preparing(
@@ -30,14 +30,28 @@ import Testing
         @Sendable nonisolated func registerCollations(on handle: OpaquePointer) throws {
             try register(handle)
         }
-        // Sample 6 of ChangingATable.md
+        let plan = try SchemaPlan(
+            from: db,
+            to: schema,
+            preparing: { handle in
+                // sqlite3_create_collation_v2(handle, "unicase", …)
+                try registerCollations(on: handle)
+            }
+        )
         return plan
     }
 
-    // Sample 8 of ChangingATable.md
+    @Test func `the migrations make the schema of the app`() throws {
+        #expect(try migrator.schemaDifferences(from: schema) == [])
+    }
 
     func inAMigration(_ schemaOfRelease2_1: String) -> SQLiteMigration {
-        // Sample 7 of ChangingATable.md
+        let migration = SQLMigration<SQLiteConnection>(
+            version: 13,
+            name: "schema_2_1"
+        ) { db, _ in
+            try SchemaPlan(from: db, to: schemaOfRelease2_1).apply(db)
+        }
         return migration
     }
 

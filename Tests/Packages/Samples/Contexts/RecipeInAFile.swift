@@ -4,10 +4,10 @@ import AppMigrationsSchema
 import Foundation
 import Testing
 
+@testable import RecipeStart
+
 /// The section of ChangingATable.md about a released file with the recipe.
 @Suite struct RecipeInAFile {
-    // Sample 3 of ChangingATable.md
-
     /// The released file 5, statement by statement.
     private static let oldFile = [
         "COMMIT",

@@ -40,7 +40,7 @@ import Testing
     }
 
     func rules() -> [ComparisonRule] {
-        // Sample 6 of Testing.md
+        // Sample 5 of Testing.md
         return rules
     }
 
@@ -111,7 +111,12 @@ import Testing
 private typealias Library = Rehearsals.Library
 
 nonisolated extension Rehearsals.Library {
-    // Sample 5 of Testing.md
+    func start(_ migrations: MigrationManager) throws {
+        if let required = migrations.requiredAppVersion {
+            throw UpdateTheApp(to: required)
+        }
+        try declare(migrations)
+    }
 
     typealias UpdateTheApp = Rehearsals.UpdateTheApp
 

@@ -17,11 +17,32 @@ import Testing
         )
     }
 
+    // Sample 1 of OperatingAFleet.md
+
     // Sample 2 of OperatingAFleet.md
 
-    // Sample 3 of OperatingAFleet.md
+    struct NewerServiceNeeded: Error, CustomStringConvertible {
+        let version: AppVersion
+        var description: String {
+            "The data needs \(version) of the service or newer. "
+                + "Nothing was changed."
+        }
+    }
 
-    // Sample 4 of OperatingAFleet.md
+    func migrateSchema(
+        _ migrations: FleetMigrationManager,
+        runFiles: (_ last: Int64) async throws -> Void
+    ) async throws {
+        try await migrations.whenMigrating(
+            toVersion: "1.2",
+            minimumAppVersion: "1.1"
+        ) {
+            try await runFiles(1)
+        }
+        try await migrations.whenMigrating(toVersion: "1.3") {
+            try await runFiles(2)
+        }
+    }
 
     // Sample 1 of FleetMigrationManager.md
 

@@ -5,12 +5,6 @@ import Testing
 @testable import AppStart
 
 @Suite struct StateAndLocks {
-    // Sample 1 of StateAndLocks.md
-
-    // Sample 2 of StateAndLocks.md
-
-    // Sample 3 of StateAndLocks.md
-
     /// The state after three processes crashed in migration 1.1.
     private static let crashedThreeTimes = """
         {

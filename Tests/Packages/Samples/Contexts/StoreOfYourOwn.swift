@@ -3,9 +3,54 @@ import Synchronization
 import Testing
 
 @Suite struct StoreOfYourOwn {
-    // Sample 8 of SeveralHosts.md
+    struct ObjectFleetStore: FleetStore {
+        let bucket: any Bucket
 
-    // Sample 12 of Testing.md
+        func document(
+            named name: String
+        ) async throws -> FleetDocument? {
+            guard let object = try await bucket.get(key(name)) else {
+                return nil
+            }
+            return FleetDocument(
+                bytes: Array(object.bytes.dropFirst(17)),
+                revision: FleetRevision(object.tag)
+            )
+        }
+
+        func replaceDocument(
+            named name: String,
+            ifRevision revision: FleetRevision?,
+            with document: [UInt8]
+        ) async throws -> FleetRevision? {
+            let random = UInt64.random(in: 0 ... .max)
+            let number = String(random, radix: 16)
+            let zeros = String(repeating: "0", count: 16 - number.count)
+            let bytes = Array("\(zeros)\(number)\n".utf8) + document
+            // For 412 Precondition Failed, `put` returns nil.
+            // All other errors throw.
+            let tag = try await bucket.put(
+                key(name),
+                bytes,
+                ifMatch: revision?.description
+            )
+            return tag.map { FleetRevision($0) }
+        }
+
+        private func key(_ name: String) -> String {
+            let bytes = name.utf8.map { String($0, radix: 16) }
+            return "migrations/" + bytes.joined(separator: ".")
+        }
+    }
+
+    @Test func `the store keeps its promises`() async {
+        let conformance = FleetStoreConformance(
+            ObjectFleetStore(bucket: bucket),
+            others: [ObjectFleetStore(bucket: bucket)],
+            unreachable: ObjectFleetStore(bucket: bucketWithoutServer)
+        )
+        #expect(await conformance.findings().map(\.description) == [])
+    }
 
     let bucket: any Bucket = BucketInMemory()
     let bucketWithoutServer: any Bucket = BucketWithoutServer()

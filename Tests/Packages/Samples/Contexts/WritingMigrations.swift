@@ -22,8 +22,16 @@ struct WritingMigrations {
         // Sample 1 of MigrationContext.swift
     }
 
-    func hotfix(_ migrations: MigrationManager) throws {
+    func comparing(_ migrations: MigrationManager) throws {
         // Sample 2 of WritingMigrations.md
+    }
+
+    func oldForm(_ migrations: MigrationManager, _ libraryFolder: String) throws {
+        // Sample 3 of WritingMigrations.md
+    }
+
+    func hotfix(_ migrations: MigrationManager) throws {
+        // Sample 4 of WritingMigrations.md
     }
 
     func replacing(
@@ -42,6 +50,8 @@ struct WritingMigrations {
     func convertNotes(in folder: String) throws {}
 
     func repairTitles() throws {}
+    func openCatalogs() throws {}
+    func renameFolders() throws {}
     func splitCatalog() throws {}
 
     struct Database { func migrate() throws {} }

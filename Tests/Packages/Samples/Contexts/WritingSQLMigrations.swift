@@ -1,15 +1,16 @@
 import AppMigrations
 import AppMigrationsSQL
 import AppMigrationsSQLite
+import Foundation
 import Testing
+
+@testable import SQLiteStart
 
 /// Also the samples of the first page of AppMigrationsSQLite and of the doc comments of AppMigrationsSQL.
 @Suite struct WritingSQLMigrations {
     func exportAttachments(to folder: String) throws {}
     nonisolated func foldTitles(_ db: SQLiteConnection) throws {}
     func foldTitles(of count: Int, after last: Int64, in db: SQLiteConnection) throws -> Int64? { nil }
-
-    // Sample 1 of AnAppOnSQLite.md
 
     func migrator(folder: String, path: String) throws {
         // Sample 1 of SQLMigrator.swift
@@ -33,32 +34,29 @@ import Testing
     }
 
     func longWork(_ migrations: MigrationManager, _ db: SQLiteConnection, newest: Int64) throws {
-        // Sample 3 of WritingSQLMigrations.md
+        // Sample 2 of WritingSQLMigrations.md
     }
-
-    // Sample 2 of WritingSQLMigrations.md
 
     @Test func `rows that need the work are found by a condition, at every start`() throws {
         let db = try SQLiteConnection(path: ":memory:")
         try db.execute(
             script: """
-                CREATE TABLE note(id INTEGER PRIMARY KEY, title, folded);
-                CREATE INDEX unfolded ON note(id) WHERE folded IS NULL AND title IS NOT NULL;
+                CREATE TABLE note(id INTEGER PRIMARY KEY, title NOT NULL, folded);
+                CREATE INDEX unfolded ON note(id) WHERE folded IS NULL;
                 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12000)
                 INSERT INTO note(id, title) SELECT i, 'N' || i FROM n;
-                INSERT INTO note VALUES (20000, NULL, NULL)
                 """
         )
-        try foldTitles(in: db)
+        try SQLiteStart.foldTitles(in: db)
         #expect(try db.query("SELECT count(*) FROM note WHERE folded = 'n' || id") == [[12_000]])
         let plan = try db.query(
-            "EXPLAIN QUERY PLAN SELECT id FROM note WHERE folded IS NULL AND title IS NOT NULL LIMIT 5000"
+            "EXPLAIN QUERY PLAN SELECT id, title FROM note WHERE folded IS NULL LIMIT 5000"
         )
         #expect("\(plan)".contains("unfolded"))
     }
 
     func ledgers(_ noteScripts: [String], _ songScripts: [String]) throws -> [SQLiteMigrator] {
-        // Sample 4 of WritingSQLMigrations.md
+        // Sample 3 of WritingSQLMigrations.md
         return [notes, songs]
     }
 
@@ -115,6 +113,42 @@ import Testing
             #expect(try db.query("SELECT version FROM schema_migrations ORDER BY 1") == [[1], [2], [3]])
             try db.query("INSERT INTO schema_migrations(version) VALUES (4)")
             #expect(throws: NewerNotes.self) { try openNotes(at: folder + "/db") }
+        }
+    }
+
+    @Test func `a damaged database comes back from the backup of the last migration`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            let old = try SQLiteConnection(path: path)
+            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            try old.query("INSERT INTO note(title) VALUES ('Ä')")
+            old.close()
+            try openNotes(at: path).close()
+            try write("no database", to: path)
+            let db = try openNotes(at: path)
+            #expect(try db.query("SELECT folded FROM note") == [["ä"]])
+            db.close()
+            // A damaged backup isn't copied.
+            for file in [path, path + ".bak"] { try write("no database", to: file) }
+            let new = try openNotes(at: path)
+            #expect(try new.query("SELECT * FROM note") == [])
+            new.close()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            #expect(names.contains { $0.hasPrefix("db-corrupt-") })
+        }
+    }
+
+    @Test func `a gate migrates the notes, which the app opens afterwards`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            let db = try SQLiteConnection(path: path)
+            try db.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            for title in ["Ä", "Ö"] {
+                // The second one is that of an older release.
+                try db.query("INSERT INTO note(title) VALUES (?)", [SQLValue(title)])
+                try await notesGate(at: path).ready()
+            }
+            #expect(try db.query("SELECT folded FROM note ORDER BY id") == [["ä"], ["ö"]])
         }
     }
 

@@ -4,6 +4,8 @@ import Foundation
 import GRDB
 import Testing
 
+@testable import SiteServer
+
 /// The release 1.4 of the server in *A server with GRDB*, which didn't use this library.
 private struct Release14 {
     let site: Site
@@ -53,8 +55,11 @@ extension Site {
         try Data(title.utf8).write(to: URL(filePath: parent + "/" + upload))
         try pool.write { db in
             try db.execute(
-                sql: "INSERT INTO post (title, upload, slug) VALUES (?, ?, lower(replace(?, ' ', '-')))",
-                arguments: [title, folder + "/" + upload, title]
+                sql: """
+                    INSERT INTO post (title, upload, slug, bytes)
+                    VALUES (?, ?, lower(replace(?, ' ', '-')), ?)
+                    """,
+                arguments: [title, folder + "/" + upload, title, title.utf8.count]
             )
         }
     }
@@ -188,6 +193,86 @@ extension Site {
         try start()
         try removeDatabase()
         try backup.write(to: URL(filePath: site.database))
+        try start()
+        #expect(try posts() == migrated)
+    }
+
+    @Test func `uploads that were restored alone get the paths that posts name`() throws {
+        try release14.addPost("First", "cat.jpg")
+        try start()
+        try release14.addPost("Second", "cat.jpg")
+        try FileManager.default.copyItem(atPath: site.uploads + "/cat.jpg", toPath: site.folder + "/backup")
+        try start()
+        let pool = try site.openPool()
+        try pool.write { try $0.execute(sql: "DELETE FROM post WHERE title = 'First'") }
+        try pool.close()
+        // The name alone would give the path by-name/ca/cat.jpg, which no post names.
+        try FileManager.default.removeItem(atPath: site.uploads + "/by-name")
+        try FileManager.default.moveItem(atPath: site.folder + "/backup", toPath: site.uploads + "/cat.jpg")
+        for _ in 1...2 {
+            try start()
+            #expect(try posts() == ["second by-name/ca-1/cat.jpg Second"])
+        }
+        #expect(try site.names(in: site.uploads) == ["by-name"])
+    }
+
+    @Test func `a new upload doesn't take the place of a lost one of the same name`() throws {
+        try shipData()
+        try start()
+        try FileManager.default.removeItem(atPath: site.uploads + "/by-name/do/dog.jpg")
+        try release14.addPost("Other", "dog.jpg")
+        try start()
+        let uploads = try site.openPool().read { db in
+            try String.fetchAll(db, sql: "SELECT upload FROM post WHERE title <> 'Hello World' ORDER BY id")
+        }
+        #expect(uploads == ["by-name/do/dog.jpg", "by-name/do-1/dog.jpg"])
+    }
+
+    @Test func `uploads that are missing stop the start, and nothing is ready`() throws {
+        try shipData()
+        for _ in 1...2 {
+            try FileManager.default.moveItem(atPath: site.uploads, toPath: site.folder + "/elsewhere")
+            let error = #expect(throws: (any Error).self) { try start() }
+            #expect(error.map { "\($0)" }?.contains("\(site.uploads) is missing or empty.") == true)
+            #expect(try site.readiness() == .startServer)
+            try FileManager.default.moveItem(atPath: site.folder + "/elsewhere", toPath: site.uploads)
+            try start()
+            #expect(try posts() == migrated)
+            #expect(try site.readiness() == .ready)
+        }
+    }
+
+    @Test func `a migration of tables that needs the moved files runs after them`() throws {
+        try shipData()
+        try start()
+        try release14.addPost("From old", "eel.jpg")
+        try start()
+        let sizes = try site.openPool().read {
+            try Int.fetchAll($0, sql: "SELECT bytes FROM post ORDER BY id")
+        }
+        #expect(sizes == [11, 3, 8])
+    }
+
+    @Test func `a tool waits while a process migrates`() throws {
+        try shipData()
+        let manager = try site.manager()
+        var readiness: [Site.Readiness] = []
+        try manager.whenMigrating(toVersion: "1.5") { readiness.append(try site.readiness()) }
+        #expect(readiness == [.wait])
+    }
+
+    @Test func `root writes nothing to another user's folder`() throws {
+        guard geteuid() == 0 else { return }
+        try shipData()
+        chown(site.folder, 1_000, 1_000)
+        let error = #expect(throws: SiteError.self) { try start() }
+        #expect(error?.description == "Start as the user who owns \(site.folder).")
+        #expect(!site.exists(site.state))
+        #expect(try site.readiness() == .startServer)
+        for change in [{ try site.reset(to: "1.4") }, { _ = try site.forgetState() }] {
+            #expect(throws: SiteError.self, performing: change)
+        }
+        chown(site.folder, 0, 0)
         try start()
         #expect(try posts() == migrated)
     }

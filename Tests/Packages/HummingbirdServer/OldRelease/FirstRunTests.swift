@@ -6,7 +6,21 @@ import Testing
 
 /// The first run of a service whose data is older than the library.
 extension NotesService {
-    // Sample 1 of OperatingAFleet.md
+    /// The data that exists before the first state does.
+    static func firstRun(
+        isReadOnly: Bool
+    ) async throws -> MigrationManager.FirstRun {
+        try await connected { db in
+            let rows = try await db.query(
+                "SELECT to_regclass('notes')::text"
+            )
+            let hasNotes = rows[0][0] != .null
+            if hasNotes, !isReadOnly {
+                try await migrator().markApplied(upTo: 1, in: db)
+            }
+            return hasNotes ? .existingData(at: "1.1") : .everything
+        }
+    }
 
     static func firstManager(isReadOnly: Bool = false) async throws -> FleetMigrationManager {
         try await FleetMigrationManager(
@@ -19,7 +33,12 @@ extension NotesService {
     }
 }
 
-// Sample 11 of Testing.md
+extension NotesService {
+    /// The bucket of the avatars.
+    static var bucket: String {
+        TestDatabase.name == nil ? "avatars" : "avatars-test"
+    }
+}
 
 @Suite struct FirstRunTests {
     private let helper = OldReleaseTests()

@@ -1,4 +1,4 @@
-// Sample 1 of ACommandLineTool.md
+import Foundation
 
 /// True while this file is there, until the task is cancelled.
 ///

@@ -1,4 +1,4 @@
-// Sample 1 of ComingFromMFMigrationManager.md
+import Foundation
 
 nonisolated func removeOldCache(in folder: URL) throws {}
 

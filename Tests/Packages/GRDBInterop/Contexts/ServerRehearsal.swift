@@ -1,5 +1,0 @@
-import AppMigrationsSchema
-import AppMigrationsTesting
-import GRDB
-
-// Sample 9 of Testing.md

@@ -1,1 +1,0 @@
-// Sample 2 of SeveralHosts.md

@@ -1,1 +1,0 @@
-// Sample 1 of SeveralHosts.md

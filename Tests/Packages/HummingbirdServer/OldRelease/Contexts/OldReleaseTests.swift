@@ -1,1 +1,0 @@
-// Sample 10 of Testing.md

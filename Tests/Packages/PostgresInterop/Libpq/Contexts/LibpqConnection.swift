@@ -1,3 +1,0 @@
-// Sample 4 of AsynchronousConnections.md
-
-// Sample 5 of AsynchronousConnections.md

@@ -1,0 +1,48 @@
+"""Writes the migrations of Django's and Wagtail's apps as numbered files: what `sqlmigrate` prints of each.
+
+Usage: django_files.py sqlite|postgresql DATABASE FOLDER
+
+DATABASE is an empty one, a path or the words of a connection. The files have the order in which `migrate`
+runs them, and each is applied to the database after it is written: some operations look at the tables as
+they are. For a function in Python, which isn't SQL, `sqlmigrate` prints a comment. The BEGIN and COMMIT that
+it prints around a migration are left out, because the library has a transaction of its own around each file.
+"""
+
+import io
+import os
+import sys
+
+import django
+from django.conf import settings
+from django.core.management import call_command
+
+dialect, name, folder = sys.argv[1:]
+database = {"ENGINE": "django.db.backends.sqlite3", "NAME": name}
+if dialect == "postgresql":
+    words = dict(word.split("=") for word in name.split())
+    database = {"ENGINE": "django.db.backends.postgresql", "HOST": words["host"], "PORT": words["port"], "USER": words["user"],
+                "NAME": words["dbname"]}
+settings.configure(
+    DATABASES={"default": database},
+    INSTALLED_APPS=[
+        "django.contrib.admin", "django.contrib.auth", "django.contrib.contenttypes", "django.contrib.flatpages",
+        "django.contrib.redirects", "django.contrib.sessions", "django.contrib.sites", "taggit", "modelcluster", "wagtail",
+        "wagtail.admin", "wagtail.contrib.forms", "wagtail.contrib.redirects", "wagtail.contrib.search_promotions",
+        "wagtail.documents", "wagtail.embeds", "wagtail.images", "wagtail.search", "wagtail.users",
+    ],
+    DEFAULT_AUTO_FIELD="django.db.models.AutoField", LOGGING_CONFIG=None, SECRET_KEY="-", SILENCED_SYSTEM_CHECKS=["*"],
+    STATIC_URL="/static/", USE_TZ=True, WAGTAILIMAGES_IMAGE_MODEL="wagtailimages.Image")
+django.setup()
+
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+
+executor = MigrationExecutor(connection)
+plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
+for number, (migration, _) in enumerate(plan, 1):
+    text = io.StringIO()
+    call_command("sqlmigrate", migration.app_label, migration.name, stdout=text, stderr=io.StringIO(), no_color=True)
+    lines = [line for line in text.getvalue().splitlines() if line not in ("BEGIN;", "COMMIT;")]
+    with open(os.path.join(folder, f"{number:04}_{migration.app_label}_{migration.name}.sql"), "w") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+    call_command("migrate", migration.app_label, migration.name, verbosity=0, interactive=False)

@@ -10,6 +10,7 @@ let settings: [SwiftSetting] = [
 
 let core = Target.Dependency.product(name: "AppMigrations", package: "swift-app-migrations")
 let sql = Target.Dependency.product(name: "AppMigrationsSQL", package: "swift-app-migrations")
+let sqlite = Target.Dependency.product(name: "AppMigrationsSQLite", package: "swift-app-migrations")
 let fleet: [Target.Dependency] = [
     "PostgresConnection", core, .product(name: "AppMigrationsFleet", package: "swift-app-migrations"), sql,
 ]
@@ -43,6 +44,11 @@ let package = Package(
         .executableTarget(
             name: "PostgresStarter",
             dependencies: ["PostgresConnection", sql],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "HistoryMigrator",
+            dependencies: ["PostgresConnection", sql, sqlite],
             swiftSettings: settings
         ),
         .executableTarget(name: "FleetHost", dependencies: fleet, swiftSettings: settings),

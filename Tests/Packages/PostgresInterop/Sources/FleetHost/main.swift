@@ -8,6 +8,7 @@
 //     renewed=yes           a transaction waits for a renewal of the lease
 //     serves=yes            answers its probe until the gate "end" is open
 
+import AppMigrations
 import Glibc
 
 guard CommandLine.arguments.count >= 3 else { throw HostError.usage }
@@ -33,11 +34,19 @@ while !hasEnded {
         try await host.start()
         hasEnded = true
     } catch {
-        say("error \(error)")
+        say("error \(kind(of: error)) \(error)")
         try await Task.sleep(for: .milliseconds(100))
     }
 }
 
 enum HostError: Error {
     case usage, writable(String)
+}
+
+/// What a service asks of an error before it tries again, and its code.
+///
+/// An error of a closure's own connection is the app's.
+func kind(of error: any Error) -> String {
+    guard let error = error as? MigrationError else { return "own \(type(of: error))" }
+    return "\(error.isTransient ? "transient" : "permanent") \(error.code)"
 }

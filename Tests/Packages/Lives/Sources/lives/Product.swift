@@ -1,6 +1,8 @@
 import AppMigrations
 
-/// The releases of a product, in the order of their dates. Each brings a migration of its own version.
+/// The releases of a product, in the order of their dates.
+///
+/// Each brings a migration of its own version.
 struct Product {
     let name: String
     private(set) var releases: [Release] = []

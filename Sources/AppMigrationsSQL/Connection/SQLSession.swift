@@ -42,7 +42,7 @@ package protocol SQLSession {
     ///   `body` wasn't called, and the caller reads the columns first.
     func readLedger(
         _ table: String,
-        with columns: [LedgerTable.Column],
+        with columns: [LedgerColumn],
         newest: Int64?,
         _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
     ) throws(SQLError) -> Bool
@@ -144,7 +144,7 @@ extension SQLSession {
 
     package func readLedger(
         _ table: String,
-        with columns: [LedgerTable.Column],
+        with columns: [LedgerColumn],
         newest: Int64?,
         _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
     ) throws(SQLError) -> Bool { false }

@@ -4,16 +4,16 @@ package class LedgerTable {
     final let name: String
 
     /// The columns of a table that this library creates.
-    private let ownColumns: [Column]
+    private let ownColumns: [LedgerColumn]
 
     /// The columns of tables that this library accepts, although it creates them with more columns.
-    private let olderForms: [[Column]]
+    private let olderForms: [[LedgerColumn]]
 
     /// The name of the table in statements.
     private(set) final var table: String
 
     /// The columns; empty before ``read()``, and if the table doesn't exist.
-    private(set) final var columns = [Column]()
+    private(set) final var columns = [LedgerColumn]()
 
     /// The indexes in `ownColumns` of the columns that the table has, and a statement that inserts a row with
     /// these columns.
@@ -24,35 +24,11 @@ package class LedgerTable {
         return (columns: existing, sql: "INSERT INTO \(table) (\(names)) VALUES (\(placeholders))")
     }()
 
-    /// A column of a ledger.
-    package struct Column: Equatable {
-        /// The name, in lower case.
-        package let name: String
-
-        /// The type; `nil` for a type that no ledger of this library has.
-        let type: ValueType?
-
-        enum ValueType { case integer, text }
-
-        /// The type in the statement that creates the table on SQLite.
-        package var declaration: String {
-            switch type {
-            case .integer: "INTEGER"
-            case .text: "TEXT"
-            case nil: ""
-            }
-        }
-
-        static func integer(_ name: String) -> Column { Column(name: name, type: .integer) }
-        static func text(_ name: String) -> Column { Column(name: name, type: .text) }
-
-    }
-
     init(
         _ session: any SQLSession,
         named name: String,
-        columns: [Column],
-        olderForms: [[Column]]
+        columns: [LedgerColumn],
+        olderForms: [[LedgerColumn]]
     ) {
         self.session = session
         self.name = name
@@ -79,7 +55,7 @@ package class LedgerTable {
         // If the database has a search path, this is the name with the schema in which the table was found.
         if let row = rows.first, row.count > 2, case .text(let found) = row[2] { table = found }
         let found = try rows.map { row throws(SQLError) in
-            Column(name: try row.text(0).lowercased(), type: Self.valueType(of: try row.text(1)))
+            LedgerColumn(name: try row.text(0).lowercased(), type: Self.valueType(of: try row.text(1)))
         }
         guard found.isEmpty || found == ownColumns || olderForms.contains(found) else {
             throw try foreignError(for: found, in: rows)
@@ -102,7 +78,7 @@ package class LedgerTable {
     /// The error for a table whose columns are none of this library's.
     ///
     /// `rows` has the name and the type of each column.
-    private func foreignError(for found: [Column], in rows: SQLRows) throws(SQLError) -> SQLError {
+    private func foreignError(for found: [LedgerColumn], in rows: SQLRows) throws(SQLError) -> SQLError {
         let list = try rows.map { row throws(SQLError) in
             let type = try row.text(1)
             return try type.isEmpty ? row.text(0) : "\(row.text(0)) \(type)"
@@ -123,7 +99,7 @@ package class LedgerTable {
     }
 
     /// The type of the values of a column with this declaration; `nil` if no ledger of this library has it.
-    static func valueType(of declaration: String) -> Column.ValueType? {
+    static func valueType(of declaration: String) -> LedgerColumn.ValueType? {
         switch declaration.uppercased() {
         case "INTEGER", "INT", "BIGINT", "SMALLINT": .integer
         case "TEXT": .text

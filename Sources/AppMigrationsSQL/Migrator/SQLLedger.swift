@@ -6,7 +6,7 @@ internal import AppMigrations
 /// A table that FMDBMigrationManager created, with the single column `version`, is used as it is.
 final class SQLLedger: LedgerTable {
     static let ownColumns = [
-        Column.integer("version"), .text("name"), .text("checksum"), .text("applied_at"),
+        LedgerColumn.integer("version"), .text("name"), .text("checksum"), .text("applied_at"),
     ]
 
     /// Every applied version, in order.

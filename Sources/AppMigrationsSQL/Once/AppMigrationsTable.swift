@@ -10,7 +10,7 @@ package import AppMigrations
 /// even if the process crashes before it saves the state file. If the `cursor` of a row is `NULL`, its
 /// version is done.
 package final class AppMigrationsTable: LedgerTable {
-    static let ownColumns = [Column.text("manager"), .text("version"), .text("cursor")]
+    static let ownColumns = [LedgerColumn.text("manager"), .text("version"), .text("cursor")]
 
     let manager: String
     /// How long each transaction waits for another writer.

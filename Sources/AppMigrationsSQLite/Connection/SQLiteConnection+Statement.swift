@@ -105,7 +105,7 @@ extension SQLiteConnection {
 extension SQLiteConnection.Statement {
     /// True if this statement, a `SELECT *` from a table of the main database, has exactly these columns, as
     /// this library creates them.
-    func hasColumns(_ columns: [LedgerTable.Column], ofTable table: String) -> Bool {
+    func hasColumns(_ columns: [LedgerColumn], ofTable table: String) -> Bool {
         guard columnCount == columns.count else { return false }
         for index in columns.indices {
             let name = sqlite3_column_name(pointer, Int32(index))

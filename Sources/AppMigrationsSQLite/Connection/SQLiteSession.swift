@@ -29,7 +29,7 @@ package struct SQLiteSession: SQLSession {
 
     package func readLedger(
         _ table: String,
-        with columns: [LedgerTable.Column],
+        with columns: [LedgerColumn],
         newest: Int64?,
         _ body: (_ version: SQLValue, _ checksum: SQLValue?) throws(SQLError) -> Void
     ) throws(SQLError) -> Bool {

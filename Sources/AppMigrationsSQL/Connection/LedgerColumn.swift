@@ -19,5 +19,4 @@ package struct LedgerColumn: Equatable {
 
     static func integer(_ name: String) -> LedgerColumn { LedgerColumn(name: name, type: .integer) }
     static func text(_ name: String) -> LedgerColumn { LedgerColumn(name: name, type: .text) }
-
 }

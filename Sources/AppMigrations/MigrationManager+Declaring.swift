@@ -10,10 +10,11 @@ extension MigrationManager {
     ///   - toVersion: A version (`1.1`), or one of several migrations in a version (`1.1-2`, a
     ///     sub-migration). It has to be above the version declared before it. It can't be above the app's
     ///     version; for this rule, `1.1-2` counts as `1.1`.
-    ///   - addedIn: The first release of the main line that has this migration, for a migration that a hotfix
-    ///     of an older line brought: `"1.5.1"` for a hotfix 1.4.1 after 1.5. The migration then also runs
-    ///     when its version is below the last-run version: once, on data that no release with it has made or
-    ///     migrated. **If the library can't tell whether it has run, it runs. So its closure has to check
+    ///   - addedIn: Pass it if a hotfix of an older release line brought the migration. It is the first
+    ///     release of the main line that has the migration too. For example, the hotfix 1.4.1 was released
+    ///     after 1.5, so 1.5.1 declares `toVersion: "1.4.1", addedIn: "1.5.1"`. The migration then runs once
+    ///     even if its version is below the last-run version, unless a release that has it made or migrated
+    ///     the data. **If the library can't tell whether it has run, it runs. So its closure has to check
     ///     whether its work is already done.** It has to be above `toVersion`, and not above the app's
     ///     version. If the data was made by an older release, each start reads the whole state file, history
     ///     included. The guide *Writing migrations* has the rules.

@@ -9,8 +9,8 @@ extension MigrationManager {
     ///
     /// If a process died while it was replacing a file or a folder, its work is finished first. If that isn't
     /// possible now, this is no error. Then the next declaration that replaces the same path puts a missing
-    /// folder back. A replacement that wasn't recorded runs again, on its own result. No event is sent: what is
-    /// moved aside is beside the data, in a folder whose name contains `.left-` or `.found-`.
+    /// folder back. A replacement that wasn't recorded runs again, on its own result. No event is sent. What
+    /// is moved aside is beside the data, in a folder whose name contains `.left-` or `.found-`.
     ///
     /// This call waits for a migration that is running. If there is no state, it creates no files. A manager
     /// that was created before this call still has the old state in memory, and throws `stateUnreadable` when

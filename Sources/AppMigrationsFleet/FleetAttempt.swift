@@ -40,7 +40,7 @@ final class FleetAttempt: Sendable {
             duration.withLock { $0 = max(.zero, clock.uptime() - start) }
         }
         return await RunToken.$current.withValue(token.openTokens) {
-            await SQLConversation.watching(watch) { await holder.supervise(closing: db, body) }
+            await SQLConversation.$watch.withValue(watch) { await holder.supervise(closing: db, body) }
         }
     }
 

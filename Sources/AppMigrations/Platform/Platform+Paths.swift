@@ -9,10 +9,13 @@ extension Platform {
         return try text(resolved, of: "realpath")
     }
 
-    /// True if the link at `path`, which is inside of `folder`, leads out of it and back into it.
+    /// True if a link in a folder leads into the same folder by a path that begins outside of it.
     ///
-    /// In a copy of the folder, such a link leads into the original. `names` are the paths of the folder:
-    /// with links resolved, and as the app knows it.
+    /// Two examples in the folder `/data/Notes` are `/data/Notes/v1` and `../Notes/v1`. In a copy of the
+    /// folder, they would lead into the original. A link such as `v1` leads into the copy.
+    ///
+    /// `path` is the path of the link, and `names` are the paths of the folder: with links resolved, and as
+    /// the app passes it.
     static func leadsOutAndBack(
         _ path: String,
         of folder: String,
@@ -22,7 +25,7 @@ extension Platform {
         let target = String(decoding: content.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         let isAbsolute = target.utf8.first == 0x2F
         let parts = FilePaths.components(target)
-        // How far below the folder the link's text has led, if it is relative.
+        // The number of folders between the link's target so far and `folder`. It is negative outside.
         var depth = FilePaths.components(path).count - FilePaths.components(folder).count - 1
         var leavesFolder = isAbsolute
         for part in parts where part != "." {
@@ -32,8 +35,9 @@ extension Platform {
         if !leavesFolder { return false }
         let plain = FilePaths.absolute(target, from: isAbsolute ? "/" : FilePaths.parent(path))
         if names.contains(where: { FilePaths.contains($0, path: plain) }) { return true }
-        // Another name of the folder may lead to it, such as /var/home for /home. The folder's own name is in
-        // such a path. Others aren't looked up, because they may lead to a disk that doesn't answer.
+        // A folder above may have a second path, such as /var/home for /home. The target then has a component
+        // with the name of `folder`. Only such targets are looked up, because others may be on a disk that
+        // doesn't answer.
         if !parts.contains(where: { FilePaths.isSame($0, FilePaths.last(folder)) }) { return false }
         do throws(SystemCallError) {
             if try FilePaths.contains(folder, path: resolved(FilePaths.parent(plain))) { return true }

@@ -96,17 +96,15 @@ extension Platform {
         return entry.status.identity.device != folder.identity.device
     }
 
-    /// True if a folder has an encryption policy (fscrypt) that the folder above it doesn't have.
+    /// True if a file or folder is encrypted (fscrypt), and the folder above it isn't; false if the kernel
+    /// doesn't say.
     static func isEncryptedAlone(_ path: String) -> Bool {
         #if os(Linux)
         // STATX_ATTR_ENCRYPTED
-        let encrypted: UInt64 = 0x800
-        var inner = [UInt64](repeating: 0, count: 32)
-        var outer = inner
-        guard statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, 0, &inner) == 0,
-            statx(AT_FDCWD, FilePaths.parent(path), 0, 0, &outer) == 0
-        else { return false }
-        return inner[1] & encrypted != 0 && outer[1] & encrypted == 0
+        let bit: UInt64 = 0x800
+        let isEncrypted = attribute(bit, of: Array(path.utf8CString), in: AT_FDCWD) ?? false
+        if !isEncrypted { return false }
+        return attribute(bit, of: Array(FilePaths.parent(path).utf8CString), in: AT_FDCWD) == false
         #else
         return false
         #endif
@@ -114,13 +112,18 @@ extension Platform {
 
     #if os(Linux)
     /// True if statx(2) says that an item is the root of a mount; `nil` if the kernel doesn't say.
-    ///
-    /// STATX_ATTR_MOUNT_ROOT is bit 13 of the attributes. The kernel supports it if bit 13 of their mask is
-    /// set.
     private static func isMountRoot(_ name: [CChar], in folder: Int32) -> Bool? {
+        // STATX_ATTR_MOUNT_ROOT
+        attribute(0x2000, of: name, in: folder)
+    }
+
+    /// True if an item has an attribute of statx(2), which is one bit; `nil` if the kernel or the file system
+    /// doesn't know the attribute.
+    private static func attribute(_ bit: UInt64, of name: [CChar], in folder: Int32) -> Bool? {
         var words = [UInt64](repeating: 0, count: 32)
-        if statx(folder, name, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 || words[7] & 0x2000 == 0 { return nil }
-        return words[1] & 0x2000 != 0
+        // Word 1 has the attributes, and word 7 the mask of those that are known.
+        if statx(folder, name, AT_SYMLINK_NOFOLLOW, 0, &words) != 0 || words[7] & bit == 0 { return nil }
+        return words[1] & bit != 0
     }
     #endif
 }

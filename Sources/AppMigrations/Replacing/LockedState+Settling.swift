@@ -54,9 +54,11 @@ extension LockedState {
 
     /// Removes the working folder that the record of a migration names.
     ///
-    /// The state may be an older one that was restored, and the folder may be that of a later migration. So
-    /// the names in the folder decide what is done. If the folder can't be looked at, or the record may not
-    /// survive a power failure, the state goes on naming the folder, and the next start tries again.
+    /// If somebody has restored an older state, a later migration may have made the folder that is there now.
+    /// So this looks at the names in the folder before it removes anything.
+    ///
+    /// If the folder can't be read, or the state can't be synced, the path of the folder stays in the state,
+    /// and the next start tries again.
     private mutating func settleRecorded(
         _ folder: WorkingFolder,
         sendingTo onEvent: (@Sendable (MigrationEvent) -> Void)?
@@ -100,9 +102,9 @@ extension LockedState {
     ///
     /// `attempted` is the attempt that is about to begin.
     ///
-    /// Returns true if that process had already replaced the original in an attempt that the state knows. That
-    /// migration is recorded now, so the decision about `attempted` has to be made again. Otherwise nothing is
-    /// left in the way of the new working folder.
+    /// Returns true if that process had already replaced the original in an attempt that the state knows.
+    /// That migration is recorded now, so the decision about `attempted` has to be made again. If this
+    /// returns false, nothing is left at the path of the new working folder.
     mutating func settle(
         _ folder: WorkingFolder,
         before attempted: AttemptedMigration,
@@ -181,7 +183,7 @@ extension LockedState {
         try forgetWorkingFolder()
     }
 
-    /// Takes the path of a working folder out of the state.
+    /// Saves the state without the path of the working folder, which no start has to look for any more.
     private mutating func forgetWorkingFolder() throws(MigrationError) {
         // If this save fails, the next start finds nothing to remove, and saves again.
         _ = save(try existing().changed { $0.versions.workingFolder = nil })
@@ -218,9 +220,12 @@ extension StateLocation {
         send(.leftoverNotRemoved, of: leftover.version, error: leftover, to: onEvent)
     }
 
-    /// Removes a settled working folder, or moves it aside if the original in it may be needed.
+    /// Removes a working folder after ``WorkingFolder/settle(expecting:didFind:)``, or renames it if it may
+    /// have the only copy of the user's data.
     ///
-    /// - Returns: The error that says what is left and where; `nil` if nothing is.
+    /// `isOriginalNeeded` says whether the original counts as such data after it was replaced.
+    ///
+    /// - Returns: The error that says what is left and where; `nil` if the folder is gone.
     fileprivate func clear(
         _ folder: WorkingFolder,
         with remains: WorkingFolder.Remains,

@@ -1,8 +1,9 @@
 /// Lets a closure work on a copy of a file or a folder, and then puts the copy in the place of the original.
 ///
-/// The engine calls ``makeFolder()`` and ``prepare(reporting:)`` before the closure,
-/// ``synchronizeCopy(by:)`` and ``commit(didFind:)`` after it, and ``discard()`` at the end. ``LockedState/settleReplacements(sendingTo:)`` finishes the work
-/// of a process that died. ``WorkingFolder`` has the names that show how far such a process came.
+/// The engine calls ``makeFolder()`` and ``prepare(reporting:)`` before the closure, and
+/// ``synchronizeCopy(by:)`` and ``commit(didFind:)`` after it. At the end, it calls ``discard()``. If the
+/// process dies, ``LockedState/settleReplacements(sendingTo:)`` finishes the work at the next start.
+/// ``WorkingFolder`` has the names that show how far a process came.
 struct Replacement: Sendable {
     let version: AppVersion
     let location: StateLocation

@@ -78,8 +78,8 @@ struct WorkingFolder: Sendable {
         /// The original was replaced by the migration of this version.
         case replaced(AppVersion)
 
-        /// The original is in `old`, something else is in its place, and the expected migration isn't known to
-        /// be the one that took the original.
+        /// The original is in `old`, and something else is in its place. It isn't known that the expected
+        /// migration has taken the original.
         case occupied
     }
 
@@ -116,7 +116,8 @@ struct WorkingFolder: Sendable {
             }
             // The last rename was lost in a power failure, or somebody has removed what was there.
             guard try Platform.exists(at: item(in: old)) else { return .unfinished }
-            // With this folder, it looks as between the two renames, also if this process dies now.
+            // Make a folder in place of the lost copy. Then the names say the same as between the two
+            // renames. So if this process dies now, the next start puts the original back, too.
             try Platform.makeDirectory(item(in: self.ready(for: ready)))
             try Platform.synchronize(self.ready(for: ready))
             return try settleBetweenRenames(of: ready, expecting: version, didFind: didFind)

@@ -21,17 +21,18 @@
 ///    writes.)
 /// 7. A migration counts as done only if that is certain. (So it may run twice, but is never skipped.)
 /// 8. An error closes the manager, whatever its cause. (No later migration may run without this one.)
-/// 9. Code of the app that is called while the lock is held is marked with a ``RunToken``, so that a call
-///    that would wait for itself is refused. (It is the closure, the ``OtherRecord``, and the event handler.
-///    The events `waiting` and `failed` are sent without the lock.)
+/// 9. While the lock is held, three pieces of the app's code are called: the closure, the ``OtherRecord`` and
+///    the event handler. Each runs with a ``RunToken``. (If one of them declares a migration of the same
+///    state, the token shows that the declaration would wait for itself, and it is refused. The events
+///    `waiting` and `failed` are sent without the lock.)
 ///
 /// The states of a declaration, what is true in each, and the function that leads to the next:
 ///
 ///     state       what is true                                         left by
 ///     ---------   --------------------------------------------------   -----------------------------------
-///     waiting     nothing is saved, the lock isn't held                step()
-///     decided     the lock is held, the state is the newest; what a    begin(_:in:under:), or the end, if
-///                 dead process has left is settled                     there is nothing to run
+///     waiting     nothing is saved, the lock isn't held                step(), decideAndBegin(under:)
+///     decided     the lock is held; the state was read under it; the   begin(_:in:under:); if nothing has to
+///                 left-overs of a dead process are settled             run, the declaration ends here
 ///     begun       the attempt is saved, the copy is made, if there is  Attempt.call(_:)
 ///                 one; from here on, a crash counts
 ///     returned    the closure returned or threw; the version is        Attempt.record(alsoIn:), or
@@ -118,6 +119,8 @@ extension Runner {
         return nil
     }
 
+    /// Decides about the version by the state that was read under the lock, and begins an attempt if the
+    /// migration has to run.
     private mutating func decideAndBegin(under locked: consuming LockedState) throws(MigrationError) {
         let state = try locked.existing()
         let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)

@@ -28,21 +28,14 @@ struct Start: ~Copyable {
 extension Start {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// If another process holds the lock, this doesn't wait for it. That process is replacing the item, or it
-    /// is settling the replacement, unless it is in ``MigrationManager/withLock(_:)-919t3``. A process that
-    /// reads the status holds the lock for a moment only, so there is a second try.
+    /// If another process holds the lock, this doesn't wait for it. Usually that process is replacing the
+    /// item, or is settling the replacement. If it only reads the status or is in
+    /// ``MigrationManager/withLock(_:)-919t3``, a later start or declaration settles the replacement.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
     private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {
         let lock: FileLock?
-        do throws(MigrationError) {
-            if let free = try FileLock.takeIfFree(at: location) {
-                lock = free
-            } else {
-                Platform.pause(.milliseconds(1))
-                lock = try FileLock.takeIfFree(at: location)
-            }
-        } catch {
+        do throws(MigrationError) { lock = try FileLock.takeIfFree(at: location) } catch {
             // A recorded migration's left-over is no reason to refuse a start.
             if versions.attemptToSettle == nil { return nil }
             throw error

@@ -42,8 +42,9 @@ package struct LatestAttempt: Sendable, Equatable {
 
     /// True if a working folder may be left of this attempt.
     ///
-    /// A failure is saved only when the original is in its place. So nothing has to be settled then, unless
-    /// the failure was saved by ``MigrationManager/resetAttempts()``, after a crash.
+    /// A failed attempt has left none: its failure is saved after the original is in its place again. An
+    /// attempt that crashed may have left one. ``MigrationManager/resetAttempts()`` saves a failure for such
+    /// an attempt, which can be told by its text.
     var mayHaveLeftReplacement: Bool {
         migration.replacing != nil && (failure == nil || failure == Self.resetAfterCrash)
     }

@@ -1,7 +1,8 @@
 /// The persistent state of one manager: everything that it keeps from one start of the app to the next.
 ///
-/// The rules of an attempt and its record are the functions in this file. `StateCoding.swift` reads and writes a state as JSON. If
-/// several hosts share the data (a fleet), the same state is in a shared store and not in a file.
+/// The functions in this file have the rules for the beginning, the failure and the record of an attempt.
+/// `StateCoding.swift` reads and writes a state as JSON. If several hosts share the data (a fleet), the same
+/// state is in a shared store and not in a file.
 package struct MigrationState: Sendable, Equatable {
     static var format: Int { 1 }
 

@@ -1,7 +1,7 @@
 /// Ends the wait for statements that will never be answered, and notes whether migrators ran a migration.
 ///
-/// A fleet sets a watch while each of its closures runs (``SQLConversation/currentWatch``). A connection can go
-/// silent, for example after a failover. Its client may then wait without end, even after the task was
+/// A fleet sets a watch while each of its closures runs (``SQLConversation/watch``). A connection can
+/// go silent, for example after a failover. Its client may then wait without end, even after the task was
 /// cancelled.
 package protocol AnswerWatch: Sendable {
     /// Runs a statement of this library, and returns its answer.

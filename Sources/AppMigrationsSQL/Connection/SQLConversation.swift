@@ -30,13 +30,7 @@ package final class SQLConversation {
     /// The watch that a fleet has set for this task; `nil` outside of a fleet.
     ///
     /// It ends the wait for statements that are never answered.
-    @TaskLocal private static var watch: (any AnswerWatch)?
-    /// True once a watch was set in this process.
-    ///
-    /// The first read of a task's value takes as long as two statements of SQLite. So it isn't read before.
-    private static let hasHadWatch = Guarded(false)
-    /// The watch of the caller's task.
-    package static var currentWatch: (any AnswerWatch)? { hasHadWatch.withLock { $0 } ? watch : nil }
+    @TaskLocal package static var watch: (any AnswerWatch)?
     /// The same watch, copied because the operation's thread can't read the task's values.
     private var watch: (any AnswerWatch)?
     /// How the server runs the next statement; `nil` if the database has no server.
@@ -73,15 +67,6 @@ package final class SQLConversation {
     /// The connection, if it has this type.
     package func connection<Connection: SQLConnection>(as type: Connection.Type) -> Connection? {
         if case .blocking(let connection) = kind { connection as? Connection } else { nil }
-    }
-
-    /// Runs `body` with a watch for its task.
-    package nonisolated(nonsending) static func watching<Value>(
-        _ watch: any AnswerWatch,
-        _ body: nonisolated(nonsending) () async -> Value
-    ) async -> Value {
-        hasHadWatch.withLock { $0 = true }
-        return await $watch.withValue(watch, operation: body)
     }
 
     /// True if a fleet's watch ends the wait for statements that are never answered.
@@ -239,7 +224,7 @@ package final class SQLConversation {
         let thread = SQLThread(isCancelled: Task<Never, Never>.isCancelled)
         self.thread = thread
         asyncConnectionType = type(of: db)
-        watch = Self.currentWatch
+        watch = Self.watch
         defer { self.thread = nil }
         var failure: SQLError?
         try thread.begin { do throws(SQLError) { try operation() } catch { failure = error } }

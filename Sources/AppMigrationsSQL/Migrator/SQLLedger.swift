@@ -43,6 +43,7 @@ final class SQLLedger: LedgerTable {
     /// On a connection of this library, an idle start needs no statement but this one.
     func readVersions(withChecksumOf newest: Int64?) throws(SQLError) {
         var found = [Int64]()
+        newestChecksum = nil
         let isRead = try readRows(newest: newest) { value, checksum throws(SQLError) in
             Self.insert(try version(value), into: &found)
             if let checksum { newestChecksum = (try version(value), checksum) }

@@ -160,7 +160,6 @@ extension SQLMigrator where Connection: SQLConnection {
         } _: { () throws(SQLError) in
             try run.run()
         }
-        run.reportEnd()
         return run.report
     }
 

@@ -41,8 +41,8 @@ package struct SQLiteSession: SQLSession {
         do throws(SQLError) {
             statement = try ownConnection.prepare("SELECT * FROM " + (quoted(table) + withoutIndex))
         } catch {
-            // Usually the table is missing. If the caller's next statement finds it, that statement fails
-            // with the error of this one. It would only wait a second time for a lock.
+            // Usually this means that the table is missing. After any other error, the caller's next
+            // statement fails with the same error. But after `busy`, it would wait for the lock again.
             if error.code == .busy { throw error }
             return false
         }

@@ -36,8 +36,10 @@ struct SchemaSnapshot {
         )
     }
 
-    /// This snapshot without the tables in which this library and other migration tools keep their records,
-    /// unless the target creates them.
+    /// Returns this snapshot without the ledgers: the tables in which this library and other migration tools
+    /// record what has run.
+    ///
+    /// A ledger that the target creates is kept.
     func withoutLedgers(
         unlessIn target: SchemaSnapshot,
         ledger: String = "schema_migrations"
@@ -45,7 +47,7 @@ struct SchemaSnapshot {
         leavingOut(ledgersOfOtherTools.union([SQLName(ledger), SQLName("app_migrations")]), unlessIn: target)
     }
 
-    /// This snapshot without the tables in which other migration tools keep their records.
+    /// This snapshot without the ledgers of other migration tools.
     var withoutLedgersOfOtherTools: SchemaSnapshot { leavingOut(ledgersOfOtherTools) }
 
     /// This snapshot without tables that may be shadow tables, unless the target creates them.

@@ -8,12 +8,14 @@ public import AppMigrationsSQLite
 /// the last step failed. Views, triggers, indexes and foreign keys may now refer to `note_bak`, because
 /// SQLite updates them when it renames a table.
 ///
-/// | state | what ``recover(_:choosing:)`` does |
-/// | --- | --- |
-/// | ``State/none`` | It changes nothing. |
-/// | ``State/namesOnly`` | Views, triggers and foreign keys that refer to the backup are changed to refer to the table. |
-/// | ``State/backupOnly`` | The backup becomes the table again. |
-/// | ``State/subset``, ``State/diverged`` | The table that you choose becomes `note`. The other one is kept as `note_kept`. Without a choice, the call throws. |
+/// What ``recover(_:choosing:)`` does depends on the state:
+///
+/// - ``State/none``: It changes nothing.
+/// - ``State/namesOnly``: Views, triggers and foreign keys that refer to the backup are changed to refer to
+///   the table.
+/// - ``State/backupOnly``: The backup becomes the table again.
+/// - ``State/subset``, ``State/diverged``: The table that you choose becomes `note`. The other one is kept as
+///   `note_kept`. Without a choice, the call throws.
 ///
 /// If both tables exist, nothing in the database shows which one has the right rows. Rows that the table
 /// lacks were either never copied, or they were copied and deleted later. Only your app knows, for example by

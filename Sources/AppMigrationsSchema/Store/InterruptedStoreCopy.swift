@@ -8,12 +8,15 @@ public import AppMigrationsSQLite
 /// was completed and only the last step failed. The backup's `-wal`, with the last commits, may still have
 /// its old name.
 ///
-/// | state | what ``recover(choosing:log:check:lockTimeout:)`` does |
-/// | --- | --- |
-/// | ``State/none`` | It changes nothing. |
-/// | ``State/backupOnly`` | The backup becomes the store again. If there is a store without a table of the app, it is kept under another name. |
-/// | ``State/both``, ``State/damagedStore`` | The file that you choose becomes the store. The other one is kept under another name. Without a choice, the call throws. |
-/// | ``State/unclearLog`` | The log is treated as that of the file that you name in `log:`. Then the recovery continues as in the other states. Without `log:`, the call throws. |
+/// What ``recover(choosing:log:check:lockTimeout:)`` does depends on the state:
+///
+/// - ``State/none``: It changes nothing.
+/// - ``State/backupOnly``: The backup becomes the store again. If there is a store without a table of the app,
+///   it is kept under another name.
+/// - ``State/both``, ``State/damagedStore``: The file that you choose becomes the store. The other one is kept
+///   under another name. Without a choice, the call throws.
+/// - ``State/unclearLog``: The log is treated as that of the file that you name in `log:`. Then the recovery
+///   continues as in the other states. Without `log:`, the call throws.
 ///
 /// If both files exist, nothing in them shows which one has the right rows. Rows that the store lacks were
 /// either never copied, or they were copied and deleted later. Only your app knows, for example by the

@@ -188,15 +188,7 @@ import Testing
             let scratch = TemporaryDirectory(path: path)
             try scratch.write("old", to: "closed/" + Self.working + "/old/Notes/a")
             try scratch.write("new", to: "closed/" + Self.working + "/ready-2.0/Notes/a")
-            try scratch.becomeNobody()
-            try scratch.setMode(0o500, of: "closed")
-            defer { chmod(scratch.file("closed"), 0o700) }
-            let error = try #require(throws: MigrationError.self) {
-                try scratch.manager(upgradingTo: "2.0").whenMigrating(
-                    toVersion: "2.0",
-                    replacing: scratch.file("closed/Notes")
-                ) { _, _ in Issue.record("ran") }
-            }
+            let error = try errorOfReplacingInClosedFolder(of: scratch)
             #expect(error.code == .replacementFailed)
             #expect(error.description.contains("so remove neither"), "\(error)")
             #expect(!error.description.contains("as it was"), "\(error)")

@@ -129,8 +129,7 @@ extension MigrationEvent {
         /// It has a note if no work was left to do. There are three such cases:
         /// - All batches of the migration had already been committed.
         /// - An old library had already run the migration (`AppMigrationsLegacy`).
-        /// - In a fleet, the closure called an `SQLMigrator` on an asynchronous connection, and all of its
-        ///   files had already run.
+        /// - In a fleet, the closure called an `SQLMigrator`, and all of its files had already run.
         public static var finished: Kind { Kind("finished") }
 
         /// A closure threw, or the library could not record that it had returned.

@@ -202,9 +202,8 @@ final class SQLMigrationRun {
 
     /// Tells the fleet in whose closure `migrate` was called whether the call ran a migration.
     ///
-    /// A migrator without migrations reports nothing. Only the asynchronous `migrate` calls this, because a
-    /// fleet's connections are asynchronous. It reads a value of the caller's task. In the first call of a
-    /// process, that takes as long as two statements of SQLite.
+    /// A migrator without migrations reports nothing. Call this in the caller's task, because it reads a
+    /// value of that task.
     func reportEnd() {
         guard let watch = SQLConversation.watch, !steps.all.isEmpty else { return }
         watch.migratorReturned(hasRun: !report.applied.isEmpty, ledger: steps.ledger)

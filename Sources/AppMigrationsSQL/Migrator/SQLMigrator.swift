@@ -160,6 +160,7 @@ extension SQLMigrator where Connection: SQLConnection {
         } _: { () throws(SQLError) in
             try run.run()
         }
+        run.reportEnd()
         return run.report
     }
 

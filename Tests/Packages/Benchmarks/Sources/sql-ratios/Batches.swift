@@ -95,7 +95,7 @@ struct ManyRows {
         report.ratio(
             "300,000 rows in batches of 500, \(journal), \(name): against a cursor by hand",
             ratio,
-            atMost: 1.15
+            atMost: 1.1
         )
     }
 }

@@ -92,7 +92,7 @@ struct SmallFiles {
         report.ratio(
             "500 files, \(name): time against the shell\(hasLedger ? " with a ledger" : "")",
             shell,
-            atMost: foreignKeys ? 1.35 : 1.25
+            atMost: 1.2
         )
         let grdb = try pairedRatio(5, { try files.ours() }, { try files.grdb() })
         report.ratio("the same: time against GRDB's migrator", grdb, atMost: 1.1)

@@ -67,7 +67,7 @@ struct IdleDatabase {
     report.ratio("the same, 5,000 migrations", many, atMost: 2.1)
     let child = { kind in [CommandLine.arguments[0], kind, database.path, "\(database.count)"] }
     let cold = try pairedRatio(100, { try inside(child("ours")) }, { try inside(child("c")) })
-    report.ratio("the same, first call of a process", cold, atMost: 1.75)
+    report.ratio("the same, first call of a process", cold, atMost: 1.5)
     let faster = try pairedRatio(30, { try inside(child("grdb")) }, { try inside(child("ours")) })
     report.ratio("the same: times faster than GRDB's migrator", faster, atLeast: 3)
 }

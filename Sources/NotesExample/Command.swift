@@ -1,9 +1,9 @@
-/// The wish of the person at the command line.
+/// What the arguments ask for.
 enum Command {
     case help
     case tour
     case start(NotesFolder, Release)
-    /// Looks at a folder, and changes nothing.
+    /// Prints something about a folder, and changes nothing.
     case look(Look, NotesFolder, Release)
 
     enum Look: String, CaseIterable {
@@ -13,7 +13,9 @@ enum Command {
     }
 }
 
-/// Arguments that make no sense; the app ends with exit code 64, as `sysexits.h` has it.
+/// Arguments that can't be used.
+///
+/// The app ends with exit code 64, `EX_USAGE` of `sysexits.h`.
 struct UsageError: Error, CustomStringConvertible {
     let description: String
 
@@ -52,7 +54,7 @@ extension Command {
     private static let options = ["--data", "--version"]
     private static let flags = Look.allCases.map(\.rawValue)
 
-    /// The options with their values, and the flags with none.
+    /// The options with their values, and the flags with empty values.
     private static func read(_ arguments: [String]) throws(UsageError) -> [String: String] {
         var given: [String: String] = [:]
         var rest = arguments[...]

@@ -1,15 +1,17 @@
-/// One note, whatever file or table it is kept in.
+/// A note, in whatever file or table it is kept.
 struct Note: Codable, Sendable {
     let id: Int
-    /// The day it was written, as `2019-03-02`.
+    /// The day on which it was written, for example `2019-03-02`.
     let created: String
     let title: String
     let tags: [String]
     let text: String
 }
 
-/// Two notes are equal if their bytes are equal. `String.==` calls "é" and "e\u{301}" equal, but a migration
-/// that changes one into the other has changed what the user wrote.
+/// Two notes are equal if their bytes are equal.
+///
+/// For `String.==`, "é" and "e\u{301}" are equal. But a migration that turns one into the other has changed
+/// what the user wrote.
 extension Note: Equatable {
     static func == (one: Note, other: Note) -> Bool {
         one.id == other.id && one.created.hasSameBytes(as: other.created)
@@ -24,13 +26,15 @@ extension String {
 
     /// The parts between line feeds.
     ///
-    /// On bytes: as Characters, "\r\n" is one and would not be split.
+    /// The bytes are split, because "\r\n" is a single Character.
     var lines: [String] {
         utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(Substring($0)) }
     }
 
-    /// As many whole Characters from the front as fit, for file names end at 255 bytes.
+    /// The longest prefix of whole Characters with at most `limit` bytes.
+    ///
+    /// A file name has at most 255.
     func cut(toBytes limit: Int) -> String {
         var room = limit
         return String(

@@ -1,10 +1,10 @@
 import AppMigrations
 
-/// Looks at a folder, also at another user's, by managers that change nothing.
+/// Questions about a folder. Their managers are read-only, so the folder can belong to another user.
 extension NotesApp {
     private static let options = MigrationManager.Options(isReadOnly: true)
 
-    /// Says what a start would run.
+    /// Prints what a start would run.
     func dryRun() throws -> Outcome {
         output("Notes \(release.version) looks at \(folder.path), and changes nothing")
         let isNew = try SampleData.isMissing(in: folder)
@@ -23,7 +23,7 @@ extension NotesApp {
         return .opened
     }
 
-    /// Prints the text for a support mail.
+    /// Prints the statuses of the managers as text for a support mail.
     func status() throws {
         for status in try statuses() { output("\(status)\n") }
     }
@@ -32,7 +32,7 @@ extension NotesApp {
     func statusAsJSON() throws { output("[ \(try statuses().map(\.json).joined(separator: ",\n  ")) ]\n") }
 
     private func statuses() throws -> [MigrationStatus] {
-        // A status tells only of the state, so nobody has to look at the data.
+        // A status describes only the state, so the version of the data doesn't matter here.
         try subsystems.map { try $0.manager(for: self, from: { release.version }, Self.options).status }
     }
 }

@@ -1,26 +1,29 @@
 import AppMigrations
 
-/// One start of the app: as a release, on a folder.
+/// One start of a release of the app on a folder.
 struct NotesApp: Sendable {
     enum Outcome {
         case opened
-        /// The folder needs a newer release, and was left alone.
+        /// The folder needs a newer release, and was not changed.
         case refused
     }
 
     let release: Release
     let folder: NotesFolder
     let output: Output
-    /// Draws the bar of a terminal; without one, progress is told in lines.
+    /// Draws the progress bar.
+    ///
+    /// If it is `nil`, the progress is printed in lines.
     var bar: Output?
-    /// True if nothing may be changed.
+    /// True if the app changes nothing.
     var isLooking = false
 
     var report: StartReport { StartReport(folder: folder, output: output, hasBar: bar != nil) }
 
-    /// Brings the data up to this release, as every start does, and opens it.
+    /// Migrates the data to this release, and opens it.
     ///
-    /// This app has one door. An app with several keeps its gate, and asks it `ready()` at each of them.
+    /// This app opens its data at one place, so the gate is a local value. An app that opens its data at
+    /// several places keeps the gate, and calls `ready()` at each of them.
     func start() async throws -> Outcome {
         output("Notes \(release.version) starts on \(folder.path)")
         let gate = MigrationGate { start in try migrate(start) }
@@ -36,15 +39,17 @@ struct NotesApp: Sendable {
         return .opened
     }
 
-    /// Does all that comes before the data is opened; the gate calls it off the main actor.
+    /// Does everything that comes before the data is opened.
+    ///
+    /// The gate calls it off the main actor.
     private func migrate(_ start: MigrationGate.Attempt) throws {
         if try SampleData.fill(folder) {
             output("  A new folder: filled with the notes and preferences of 1.0")
         }
         let options = start.options(.init { report.event($0) })
         let managers = try subsystems.map { ($0, try $0.manager(for: self, options)) }
-        // All are planned before one of them migrates: a folder that needs a newer release stays whole, and
-        // the bar begins with all of the work.
+        // All managers are planned before the first one migrates. If one of them needs a newer release,
+        // nothing is changed, and the progress bar knows all of the work.
         let plans = try managers.map { subsystem, manager in
             try start.plan(manager) { try declare(subsystem.steps, on: $0) }
         }
@@ -52,16 +57,19 @@ struct NotesApp: Sendable {
             report.plan(of: manager, plan, subsystem.steps)
             try declare(subsystem.steps, on: manager)
         }
-        // At every start: a database that came back from a backup is behind, and no state knows.
+        // This runs at every start, because a database that was restored from a backup has an older schema
+        // than the state says.
         if let schema = release.history.compactMap(\.schema).last {
             try NotesLibrary(folder: folder).database().migrate(to: schema)
         }
     }
 
-    /// Declares the app's migrations; the plan and the run are made from these declarations.
+    /// Declares the app's migrations.
+    ///
+    /// The plan and the run use the same declarations.
     func declare(_ steps: [Step], on manager: MigrationManager) throws {
         for step in steps {
-            // No older release can read what a step leaves, so each of them shuts those before it out.
+            // No older release can read the data after a step, so each step keeps older releases out.
             try manager.whenMigrating(toVersion: step.version, minimumAppVersion: step.version) { context in
                 try step.run(
                     StepContext(
@@ -90,11 +98,11 @@ struct NotesApp: Sendable {
     }
 }
 
-/// A part of the app that migrates by itself, with a manager and a state file of its own.
+/// A part of the app with its own manager and state file.
 struct Subsystem: Sendable {
     let name: String
     let steps: [Step]
-    /// The release that left the data, asked where no state says so: 1.0 did not use this library yet.
+    /// Finds the release that wrote the data, if there is no state: 1.0 didn't use this library yet.
     let found: @Sendable () throws -> String
 
     func manager(

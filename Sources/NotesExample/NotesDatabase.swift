@@ -1,11 +1,11 @@
 import AppMigrationsSQLite
 import Foundation
 
-/// The database that holds the library since release 2.0.
+/// The database with the notes, since release 2.0.
 struct NotesDatabase {
     static let file = "notes.sqlite"
 
-    /// The schemas and the releases that brought them, by the numbers of their migrations.
+    /// The schemas, with the numbers of the migrations that make them.
     enum Schema: Int64 {
         case first = 1
         case tagsOnce = 2
@@ -20,14 +20,14 @@ struct NotesDatabase {
         db = try SQLiteConnection(path: path, readOnly: readOnly)
     }
 
-    /// Brings the schema up to a number, in a transaction for each migration.
+    /// Migrates the schema to a number, with one transaction for each migration.
     func migrate(to schema: Schema) throws {
         let folder = try SampleData.resource("Migrations").path(percentEncoded: false)
         let migrator = try SQLiteMigrator(SQLiteMigration.files(in: folder) + [Self.colors])
         try migrator.migrate(db, to: schema.rawValue)
     }
 
-    /// The number of the last migration that was run here.
+    /// The schema that the last migration made.
     func schema() throws -> Schema {
         let versions = try db.fetch(Int64.self, "SELECT max(version) FROM schema_migrations")
         guard let schema = versions.first.flatMap(Schema.init) else {

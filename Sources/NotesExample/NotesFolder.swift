@@ -1,9 +1,9 @@
 import Foundation
 
-/// The folder that holds an app's data, and the few ways in which the releases change it.
+/// The folder with the app's data, and the ways in which the releases change it.
 ///
-/// Each file is written beside the one that it replaces, and reaches the disk before anything older is
-/// removed.
+/// A new file is written under a temporary name and synchronized to the disk. Then it gets its name, and only
+/// after that is anything older removed.
 struct NotesFolder: Sendable {
     let path: String
 
@@ -11,7 +11,9 @@ struct NotesFolder: Sendable {
 
     func path(of name: String) -> String { name.isEmpty ? path : "\(path)/\(name)" }
 
-    /// True if something of that name is there; only "no such file" means no.
+    /// True if something with that name exists.
+    ///
+    /// Every error other than "no such file" is thrown.
     func exists(_ name: String) throws -> Bool {
         var status = stat()
         if lstat(path(of: name), &status) == 0 { return true }
@@ -19,7 +21,7 @@ struct NotesFolder: Sendable {
         return false
     }
 
-    /// The names in a folder inside this one, in an order that is the same on every machine.
+    /// The names in a folder inside this one, in the same order on every machine.
     func names(in folder: String = "") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path(of: folder))
             .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -40,39 +42,47 @@ struct NotesFolder: Sendable {
         try FileManager.default.createDirectory(atPath: path(of: name), withIntermediateDirectories: true)
     }
 
-    /// Writes a file that nothing reads yet, and waits until the disk has it.
+    /// Writes a file that nothing reads yet, and synchronizes it to the disk.
     func write(_ data: Data, to name: String) throws {
         try data.write(to: URL(filePath: path(of: name)))
         try synchronize(name)
     }
 
-    /// Writes JSON that a person can read, and the same bytes for the same content.
+    /// Writes JSON that people can read.
+    ///
+    /// The same content gives the same bytes.
     func writeJSON(_ value: some Encodable, to name: String) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         try write(encoder.encode(value) + Data("\n".utf8), to: name)
     }
 
-    /// Gives a file its name, in place of whatever file had it, in one step that cannot be seen half done.
+    /// Renames a file in one step.
+    ///
+    /// If another file has the new name, it is replaced.
     func rename(_ name: String, to newName: String) throws {
         guard Foundation.rename(path(of: name), path(of: newName)) == 0 else { throw failure("rename", name) }
         try synchronize(parent(of: newName))
     }
 
-    /// Replaces a file so that a reader finds the old or the new content, never less.
+    /// Replaces a file, so that a reader finds the old content or the new content.
     func replace(_ name: String, with data: Data) throws {
         try write(data, to: name + ".new")
         try rename(name + ".new", to: name)
     }
 
-    /// Removes a file or folder that may be gone already, as it is when a step is repeated.
+    /// Removes a file or a folder, if it exists.
+    ///
+    /// If a step runs again, it may be gone already.
     func removeIfThere(_ name: String) throws {
         guard try exists(name) else { return }
         try FileManager.default.removeItem(atPath: path(of: name))
         try synchronize(parent(of: name))
     }
 
-    /// A rename or a new name is on the disk only when its folder is.
+    /// Synchronizes a folder.
+    ///
+    /// Only then are the new names in it on the disk.
     func synchronize(_ name: String) throws {
         let descriptor = open(path(of: name), O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open", name) }
@@ -90,7 +100,7 @@ struct NotesFolder: Sendable {
     }
 }
 
-/// A failure of the notes, their folder or their preferences, in words for the user.
+/// A failure to read or change the notes or preferences, described for the user.
 struct NotesError: Error, CustomStringConvertible {
     let description: String
 

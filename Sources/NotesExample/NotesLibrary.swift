@@ -1,9 +1,9 @@
-/// Reads the notes of whatever release a folder is at, without changing it.
+/// Reads the notes of a folder, whichever release has written them, and changes nothing.
 ///
-/// A folder in which a step died holds the old and the new side by side. The older one counts then, since
-/// each step removes it last: as long as it is there, it is complete.
+/// If a step died, the folder has the notes in the old and in the new form. Each step removes the old form
+/// last, so the old form is complete as long as it exists, and it is the one that is read.
 struct NotesLibrary {
-    /// How the notes are kept, named after the release that began it.
+    /// The form in which the notes are kept, with the release that introduced it.
     enum Layout: String, Comparable {
         case oneFile = "1.0"
         case filePerNote = "1.1"
@@ -20,10 +20,14 @@ struct NotesLibrary {
     static let previewsFolder = "Previews"
 
     let folder: NotesFolder
-    /// True for a database that is only read: a connection that may write puts a dead process's journal back.
+    /// True if the database is opened read-only.
+    ///
+    /// A connection that can write rolls back a dead process's journal.
     var isLooking = false
 
-    /// How the notes are kept here; that there are none is an error, since the release before has left some.
+    /// The form in which the notes are kept here.
+    ///
+    /// No notes is an error: the release before has left some.
     func layout() throws -> Layout {
         if try folder.exists(Self.notesFile) { return .oneFile }
         if try folder.exists(Self.notesFolder) { return .filePerNote }
@@ -54,11 +58,11 @@ struct NotesLibrary {
         try NotesDatabase(path: folder.path(of: NotesDatabase.file), readOnly: isLooking)
     }
 
-    /// Every file of a note with what it says, under the path inside the folder.
+    /// Each note that is in a file of its own, with the file's path inside the folder.
     func noteFiles() throws -> [(path: String, note: Note)] {
         var files: [(path: String, note: Note)] = []
         var known: [Int: String] = [:]
-        // A name with another ending is the file manager's own.
+        // A file with another ending is not a note. File managers leave such files.
         for name in try folder.names(in: Self.notesFolder) where name.hasSuffix(".json") {
             let path = "\(Self.notesFolder)/\(name)"
             let note: Note = try folder.readJSON(path)

@@ -1,15 +1,15 @@
 import Foundation
 
-/// Reads the preferences of whatever release a folder is at, without changing it.
+/// Reads the preferences of a folder, whichever release has written them, and changes nothing.
 struct NotesPreferences {
     let folder: NotesFolder
 
     static let textFile = "preferences.txt"
     static let jsonFile = "preferences.json"
 
-    /// The release that began to keep the preferences as they are found.
+    /// The first release that kept the preferences in the form that is found.
     ///
-    /// The text file counts as long as it is there, for it is removed last.
+    /// The text file is removed last, so it is read as long as it exists.
     func layout() throws -> String {
         if try folder.exists(Self.textFile) { return "1.0" }
         if try folder.exists(Self.jsonFile) { return "1.2.5" }
@@ -27,8 +27,8 @@ struct NotesPreferences {
 
     /// Reads lines of `key=value`.
     ///
-    /// The first `=` divides, what follows it is the value to the last space, and an empty line or one that
-    /// begins with `#` says nothing.
+    /// The value is everything after the first `=`, including spaces. Empty lines and lines that begin with
+    /// `#` are ignored.
     static func decodeText(_ data: Data, path: String) throws -> [String: String] {
         guard let content = String(validating: data, as: UTF8.self) else {
             throw NotesError("\(path) is not UTF-8 text.")

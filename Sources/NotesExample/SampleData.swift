@@ -1,8 +1,10 @@
 import Foundation
 
-/// The data that comes with the example, as 1.0 left it.
+/// The data that the example comes with, as 1.0 wrote it.
 enum SampleData {
-    /// Fills a new or empty folder and says whether it did; a folder with notes in it is left alone.
+    /// Fills a new or empty folder, and returns true if it did.
+    ///
+    /// It doesn't change a folder with notes.
     static func fill(_ folder: NotesFolder) throws -> Bool {
         guard try isMissing(in: folder) else { return false }
         try folder.makeFolder("")
@@ -10,7 +12,7 @@ enum SampleData {
         return true
     }
 
-    /// True if a start would fill a folder, which is new or empty then.
+    /// True if the folder is new or empty, so that a start fills it.
     static func isMissing(in folder: NotesFolder) throws -> Bool {
         let notes = [NotesLibrary.notesFile, NotesLibrary.notesFolder, NotesDatabase.file]
         guard try !notes.contains(where: { try folder.exists($0) }) else { return false }
@@ -24,7 +26,7 @@ enum SampleData {
         return true
     }
 
-    // The notes come last: what a death before them leaves is filled up at the next start.
+    // The notes are written last. If the app dies before that, the next start fills the folder again.
     private static let own = [NotesPreferences.textFile, NotesLibrary.notesFile]
 
     static func resource(_ name: String) throws -> URL {

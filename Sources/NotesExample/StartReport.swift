@@ -1,14 +1,16 @@
 import AppMigrations
 import Foundation
 
-/// Tells a person what a start does to a folder.
+/// Prints what a start does to a folder.
 struct StartReport: Sendable {
     let folder: NotesFolder
     let output: Output
-    /// True if a bar shows the progress; otherwise lines tell it.
+    /// True if a bar shows the progress.
+    ///
+    /// Otherwise the progress is printed in lines.
     let hasBar: Bool
 
-    /// The migrations that will run, from the plan, before any does.
+    /// Prints the plan, before the first migration runs.
     func plan(of manager: MigrationManager, _ plan: [PlannedMigration], _ steps: [Step]) {
         output("  \(manager.name): \(describe(manager.launch)), last migrated to \(manager.lastRunVersion)")
         let pending = plan.filter { $0.kind == .willRun }.map(\.version.description)
@@ -40,7 +42,7 @@ struct StartReport: Sendable {
         }
     }
 
-    /// The events while it runs: progress of long steps, second attempts, and waiting for another process.
+    /// Prints an event: the progress of a long step, a second attempt, or a wait for another process.
     func event(_ event: MigrationEvent) {
         let version = event.version.map { "\($0)" } ?? event.managerName
         switch event.kind {
@@ -58,13 +60,13 @@ struct StartReport: Sendable {
         }
     }
 
-    /// Why this release leaves the data alone.
+    /// Prints why this release doesn't change the data.
     func refusal(of manager: String, needing version: AppVersion, _ release: Release) {
         output("  \(manager): the data needs Notes \(version), and this is Notes \(release.version)")
         output("    Nothing was migrated, read or changed. Start the newer release again to go on.")
     }
 
-    /// Reads everything, as the app would to show it.
+    /// Reads everything, as an app does that shows it.
     func opened() throws {
         let notes = try NotesLibrary(folder: folder).notes()
         let tagged = notes.count { !$0.tags.isEmpty }
@@ -74,7 +76,7 @@ struct StartReport: Sendable {
         output("  Opened \(preferences.count) preferences")
     }
 
-    /// The folder, a line for each thing in it, and the state files as they are.
+    /// Prints what is in the folder, and the content of the state files.
     func contents() throws {
         output("  The folder")
         for name in try folder.names() {

@@ -1,39 +1,41 @@
 import AppMigrations
 import Foundation
 
-/// Takes one line of the app's words.
+/// Prints one line.
 typealias Output = @Sendable (String) -> Void
 
-/// Where the app writes: lines, and below them a bar if a person is looking on.
+/// The terminal: lines, and below them a progress bar if standard output is a terminal.
 enum Terminal {
     static let output: Output = { write("\(wipe)\($0)\n") }
     static let errors: Output = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
     static let bar: Output? = wipe.isEmpty ? nil : { @Sendable in write(wipe + $0) }
 
-    /// Takes the bar away, so that something else can be written in its line.
+    /// Removes the bar, so that its line can be used again.
     private static let wipe = isatty(STDOUT_FILENO) == 1 ? "\r\u{1B}[K" : ""
 
-    /// Flushed each time, since the last line of a killed app says where it was killed.
+    /// Writes and flushes, so that the last line of a killed app says where it was killed.
     private static func write(_ text: String) {
         print(text, terminator: "")
         fflush(nil)
     }
 }
 
-/// Follows a start to its end, and draws how much of all its migrations is done.
+/// Follows a start to its end, and draws the progress of its migrations.
 struct ProgressBar: Sendable {
-    /// Draws a line in the place of the one before it; `nil` where there is no terminal.
+    /// Draws a line in place of the one before.
+    ///
+    /// It is `nil` if there is no terminal.
     let draw: Output?
 
     func follow(_ gate: MigrationGate) async throws {
         defer { draw?("") }
         for await state in gate.states {
             switch state {
-            // The gate would try again by itself, as it should in an app. A tool ends, and its caller tries
-            // again.
+            // The gate would try again by itself, which is right for an app. A tool ends instead, and its
+            // caller tries again.
             case .waitingForUnlock(let error): throw error
-            // `ready()` throws the start's error; the states go on, since a screen may have a button for
-            // another try.
+            // `ready()` throws the error of the start. The sequence of states doesn't end here, because an
+            // app can offer to try again.
             case .failed, .cancelled, .requiresAppVersion: try await gate.ready()
             default: if let text = Self.text(for: state) { draw?(text) }
             }

@@ -1,7 +1,7 @@
 import Foundation
 
-// A notes app whose data has changed with every release. What an app copies is in `NotesApp.swift`: a start
-// behind a gate. `Releases` has what each release migrates.
+// A notes app whose data changed in every release. `NotesApp.swift` has the part to imitate: a start behind a
+// gate. The files in `Releases` have what each release migrates.
 exit(
     await EntryPoint.run(
         Array(CommandLine.arguments.dropFirst()),
@@ -12,7 +12,7 @@ exit(
 )
 
 enum EntryPoint {
-    /// Runs the app with these arguments and answers its exit code.
+    /// Runs the app with these arguments, and returns its exit code.
     static func run(
         _ arguments: [String],
         output: @escaping Output,
@@ -37,14 +37,14 @@ enum EntryPoint {
             return EXIT_SUCCESS
         } catch let error as UsageError {
             errors("\(error)\nSee `NotesExample --help`.")
-            return 64  // EX_USAGE, which Glibc's module does not have
+            return 64  // EX_USAGE. Glibc's module doesn't have it.
         } catch {
             errors("Notes could not start. \(error)")
             return EXIT_FAILURE
         }
     }
 
-    /// Takes a new folder through the releases, and looks whether its notes came through them.
+    /// Starts one release after the other on a new folder, and checks that no note has changed.
     private static func tour(_ output: @escaping Output, _ bar: Output?) async throws {
         let path = FileManager.default.temporaryDirectory
             .appending(path: "NotesExample-\(UUID().uuidString)").path(percentEncoded: false)

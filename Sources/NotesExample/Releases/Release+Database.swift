@@ -1,28 +1,31 @@
-/// The releases that moved the notes into a database.
+/// The releases that keep the notes in a database.
 extension Release {
-    /// The library in a database, instead of a file for each note.
+    /// Moves the notes from their files into a database.
     static let v2_0 = Release(
         version: "2.0",
         library: [Step(version: "2.0", summary: "the library in a database", run: moveIntoDatabase)],
         schema: .first
     )
 
-    /// Another schema for the same notes: SQL in a file, run and written to the database's ledger in one
-    /// transaction.
+    /// Changes the schema by an SQL file.
+    ///
+    /// The file runs in one transaction with its record in the database.
     static let v2_1 = Release(
         version: "2.1",
         library: [Step(version: "2.1", summary: "each tag once", run: shareTags)],
         schema: .tagsOnce
     )
 
-    /// As long as the folder has its name, the database doesn't count yet, and is built again.
+    /// Builds the database, and then removes the folder of notes.
+    ///
+    /// If an earlier attempt died while the folder still had its name, the database is built again.
     @Sendable private static func moveIntoDatabase(_ context: StepContext) throws {
         let folder = context.folder
         let removing = NotesLibrary.notesFolder + ".old"
         if try context.layout(from: .filePerNote) == .filePerNote {
             try buildDatabase(context)
-            // Files are removed one by one, and half of them would pass for all: the folder loses its name at
-            // once.
+            // The folder is renamed first, because its files are removed one by one. After a crash, a folder
+            // with half of the files would look like a complete one.
             try folder.rename(NotesLibrary.notesFolder, to: removing)
         }
         try folder.removeIfThere(removing)
@@ -32,7 +35,7 @@ extension Release {
         let folder = context.folder
         let notes = try context.library.notes()
         let building = NotesDatabase.file + ".new"
-        // The journal of an attempt that died would be rolled back into the new file.
+        // SQLite would roll back the journal of an attempt that died into the new file.
         for name in [building, building + "-journal"] { try folder.removeIfThere(name) }
         let database = try NotesDatabase(path: folder.path(of: building))
         try database.migrate(to: .first)

@@ -1,9 +1,13 @@
-/// The releases that keep notes in files.
+/// The releases that keep the notes in files.
 extension Release {
-    /// The first release: all notes in one file, preferences as `key=value`, and nothing to migrate.
+    /// The first release.
+    ///
+    /// All notes are in one file, and the preferences are lines of `key=value`.
     static let v1_0 = Release(version: "1.0")
 
-    /// One file per note, and in a later build of the same release, names that every file system takes.
+    /// Writes a file for each note.
+    ///
+    /// A later build of the same release gives the files names that are valid on every file system.
     static let v1_1 = Release(
         version: "1.1",
         library: [
@@ -12,13 +16,13 @@ extension Release {
         ]
     )
 
-    /// Preferences as JSON: a value may have several lines now.
+    /// Writes the preferences as JSON, in which a value can have several lines.
     static let v1_2_5 = Release(
         version: "1.2.5",
         preferences: [Step(version: "1.2.5", summary: "preferences as JSON", run: movePreferencesToJSON)]
     )
 
-    /// Builds the whole folder beside the file, names it, and only then removes the file.
+    /// Builds the folder under a temporary name, renames it, and then removes the old file.
     @Sendable private static func moveNotesIntoFiles(_ context: StepContext) throws {
         let folder = context.folder
         guard try context.library.layout() == .oneFile else { return }
@@ -30,21 +34,22 @@ extension Release {
             try folder.writeJSON(note, to: "\(building)/\(firstName(of: note))")
         }
         try folder.synchronize(building)
-        // Complete, but of an attempt that died before it removed the file, which therefore still counts.
+        // An earlier attempt died before it removed the old file. The app reads that file as long as it
+        // exists, so the folder is built again.
         try folder.removeIfThere(NotesLibrary.notesFolder)
         try folder.rename(building, to: NotesLibrary.notesFolder)
         try folder.removeIfThere(NotesLibrary.notesFile)
     }
 
-    /// The name that 1.1 gave a file: the title, without the two signs that no name may hold.
+    /// The name that 1.1 gave to a file: the title without the two characters that a file name can't have.
     ///
-    /// It took a leading dot, a line break or a trailing space as it came, which is why 1.1-1 had to follow.
+    /// A leading dot, a line break or a trailing space stayed in the name, so 1.1-1 had to follow.
     private static func firstName(of note: Note) -> String {
         let scalars = note.title.unicodeScalars.map { $0 == "/" || $0 == "\0" ? "_" : $0 }
         return "\(String(String.UnicodeScalarView(scalars)).cut(toBytes: 200)) #\(note.id).json"
     }
 
-    /// Renames each file on its own; one that has its number as its name already is passed over.
+    /// Renames each file to its note's number, unless an earlier attempt has done so.
     @Sendable private static func cleanNames(_ context: StepContext) throws {
         try context.forEach(context.library.noteFiles(), of: "names") { file in
             let clean = "\(NotesLibrary.notesFolder)/\(file.note.id).json"

@@ -2,9 +2,9 @@ import AppMigrationsSQLite
 import AppMigrationsSchema
 import Foundation
 
-/// The releases that change the database where SQL in a file isn't enough, and work for long.
+/// The releases with a change that an SQL file can't make, and with long work.
 extension Release {
-    /// A rebuild for what `ALTER TABLE` can't do, and a change that is inferred from the schema.
+    /// Makes a change that `ALTER TABLE` can't make, and one that is found from the schema.
     static let v3_0 = Release(
         version: "3.0",
         library: [
@@ -13,7 +13,9 @@ extension Release {
         schema: .colors
     )
 
-    /// Long work: a file for each note, which goes on where it was stopped.
+    /// Writes a preview of each note.
+    ///
+    /// After a crash, the work continues where it stopped.
     static let v3_1 = Release(
         version: "3.1",
         library: [Step(version: "3.1", summary: "a preview of each note", run: makePreviews)]
@@ -24,8 +26,9 @@ extension Release {
         try context.library.database().migrate(to: .colors)
     }
 
-    /// Saves after each ten notes which one was the last: previews behind it are written again, with the same
-    /// text.
+    /// Writes the previews, and saves a checkpoint after each ten notes.
+    ///
+    /// After a crash, the previews behind the last checkpoint are written again, with the same text.
     @Sendable private static func makePreviews(_ context: StepContext) throws {
         let folder = context.folder
         if try context.library.layout() == .previews { return }
@@ -47,11 +50,13 @@ extension Release {
 }
 
 extension NotesDatabase {
-    /// The third migration of the schema, in Swift instead of a file.
+    /// The third migration of the schema.
+    ///
+    /// It is in Swift, and not in a file.
     static let colors = SQLiteMigration(version: 3, name: "colors") { db, _ in
-        // A column that is NOT NULL without a default needs its values while the table is rebuilt.
+        // The new column is NOT NULL and has no default, so it gets its values while the table is rebuilt.
         try TableRebuild("note", as: note, values: ["changed": "created"]).run(db)
-        // The rest is a column with no value yet and an index: the plan finds both.
+        // The plan finds the rest: a column without values, and an index.
         try SchemaPlan(from: db, to: "\(note); \(tags)").apply(db)
     }
 

@@ -1,37 +1,42 @@
-/// One release of the app: what it added to the migrations of its two managers.
+/// A release of the app, with the migrations that it added to the app's two managers.
 ///
-/// A release knows itself and those before it. To add one, write its steps and put it at the end of `all`.
+/// To add a release, write its steps and append it to ``all``.
 struct Release: Sendable {
     let version: String
     var library: [Step] = []
     var preferences: [Step] = []
-    /// The schema of the database, where the release brought another one.
+    /// The schema of the database, if this release changed it.
     var schema: NotesDatabase.Schema?
 
     static let all: [Release] = [.v1_0, .v1_1, .v1_2_5, .v2_0, .v2_1, .v3_0, .v3_1]
 
-    /// This release and those before it: all that could be declared when it was built.
+    /// This release and all before it: a release declares the migrations of all of them.
     var history: [Release] { Self.all.prefix { $0.version != version } + [self] }
 }
 
-/// One migration of the app, which may be repeated after it died at any point.
+/// A migration of the app.
+///
+/// It can run again after a crash at any point.
 struct Step: Sendable {
     let version: String
     let summary: String
     let run: @Sendable (StepContext) throws -> Void
 }
 
-/// The tools of a step while it runs.
+/// What a step needs while it runs.
 struct StepContext {
     let folder: NotesFolder
     let reportProgress: (_ fraction: Double, _ note: String) -> Void
-    /// The place that an earlier attempt came to, and the call that saves one for the next attempt.
+    /// Returns how far an earlier attempt came.
     var checkpoint: () throws -> Int? = { nil }
+    /// Saves how far this attempt has come, for the next one.
     var saveCheckpoint: (_ place: Int, _ progress: Double) throws -> Void = { _, _ in }
 
     var library: NotesLibrary { NotesLibrary(folder: folder) }
 
-    /// The layout of the notes, which is the one that the step before has left, or a later one.
+    /// Returns the layout of the notes.
+    ///
+    /// It throws if the layout is older than `oldest`, which the step before has left.
     func layout(from oldest: NotesLibrary.Layout) throws -> NotesLibrary.Layout {
         let layout = try library.layout()
         guard layout >= oldest else {
@@ -42,7 +47,7 @@ struct StepContext {
         return layout
     }
 
-    /// Does something for each element, and tells every quarter of the way.
+    /// Calls `work` with each element, and reports the progress after each quarter.
     func forEach<Element>(
         _ elements: [Element],
         of things: String,

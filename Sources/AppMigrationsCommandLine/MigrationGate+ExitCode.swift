@@ -4,11 +4,12 @@ import AppMigrationsSystem
 extension MigrationGate {
     /// Returns the exit code of a command-line tool that ends because of an error of a gate or of a manager.
     ///
-    /// - 75: It may succeed later. The device may be locked, another process is migrating, `isTransient` of
-    ///   the `MigrationError` is true, or its code is `stateUnreadable`.
     /// - 77: Permissions are missing, which is when the advice is `MigrationAdvice.makeWritable`: a system
     ///   call failed with `EACCES`, `EPERM` or `EROFS`, SQLite or Foundation reports the same, and
-    ///   `isTransient` is false.
+    ///   `isTransient` is false. It is also the code after a `stateUnreadable` for such a reason. An error
+    ///   type of your own isn't recognized: throw `POSIXError`.
+    /// - 75: It may succeed later. The device may be locked, another process is migrating, `isTransient` of
+    ///   the `MigrationError` is true, or its code is `stateUnreadable`.
     /// - 78: This release is too old for the data. The errors are `RequiresAppVersion`, `usedByNewerApp`,
     ///   `stateFromNewerFormat`, and those of a database that a newer release has written.
     /// - 130, 143 or 129: The start was cancelled. The errors are `CancellationError`, `cancelled`, and

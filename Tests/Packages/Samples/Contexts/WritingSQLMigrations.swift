@@ -138,6 +138,49 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `a lost database begins anew, and its backup stays`(isEmptied: Bool) async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            let old = try SQLiteConnection(path: path)
+            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            try old.query("INSERT INTO note(title) VALUES ('Ä')")
+            old.close()
+            try openNotes(at: path).close()
+            if isEmptied {
+                try write("", to: path)
+            } else {
+                try FileManager.default.removeItem(atPath: path)
+            }
+            for _ in 1...2 {
+                let new = try openNotes(at: path)
+                #expect(try new.query("SELECT * FROM note") == [])
+                new.close()
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            let kept = try #require(names.first { $0.hasPrefix("db.bak-") })
+            #expect(!names.contains("db.bak"))
+            #expect(try SQLiteConnection(path: folder + "/" + kept).query("SELECT title FROM note") == [["Ä"]])
+        }
+    }
+
+    @Test func `a backup with a damaged schema isn't restored`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            let old = try SQLiteConnection(path: path)
+            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            old.close()
+            try openNotes(at: path).close()
+            let backup = URL(filePath: path + ".bak")
+            var bytes = try Data(contentsOf: backup)
+            let place = try #require(bytes.range(of: Data("CREATE TABLE note".utf8)))
+            bytes.replaceSubrange(place, with: Data("CREATE TABLX note".utf8))
+            try bytes.write(to: backup)
+            try write("no database", to: path)
+            for _ in 1...2 { try openNotes(at: path).close() }
+        }
+    }
+
     @Test func `a gate migrates the notes, which the app opens afterwards`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/db"

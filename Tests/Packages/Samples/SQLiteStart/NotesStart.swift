@@ -75,14 +75,33 @@ nonisolated func restoreBackup(
     guard FileManager.default.fileExists(atPath: backup) else {
         return
     }
-    // A damaged backup would be set aside at each start.
+    // A backup that is damaged, or looks like one of a newer SQLite,
+    // would keep the app from every later start.
     let status = try SQLiteStore(path: backup)
         .status(target: "", check: .quick)
-    if case .damaged = status { return }
+    switch status {
+    case .same, .migratable, .undecided: break
+    default: return
+    }
     try FileManager.default.copyItem(
         atPath: backup,
         toPath: damaged.storePath
     )
+}
+
+/// Keeps the backup of a database that has disappeared.
+///
+/// The database is a new one, so the next migration would replace the
+/// backup by one without notes. If your app deletes its database, it
+/// has to delete the backup too.
+nonisolated private func keepBackup(of store: SQLiteStore) throws {
+    let backup = store.path + ".bak"
+    guard FileManager.default.fileExists(atPath: backup) else {
+        return
+    }
+    let kept = "\(backup)-\(UUID().uuidString)"
+    try FileManager.default.moveItem(atPath: backup, toPath: kept)
+    print("The database was lost. Its backup is now \(kept)")
 }
 
 nonisolated private func migrateNotes(
@@ -93,12 +112,13 @@ nonisolated private func migrateNotes(
     let migrator = try notesMigrator()
     do {
         try recordOldMigrations(db, migrator)
-        let pending = try migrator.status(db).pending
-        if pending.isEmpty {
+        let status = try migrator.status(db)
+        if status.pending.isEmpty {
             try store.removeLeftovers()
             try foldTitles(in: db)
             return db
         }
+        if status.applied.isEmpty { try keepBackup(of: store) }
     } catch {
         db.close()
         throw error

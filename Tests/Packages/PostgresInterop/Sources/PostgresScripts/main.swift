@@ -1,5 +1,9 @@
 // Holds the splitter of scripts against the server: <connection> <count> [<seed>]. Each random script runs as a whole, as
 // `PQexec` sends it, and statement by statement; both have to give the same rows, errors and effects.
+//
+// The promise: the splitter finds in each script the statements that the server finds. The scripts are made by chance from quotes,
+// comments and bodies in each other; `histories` has what people write, which seldom nests them. Without this, half a statement
+// could run, or two as one.
 
 import CPostgres
 import Splitter

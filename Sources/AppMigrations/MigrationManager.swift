@@ -50,7 +50,8 @@ public final class MigrationManager: Sendable {
     ///
     /// If nothing is pending, a start only opens, reads and closes the state file. This initializer takes the
     /// lock and saves the state in three cases only: on the first run, at the first start of a new app
-    /// version, and after a process died while it was replacing a file or a folder.
+    /// version, and after a process died while it was replacing a file or a folder. Otherwise it reads only
+    /// the beginning of the state, so it doesn't notice damage behind that.
     ///
     /// - Parameters:
     ///   - name: The name of the subsystem. It becomes a part of file names. So it must have 1 to 200 of the

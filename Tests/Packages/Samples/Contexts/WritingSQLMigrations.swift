@@ -160,7 +160,8 @@ import Testing
             let names = try FileManager.default.contentsOfDirectory(atPath: folder)
             let kept = try #require(names.first { $0.hasPrefix("db.bak-") })
             #expect(!names.contains("db.bak"))
-            #expect(try SQLiteConnection(path: folder + "/" + kept).query("SELECT title FROM note") == [["Ä"]])
+            let backup = try SQLiteConnection(path: folder + "/" + kept)
+            #expect(try backup.query("SELECT title FROM note") == [["Ä"]])
         }
     }
 

@@ -3,7 +3,7 @@ public import AppMigrationsSQL
 
 extension FleetMigrationManager {
     /// Runs `run` in a transaction of the database that is also the store, exactly once in the life of the
-    /// data, unless a reset lets it run again.
+    /// data, unless a reset, or an older row of the state, lets it run again.
     ///
     /// The transaction also writes the manager's document. So the work and its record are committed together,
     /// or not at all. If the host crashes, the lease is lost or the commit fails, nothing is left behind. If

@@ -65,7 +65,7 @@ struct NotesFolder: Sendable {
         try synchronize(parent(of: newName))
     }
 
-    /// Replaces a file, so that a reader finds the old content or the new content.
+    /// Replaces a file in one step: a reader sees the old content or the new one, and never a part of it.
     func replace(_ name: String, with data: Data) throws {
         try write(data, to: name + ".new")
         try rename(name + ".new", to: name)

@@ -7,7 +7,7 @@ struct NotesPreferences {
     static let textFile = "preferences.txt"
     static let jsonFile = "preferences.json"
 
-    /// The first release that kept the preferences in the form that is found.
+    /// The release whose format the preferences have.
     ///
     /// The text file is removed last, so it is read as long as it exists.
     func layout() throws -> String {

@@ -3,8 +3,7 @@ import AppMigrationsSystem
 /// Copies files, one after the other, as clones if the file system can make clones.
 ///
 /// A clone shares its blocks with the original. If the file system can't make clones, a copier finds that out
-/// with the first file and then copies the bytes of all files, because a folder may
-/// contain ten thousand.
+/// with the first file and then copies the bytes of all files, because a folder may contain ten thousand.
 package final class FileCopier {
     /// Makes the empty file `copy` share the blocks of `original`; returns 0 or the `errno` value.
     typealias Clone = (_ original: Int32, _ copy: Int32) -> Int32

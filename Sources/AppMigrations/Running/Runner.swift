@@ -119,8 +119,9 @@ extension Runner {
         return nil
     }
 
-    /// Decides about the version by the state that was read under the lock, and begins an attempt if the
-    /// migration has to run.
+    /// Decides whether the migration has to run, and begins an attempt if so.
+    ///
+    /// The decision is made from the state that was read under the lock.
     private mutating func decideAndBegin(under locked: consuming LockedState) throws(MigrationError) {
         let state = try locked.existing()
         let applied = declared.addedIn == nil ? nil : try state.appliedVersions(at: location)

@@ -57,8 +57,8 @@ extension SQLTokens {
     /// Reads a word, the digits and letters of a number, or one byte that begins neither.
     ///
     /// PostgreSQL's numbers are read digit by digit, so `e5` of `1e5` is read as a word. That would only
-    /// matter if a string followed the `e` at once, because `1e'…'` would look like a string with escapes. No
-    /// valid statement has that.
+    /// matter if a string followed the `e` at once, because `1e'…'` would look like a string with escapes.
+    /// No valid statement has that.
     private mutating func readWord() -> Kind {
         let first = bytes[offset]
         offset += 1

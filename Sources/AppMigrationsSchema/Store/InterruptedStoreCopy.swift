@@ -11,10 +11,10 @@ public import AppMigrationsSQLite
 /// What ``recover(choosing:log:check:lockTimeout:)`` does depends on the state:
 ///
 /// - ``State/none``: It changes nothing.
-/// - ``State/backupOnly``: The backup becomes the store again. If there is a store without a table of the app,
-///   it is kept under another name.
-/// - ``State/both``, ``State/damagedStore``: The file that you choose becomes the store. The other one is kept
-///   under another name. Without a choice, the call throws.
+/// - ``State/backupOnly``: The backup becomes the store again. If there is a store without a table of the
+///   app, it is kept under another name.
+/// - ``State/both``, ``State/damagedStore``: The file that you choose becomes the store. The other one is
+///   kept under another name. Without a choice, the call throws.
 /// - ``State/unclearLog``: The log is treated as that of the file that you name in `log:`. Then the recovery
 ///   continues as in the other states. Without `log:`, the call throws.
 ///

@@ -18,7 +18,7 @@ extension Release {
 
     /// Builds the database, and then removes the folder of notes.
     ///
-    /// If an earlier attempt died while the folder still had its name, the database is built again.
+    /// If an earlier attempt crashed before it renamed the folder, the database is built again.
     @Sendable private static func moveIntoDatabase(_ context: StepContext) throws {
         let folder = context.folder
         let removing = NotesLibrary.notesFolder + ".old"

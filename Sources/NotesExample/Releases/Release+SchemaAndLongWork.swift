@@ -15,7 +15,7 @@ extension Release {
 
     /// Writes a preview of each note.
     ///
-    /// After a crash, the work continues where it stopped.
+    /// After a crash, the next attempt continues at the last checkpoint.
     static let v3_1 = Release(
         version: "3.1",
         library: [Step(version: "3.1", summary: "a preview of each note", run: makePreviews)]

@@ -116,14 +116,19 @@ import Testing
         }
     }
 
+    /// Makes a database as an old release has left it, with one note, and migrates it.
+    private func migrateOldNotes(at path: String) throws {
+        let old = try SQLiteConnection(path: path)
+        try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+        try old.query("INSERT INTO note(title) VALUES ('Ä')")
+        old.close()
+        try openNotes(at: path).close()
+    }
+
     @Test func `a damaged database comes back from the backup of the last migration`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/db"
-            let old = try SQLiteConnection(path: path)
-            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
-            try old.query("INSERT INTO note(title) VALUES ('Ä')")
-            old.close()
-            try openNotes(at: path).close()
+            try migrateOldNotes(at: path)
             try write("no database", to: path)
             let db = try openNotes(at: path)
             #expect(try db.query("SELECT folded FROM note") == [["ä"]])
@@ -142,11 +147,7 @@ import Testing
     func `a lost database begins anew, and its backup stays`(isEmptied: Bool) async throws {
         try await withFolder { folder async throws in
             let path = folder + "/db"
-            let old = try SQLiteConnection(path: path)
-            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
-            try old.query("INSERT INTO note(title) VALUES ('Ä')")
-            old.close()
-            try openNotes(at: path).close()
+            try migrateOldNotes(at: path)
             if isEmptied {
                 try write("", to: path)
             } else {
@@ -168,10 +169,7 @@ import Testing
     @Test func `a backup with a damaged schema isn't restored`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/db"
-            let old = try SQLiteConnection(path: path)
-            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
-            old.close()
-            try openNotes(at: path).close()
+            try migrateOldNotes(at: path)
             let backup = URL(filePath: path + ".bak")
             var bytes = try Data(contentsOf: backup)
             let place = try #require(bytes.range(of: Data("CREATE TABLE note".utf8)))

@@ -55,11 +55,6 @@ import Testing
         #expect("\(plan)".contains("unfolded"))
     }
 
-    func ledgers(_ noteScripts: [String], _ songScripts: [String]) throws -> [SQLiteMigrator] {
-        // Sample 3 of WritingSQLMigrations.md
-        return [notes, songs]
-    }
-
     @Test func `long work goes on behind the batch that was committed`() async throws {
         try await withFolder { folder async throws in
             let db = try SQLiteConnection(path: folder + "/db")

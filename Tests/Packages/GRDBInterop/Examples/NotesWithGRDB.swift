@@ -2,17 +2,78 @@ import AppMigrations
 import Foundation
 import GRDB
 
-struct NewerNotes: Error {}
+/// The gate of the app.
+///
+/// Create one at the top level. After `try await gate.ready()`, open
+/// the notes with `openPool(in:)`.
+func notesGate(
+    in folder: URL,
+    appVersion: String,
+    log: @escaping @Sendable (String) -> Void
+) -> MigrationGate {
+    MigrationGate { attempt in
+        let migrations = try notesManager(
+            in: folder,
+            appVersion: appVersion,
+            options: attempt.options(
+                .init(attemptLimit: 3) { event in log("\(event)") }
+            )
+        )
+        if attempt.isRetry { try migrations.resetAttempts() }
+        // Throws if a newer release has excluded this one.
+        try attempt.plan(migrations) {
+            try declareFiles($0, in: folder)
+        }
+        // GRDB takes no lock of its own, so this library's lock is
+        // held while a pool is opened and migrated.
+        try migrations.withLock {
+            let pool = try openPool(in: folder)
+            try migrateTables(of: pool, during: attempt)
+            try pool.close()
+        }
+        try declareFiles(migrations, in: folder)
+    }
+}
 
-func notesMigrator() -> DatabaseMigrator {
+func notesManager(
+    in folder: URL,
+    appVersion: String,
+    options: MigrationManager.Options = .init()
+) throws -> MigrationManager {
+    try MigrationManager(
+        named: "Notes",
+        currentVersion: appVersion,
+        // The releases up to 1.3 didn't use this library. Evaluated
+        // only if there is no state yet.
+        firstRun: exists("notes.sqlite", in: folder)
+            ? .existingData(at: "1.3") : .freshInstall,
+        stateDirectory: path("migrations", in: folder),
+        options: options
+    )
+}
+
+// MARK: - Tables
+
+func notesMigrator(
+    willRun: @escaping @Sendable (String) -> Void = { _ in }
+) -> DatabaseMigrator {
     var migrator = DatabaseMigrator()
-    migrator.registerMigration("notes") { db in
+    func register(
+        _ name: String,
+        _ change: @escaping @Sendable (Database) throws -> Void
+    ) {
+        migrator.registerMigration(name) { db in
+            willRun(name)
+            try change(db)
+        }
+    }
+    register("notes") { db in
         try db.create(table: "note") { table in
             table.autoIncrementedPrimaryKey("id")
             table.column("title", .text).notNull()
         }
     }
-    migrator.registerMigration("colors") { db in
+    register("colors") { db in
         try db.alter(table: "note") { table in
             table.add(column: "color", .text)
         }
@@ -20,87 +81,41 @@ func notesMigrator() -> DatabaseMigrator {
     return migrator
 }
 
-/// Call it once at each start, before anything uses the notes.
-func openNotes(
-    in folder: URL,
-    appVersion: String,
-    log: @escaping @Sendable (String) -> Void
-) throws -> DatabasePool {
-    func path(_ name: String) -> String {
-        folder.appending(path: name).path(percentEncoded: false)
-    }
-    let file = path("notes.sqlite")
-    let migrations = try MigrationManager(
-        named: "Notes",
-        currentVersion: appVersion,
-        // The releases up to 1.3 didn't use this library. Evaluated
-        // only if there is no state yet, and while the manager
-        // holds the lock.
-        firstRun: FileManager.default.fileExists(atPath: file)
-            ? .existingData(at: "1.3") : .freshInstall,
-        stateDirectory: path("migrations"),
-        options: .init(lockTimeout: .seconds(60)) { event in
-            log("\(event)")
-        }
-    )
-    // A later release may exclude this one with
-    // `minimumAppVersion:`.
-    if migrations.requiredAppVersion != nil {
-        throw NewerNotes()
-    }
-    var configuration = Configuration()
-    configuration.busyMode = .timeout(10)
-    func openPool() throws -> DatabasePool {
-        let pool = try DatabasePool(
-            path: file,
-            configuration: configuration
-        )
-        // Otherwise a power failure can undo the last commits.
-        try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL")
-        }
-        return pool
-    }
-    // GRDB takes no lock of its own, so this library's lock is held
-    // while a pool is opened and migrated for the first time.
-    try migrations.withLock {
-        let pool = try openPool()
-        try migrateNotes(pool)
-        try pool.close()
-    }
-    let pool = try openPool()
-    // Work on files runs after GRDB. Declare each new migration
-    // at the end.
-    try migrations.whenMigrating(toVersion: "1.4") { context in
-        let old = path("thumbnails")
-        if FileManager.default.fileExists(atPath: old) {
-            try FileManager.default.removeItem(atPath: old)
-        }
-        // Name the files that a closure has written. If it has
-        // removed something, name another item of that folder.
-        try context.synchronize([path("migrations")])
-    }
-    return pool
-}
-
-/// The names of GRDB's migrations that later releases have renamed or
-/// merged.
+/// The names of GRDB's migrations that were renamed or merged.
 ///
 /// They can stay in GRDB's table for ever, so never remove one from
 /// here.
 let formerMigrations: Set<String> = []
 
-/// Migrates the whole database.
-///
-/// It runs at every start.
-func migrateNotes(_ pool: DatabasePool) throws {
+struct NewerNotes: Error {}
+
+func requireKnownMigrations(_ db: Database) throws {
     let migrator = notesMigrator()
     let known = formerMigrations.union(migrator.migrations)
-    let applied = try pool.read(migrator.appliedIdentifiers)
-    if !applied.isSubset(of: known) {
-        throw NewerNotes()
+    let applied = try migrator.appliedIdentifiers(db)
+    if !applied.isSubset(of: known) { throw NewerNotes() }
+}
+
+/// It runs at every start.
+func migrateTables(
+    of pool: DatabasePool,
+    during attempt: MigrationGate.Attempt
+) throws {
+    let applied = try pool.read { db in
+        try requireKnownMigrations(db)
+        return try notesMigrator().appliedIdentifiers(db)
     }
-    try migrator.migrate(pool)
+    let pending = notesMigrator().migrations
+        .filter { !applied.contains($0) }
+    if !pending.isEmpty {
+        let migrator = notesMigrator { name in
+            let done = pending.firstIndex(of: name) ?? 0
+            attempt.reportProgress(
+                Double(done) / Double(pending.count)
+            )
+        }
+        try attempt.step("Notes") { try migrator.migrate(pool) }
+    }
     // An older release, or a backup, may have rows of the old form.
     try pool.write { db in
         try db.execute(
@@ -110,6 +125,117 @@ func migrateNotes(_ pool: DatabasePool) throws {
     }
 }
 
+func hasOldRows(_ db: Database) throws -> Bool {
+    try Bool.fetchOne(
+        db,
+        sql: "SELECT EXISTS "
+            + "(SELECT 1 FROM note WHERE color IS NULL)"
+    ) ?? false
+}
+
+func openPool(in folder: URL) throws -> DatabasePool {
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(10)
+    let pool = try DatabasePool(
+        path: path("notes.sqlite", in: folder),
+        configuration: configuration
+    )
+    // Otherwise a power failure can undo the last commits.
+    try pool.writeWithoutTransaction { db in
+        try db.execute(sql: "PRAGMA synchronous = FULL")
+    }
+    return pool
+}
+
+// MARK: - Files
+
+/// Work on files, which runs after GRDB.
+///
+/// Declare each new migration at the end.
+func declareFiles(
+    _ migrations: MigrationManager,
+    in folder: URL
+) throws {
+    try migrations.whenMigrating(toVersion: "1.4") { context in
+        if exists("thumbnails", in: folder) {
+            try FileManager.default.removeItem(
+                atPath: path("thumbnails", in: folder)
+            )
+        }
+        // Name the files that a closure has written. If it has
+        // removed something, name another item of that folder.
+        try context.synchronize([path("migrations", in: folder)])
+    }
+}
+
+func path(_ name: String, in folder: URL) -> String {
+    folder.appending(path: name).path(percentEncoded: false)
+}
+
+func exists(_ name: String, in folder: URL) -> Bool {
+    FileManager.default
+        .fileExists(atPath: path(name, in: folder))
+}
+
+// MARK: - The extension, the screen and a restored backup
+
+/// What an extension calls, each time it reads notes.
+///
+/// It returns `nil` if the user has to open the app first.
+func readInExtension<Value>(
+    in folder: URL,
+    appVersion: String,
+    _ body: (Database) throws -> Value
+) throws -> Value? {
+    let look = try notesManager(
+        in: folder,
+        appVersion: appVersion,
+        options: .init(isReadOnly: true)
+    )
+    switch try look.readiness({ try declareFiles($0, in: folder) }) {
+    case .ready: break
+    case .needsMigration, .isMigrating: return nil
+    case .needsNewerApp: throw NewerNotes()
+    }
+    guard exists("notes.sqlite", in: folder) else { return nil }
+    var configuration = Configuration()
+    configuration.readonly = true
+    let queue = try DatabaseQueue(
+        path: path("notes.sqlite", in: folder),
+        configuration: configuration
+    )
+    // In one transaction, so that nothing changes in between.
+    return try queue.read { db in
+        // The state doesn't know GRDB's migrations.
+        try requireKnownMigrations(db)
+        let isMigrated = try notesMigrator()
+            .hasCompletedMigrations(db)
+        // The database alone may have been restored.
+        guard try isMigrated && !hasOldRows(db) else { return nil }
+        return try body(db)
+    }
+}
+
+/// What the screen says in the state `failed`.
+func advice(after error: any Error) -> String {
+    let cause = (error as? MigrationError)?.underlyingError
+    // MigrationAdvice doesn't know the errors of GRDB.
+    switch ((cause ?? error) as? DatabaseError)?.resultCode {
+    case .SQLITE_FULL:
+        return "There is no space left. Delete something else, "
+            + "and try again."
+    case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+        return "The notes are damaged. Restore a backup."
+    default:
+        if cause is NewerNotes || error is NewerNotes {
+            return "Update the app."
+        }
+        return MigrationAdvice(after: error).description
+    }
+}
+
+/// Call it once, while no process runs, after the database alone was
+/// restored.
 func resetAfterRestore(
     in folder: URL,
     to version: String,
@@ -120,8 +246,7 @@ func resetAfterRestore(
         currentVersion: appVersion,
         // On a new host there is no state yet.
         firstRun: .existingData(at: version),
-        stateDirectory: folder.appending(path: "migrations")
-            .path(percentEncoded: false)
+        stateDirectory: path("migrations", in: folder)
     )
     try migrations.reset(to: version)
 }

@@ -2,39 +2,19 @@ import AppMigrations
 import GRDB
 
 extension Site {
-    enum Readiness {
-        case ready
-        case startServer
-        /// A process migrates now.
-        case wait
-        case updateTool
-    }
-
     /// Changes no data.
-    func readiness() throws -> Readiness {
-        let migrations = try manager(isReadOnly: true)
-        if migrations.requiredAppVersion != nil {
-            return .updateTool
-        }
-        let status = try migrations.status
-        guard status.hasState else { return .startServer }
-        if status.latestAttempt?.isUnderWay == true { return .wait }
-        for migration in try migrations.plan(migrate) {
-            if migration.kind == .willRun { return .startServer }
-            guard let error = migration.error else { continue }
-            if error.code == .usedByNewerApp { return .updateTool }
-            throw error
-        }
-        // The plan doesn't know GRDB's migrations.
-        guard try hasTables() else { return .startServer }
+    func readiness() throws -> MigrationManager.Readiness {
+        let readiness = try manager(isReadOnly: true)
+            .readiness(migrate)
+        // The state doesn't know GRDB's migrations.
+        guard readiness == .ready else { return readiness }
+        guard try hasTables() else { return .needsMigration }
         return try openQueue().read { db in
-            let migrator = siteMigrator()
-            if try isNewer(db, than: migrator) {
-                return .updateTool
-            }
-            let isMigrated = try migrator.hasCompletedMigrations(db)
+            try requireKnownMigrations(db)
+            let isMigrated = try siteMigrator()
+                .hasCompletedMigrations(db)
             return try isMigrated && !lacksUploads(db)
-                ? .ready : .startServer
+                ? .ready : .needsMigration
         }
     }
 

@@ -220,32 +220,29 @@ struct Site: Sendable {
         return migrator
     }
 
-    /// True if a newer release has migrated the database.
+    /// Throws if a newer release has migrated the database.
     ///
     /// `former` has the names of migrations that later releases
     /// have renamed or merged. They can stay in GRDB's table for
     /// ever, so never remove one.
-    func isNewer(
-        _ db: Database,
-        than migrator: DatabaseMigrator
-    ) throws -> Bool {
+    func requireKnownMigrations(_ db: Database) throws {
         let former: Set<String> = []
+        let migrator = siteMigrator()
         let known = former.union(migrator.migrations)
         let applied = try migrator.appliedIdentifiers(db)
-        return !applied.isSubset(of: known)
+        if !applied.isSubset(of: known) {
+            throw SiteError(
+                description: "A newer release has migrated "
+                    + "\(folder). Start that release."
+            )
+        }
     }
 
     /// Work that a query can find.
     ///
     /// It runs at each start.
     func migrateRows(in pool: DatabasePool) throws {
-        let all = siteMigrator()
-        if try pool.read({ try isNewer($0, than: all) }) {
-            throw SiteError(
-                description: "A newer release has migrated "
-                    + "\(folder). Start that release."
-            )
-        }
+        try pool.read(requireKnownMigrations)
         try tableMigrator().migrate(pool)
         // 1.4 or an old backup has posts without a slug.
         try pool.write { db in

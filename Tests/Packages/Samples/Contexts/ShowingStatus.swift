@@ -12,6 +12,12 @@ import Testing
 
     // Sample 1 of MigrationAdvice.swift
 
+    func text(of look: MigrationManager) throws -> String {
+        // Sample 1 of MigrationManager+Readiness.swift
+    }
+
+    func readLibrary() throws -> String { "ready" }
+
     func declareAll(_ migrations: MigrationManager) throws {
         try migrations.whenMigrating(toVersion: "1.1") {}
     }
@@ -23,6 +29,13 @@ import Testing
                 try dryRun(of: folder, version: "1.4", options: options).map(\.description)
             }
             #expect(try plan() == ["1.1 willRun"])
+            let look = try MigrationManager(
+                named: "Library",
+                currentVersion: "1.4",
+                stateDirectory: folder,
+                options: .init(isReadOnly: true)
+            )
+            #expect(try text(of: look) == "Open the app first.")
             let state = folder + "/Library.migrations.json"
             #expect(!exists(state))
             let died = """

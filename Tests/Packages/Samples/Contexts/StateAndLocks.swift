@@ -20,10 +20,8 @@ import Testing
         }
         """
 
-    private func open(_ container: URL, _ version: String) throws -> LibraryAccess {
-        try openLibraryInExtension(named: "Library", in: container, appVersion: version) {
-            try declareLibrary($0, in: container)
-        }
+    private func open(_ container: URL, _ version: String) throws -> MigrationManager.Readiness {
+        try libraryReadiness(in: container, appVersion: version)
     }
 
     private func startGroup(in folder: String) async throws {
@@ -49,7 +47,7 @@ import Testing
             let container = URL(filePath: folder)
             try makeFolder(folder + "/Notes")
             try write("", to: folder + "/Notes/a.txt")
-            #expect(try open(container, "1.4") == .openTheApp)
+            #expect(try open(container, "1.4") == .needsMigration)
             #expect(!exists(folder + "/Migrations"))
             _ = try MigrationManager(
                 named: "Library",
@@ -57,11 +55,11 @@ import Testing
                 firstRun: .existingData(at: "1.0"),
                 stateDirectory: folder + "/Migrations"
             )
-            #expect(try open(container, "1.4") == .openTheApp)
+            #expect(try open(container, "1.4") == .needsMigration)
             #expect(try contents(of: folder + "/Notes") == ["a.txt"])
             try await libraryGate(in: container, appVersion: "1.4") { true }.ready()
             #expect(try open(container, "1.4") == .ready)
-            #expect(try open(container, "1.3") == .updateTheApp)
+            #expect(try open(container, "1.3") == .needsNewerApp(AppVersion(parsing: "1.4")))
         }
     }
 
@@ -74,7 +72,7 @@ import Testing
                 firstRun: {
                     // The lock is held here.
                     let access = try open(container, "1.4")
-                    #expect(access == .openTheApp)
+                    #expect(access == .needsMigration)
                     return .freshInstall
                 }(),
                 stateDirectory: folder + "/Migrations"
@@ -87,7 +85,7 @@ import Testing
             try makeFolder(folder + "/Migrations")
             let state = folder + "/Migrations/Library.migrations.json"
             try write(Self.crashedThreeTimes, to: state)
-            #expect(try open(URL(filePath: folder), "1.4") == .openTheApp)
+            #expect(try open(URL(filePath: folder), "1.4") == .needsMigration)
             #expect(try read(state) == Self.crashedThreeTimes)
         }
     }
@@ -123,7 +121,10 @@ import Testing
             #expect(try contents(of: folder + "/old/Notes") == [])
             #expect(try contents(of: folder + "/new/Notes") == ["a.md", "b.md"])
             #expect(try read(folder + "/new/settings") == "format = 2\ntheme = blue\n")
-            #expect(try open(URL(filePath: folder + "/old"), "1.4") == .updateTheApp)
+            #expect(
+                try open(URL(filePath: folder + "/old"), "1.4")
+                    == .needsNewerApp(AppVersion(parsing: "3.2"))
+            )
         }
     }
 

@@ -1,3 +1,4 @@
+import AppMigrations
 import Foundation
 import GRDB
 import Testing
@@ -22,8 +23,18 @@ import Testing
         try queue.read { try String?.fetchAll($0, sql: "SELECT color FROM note ORDER BY id") }
     }
 
-    private func open() throws -> DatabasePool {
-        try openNotes(in: folder, appVersion: "1.4") { _ in }
+    private var gate: MigrationGate { notesGate(in: folder, appVersion: "1.4") { _ in } }
+
+    private func open() async throws -> DatabasePool {
+        try await gate.ready()
+        return try openPool(in: folder)
+    }
+
+    /// The colors that an extension reads; `nil` if the app has to be opened first.
+    private func colorsInExtension() throws -> [String?]? {
+        try readInExtension(in: folder, appVersion: "1.4") {
+            try String?.fetchAll($0, sql: "SELECT color FROM note ORDER BY id")
+        }
     }
 
     private func remove(_ names: String...) throws {
@@ -40,55 +51,58 @@ import Testing
         try queue.close()
     }
 
-    @Test func `a new install runs no closure, and has all tables`() throws {
-        let pool = try open()
-        let synchronous = try pool.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
+    @Test func `a new install runs no closure, and has all tables`() async throws {
+        let pool = try await open()
+        let synchronous = try await pool.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") }
         #expect(synchronous == 2)
         #expect(try colors(pool) == [])
         #expect(hasThumbnails)
     }
 
-    @Test func `an update from a release without this library runs each step once`() throws {
+    @Test func `an update from a release without this library runs each step once`() async throws {
         try shipDatabase()
         for _ in 1...2 {
-            let pool = try open()
+            let pool = try await open()
             #expect(try colors(pool) == ["yellow", "yellow"])
             #expect(!hasThumbnails)
             try pool.close()
         }
     }
 
-    @Test func `a backup of the database is migrated again with its rows, and the closures don't run`() throws
+    @Test func `a backup of the database is migrated again with its rows, and the closures don't run`()
+        async throws
     {
         try shipDatabase()
-        try open().close()
+        try await open().close()
         try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm")
         try shipDatabase()
         try FileManager.default.createDirectory(
             atPath: path("thumbnails"),
             withIntermediateDirectories: false
         )
-        let pool = try open()
+        let pool = try await open()
         #expect(try colors(pool) == ["yellow", "yellow"])
         #expect(hasThumbnails)
     }
 
-    @Test func `rows that an older release writes after the update are converted at the next start`() throws {
+    @Test func `rows that an older release writes after the update are converted at the next start`()
+        async throws
+    {
         try shipDatabase()
-        try open().close()
+        try await open().close()
         let older = try DatabaseQueue(path: path("notes.sqlite"))
-        try older.write { try $0.execute(sql: "INSERT INTO note (title) VALUES ('three')") }
+        try await older.write { try $0.execute(sql: "INSERT INTO note (title) VALUES ('three')") }
         try older.close()
-        #expect(try colors(open()) == ["yellow", "yellow", "yellow"])
+        #expect(try await colors(open()) == ["yellow", "yellow", "yellow"])
     }
 
-    @Test func `a backup of the whole folder runs the closures, too`() throws {
+    @Test func `a backup of the whole folder runs the closures, too`() async throws {
         try shipDatabase()
         let old = try Data(contentsOf: URL(filePath: path("notes.sqlite")))
-        try open().close()
+        try await open().close()
         try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm", "migrations")
         try old.write(to: URL(filePath: path("notes.sqlite")))
-        #expect(try colors(open()) == ["yellow", "yellow"])
+        #expect(try await colors(open()) == ["yellow", "yellow"])
     }
 
     /// Eight processes, each with a manager and a pool of its own.
@@ -96,18 +110,19 @@ import Testing
         for _ in 1...5 {
             try await withThrowingTaskGroup { group in
                 for _ in 1...8 {
-                    group.addTask { try open().close() }
+                    group.addTask { try await open().close() }
                 }
                 try await group.waitForAll()
             }
-            #expect(try colors(open()) == [])
+            #expect(try await colors(open()) == [])
             try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm", "migrations")
         }
     }
 
-    @Test func `after a reset by hand, the closures run on a database that was restored alone`() throws {
+    @Test func `after a reset by hand, the closures run on a database that was restored alone`() async throws
+    {
         try shipDatabase()
-        try open().close()
+        try await open().close()
         try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm")
         try shipDatabase()
         try FileManager.default.createDirectory(
@@ -115,15 +130,81 @@ import Testing
             withIntermediateDirectories: false
         )
         try resetAfterRestore(in: folder, to: "1.3", appVersion: "1.4")
-        #expect(try colors(open()) == ["yellow", "yellow"])
+        #expect(try await colors(open()) == ["yellow", "yellow"])
         #expect(!hasThumbnails)
     }
 
-    @Test func `a database that a newer release has migrated is refused, and stays as it is`() throws {
-        let pool = try open()
-        try pool.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of a newer release')") }
+    @Test func `a database that a newer release has migrated is refused, and stays as it is`() async throws {
+        let pool = try await open()
+        try await pool.write { db in
+            try db.execute(sql: "INSERT INTO grdb_migrations VALUES ('of a newer release')")
+        }
         try pool.close()
-        #expect(throws: NewerNotes.self) { try open() }
+        await #expect(throws: NewerNotes.self) { try await open() }
+        #expect(throws: NewerNotes.self) { try colorsInExtension() }
+        #expect(advice(after: NewerNotes()) == "Update the app.")
+    }
+
+    @Test func `an extension reads only what the app has migrated`() async throws {
+        #expect(try colorsInExtension() == nil)
+        try shipDatabase()
+        #expect(try colorsInExtension() == nil)
+        try await open().close()
+        #expect(try colorsInExtension() == ["yellow", "yellow"])
+        // An older release writes.
+        let older = try DatabaseQueue(path: path("notes.sqlite"))
+        try await older.write { try $0.execute(sql: "INSERT INTO note (title) VALUES ('three')") }
+        try older.close()
+        #expect(try colorsInExtension() == nil)
+        // The database alone is restored: first with old tables, then not at all.
+        for restore in [{ try shipDatabase() }, {}] {
+            try remove("notes.sqlite", "notes.sqlite-wal", "notes.sqlite-shm")
+            try restore()
+            #expect(try colorsInExtension() == nil)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path("notes.sqlite")))
+    }
+
+    @Test func `an extension leaves alone what a newer release excludes it from`() async throws {
+        try await open().close()
+        try notesManager(in: folder, appVersion: "1.5")
+            .whenMigrating(toVersion: "1.5", minimumAppVersion: "1.5") {}
+        #expect(throws: NewerNotes.self) { try colorsInExtension() }
+    }
+
+    @Test func `the bar shows GRDB's migrations before the closures`() async throws {
+        try shipDatabase()
+        nonisolated(unsafe) var shown: [Double] = []
+        nonisolated(unsafe) weak var weakGate: MigrationGate?
+        let gate = notesGate(in: folder, appVersion: "1.4") { _ in
+            if case .migrating(let fraction, _) = weakGate?.state { shown.append(fraction) }
+        }
+        weakGate = gate
+        try await gate.ready()
+        // The closure's events come after the tables, which are half of the work.
+        #expect(shown.first == 0.5)
+    }
+
+    @Test func `no bar appears if nothing is pending`() async throws {
+        try await open().close()
+        var states: [String] = []
+        for await state in gate.states { states.append("\(state)") }
+        #expect(!states.contains { $0.hasPrefix("migrating") })
+    }
+
+    @Test func `a full disk and a damaged database have advice, also in a closure`() throws {
+        let manager = try notesManager(in: folder, appVersion: "1.4")
+        for (code, text) in [
+            (ResultCode.SQLITE_FULL, "space"), (.SQLITE_CORRUPT, "damaged"), (.SQLITE_BUSY, "details"),
+        ] {
+            let error = DatabaseError(resultCode: code)
+            #expect(advice(after: error).contains(text))
+            let wrapped = #expect(throws: MigrationError.self) {
+                try manager.reset(to: "1.0")
+                try manager.whenMigrating(toVersion: "1.4") { throw error }
+            }
+            #expect(try advice(after: #require(wrapped)).contains(text))
+        }
     }
 
     /// GRDB compares the present names only, so a renamed or a merged migration looks like one of a newer release.

@@ -234,7 +234,7 @@ extension Site {
             try FileManager.default.moveItem(atPath: site.uploads, toPath: site.folder + "/elsewhere")
             let error = #expect(throws: (any Error).self) { try start() }
             #expect(error.map { "\($0)" }?.contains("\(site.uploads) is missing or empty.") == true)
-            #expect(try site.readiness() == .startServer)
+            #expect(try site.readiness() == .needsMigration)
             try FileManager.default.moveItem(atPath: site.folder + "/elsewhere", toPath: site.uploads)
             try start()
             #expect(try posts() == migrated)
@@ -256,9 +256,9 @@ extension Site {
     @Test func `a tool waits while a process migrates`() throws {
         try shipData()
         let manager = try site.manager()
-        var readiness: [Site.Readiness] = []
+        var readiness: [MigrationManager.Readiness] = []
         try manager.whenMigrating(toVersion: "1.5") { readiness.append(try site.readiness()) }
-        #expect(readiness == [.wait])
+        #expect(readiness == [.isMigrating])
     }
 
     @Test func `root writes nothing to another user's folder`() throws {
@@ -268,7 +268,7 @@ extension Site {
         let error = #expect(throws: SiteError.self) { try start() }
         #expect(error?.description == "Start as the user who owns \(site.folder).")
         #expect(!site.exists(site.state))
-        #expect(try site.readiness() == .startServer)
+        #expect(try site.readiness() == .needsMigration)
         for change in [{ try site.reset(to: "1.4") }, { _ = try site.forgetState() }] {
             #expect(throws: SiteError.self, performing: change)
         }
@@ -471,7 +471,7 @@ extension Site {
         #expect(!site.exists(site.uploads))
         try lose(loss)
         try expectMissingDatabase()
-        #expect(try site.readiness() == .startServer)
+        #expect(try site.readiness() == .needsMigration)
         _ = try site.forgetState()
         try expectMissingDatabase()
     }
@@ -594,7 +594,7 @@ extension Site {
         try pool.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('of a newer release')") }
         try pool.close()
         #expect(throws: SiteError.self) { try start() }
-        #expect(try site.readiness() == .updateTool)
+        #expect(throws: SiteError.self) { try site.readiness() }
         #expect(throws: SiteError.self) { try site.write { _ in Issue.record("It was called.") } }
     }
 
@@ -604,7 +604,7 @@ extension Site {
         try newer.manager().whenMigrating(toVersion: "1.6", minimumAppVersion: "1.6") {}
         let error = #expect(throws: MigrationError.self) { try start() }
         #expect(error?.code == .usedByNewerApp)
-        #expect(try site.readiness() == .updateTool)
+        #expect(try site.readiness() == .needsNewerApp(AppVersion(parsing: "1.6")))
         // So the page says not to forget the state after this error.
         _ = try site.forgetState()
         try start()
@@ -612,7 +612,7 @@ extension Site {
 
     @Test func `the tool writes only to migrated data`() throws {
         try shipData()
-        #expect(try site.readiness() == .startServer)
+        #expect(try site.readiness() == .needsMigration)
         #expect(throws: SiteError.self) { try site.write { _ in Issue.record("It was called.") } }
         #expect(!site.exists(site.state))
         try start()
@@ -624,12 +624,12 @@ extension Site {
         try shipData()
         try start()
         try site.reset(to: "1.4")
-        #expect(try site.readiness() == .startServer)
+        #expect(try site.readiness() == .needsMigration)
         try start()
         let first = try site.forgetState()
         #expect(first != nil)
         #expect(try site.forgetState() == nil)
-        #expect(try site.readiness() == .startServer)
+        #expect(try site.readiness() == .needsMigration)
         try start()
         #expect(try posts() == migrated)
         #expect(try history() == ["1.5"])

@@ -13,7 +13,18 @@ extension MigrationManager {
     /// - Throws: ``MigrationError`` with the code `stateUnreadable`, `stateCorrupted`, `stateFromNewerFormat`
     ///   or `invalidVersion`, and the errors that `declarations` throws itself.
     public func plan(_ declarations: (MigrationManager) throws -> Void) throws -> [PlannedMigration] {
-        let (manager, token) = try beginPlan()
+        try plan(readStateAndLock(), declarations)
+    }
+
+    /// Plans from a state that was just read.
+    ///
+    /// If `isFresh` is true, the plan begins with the versions of that state, as that of a new manager does.
+    func plan(
+        _ found: FoundState,
+        isFresh: Bool = false,
+        _ declarations: (MigrationManager) throws -> Void
+    ) throws -> [PlannedMigration] {
+        let (manager, token) = try beginPlan(found, isFresh: isFresh)
         defer { endPlan(of: manager, token: token) }
         try RunToken.$current.withValue(token.openTokens) { try declarations(manager) }
         return manager.declarations.withLock { $0.plannedRows }
@@ -25,14 +36,26 @@ extension MigrationManager {
     nonisolated(nonsending) public func plan(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> [PlannedMigration] {
-        let (manager, token) = try beginPlan()
+        try await plan(readStateAndLock(), declarations)
+    }
+
+    /// Plans asynchronous declarations from a state that was just read.
+    nonisolated(nonsending) func plan(
+        _ found: FoundState,
+        isFresh: Bool = false,
+        _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
+    ) async throws -> [PlannedMigration] {
+        let (manager, token) = try beginPlan(found, isFresh: isFresh)
         defer { endPlan(of: manager, token: token) }
         try await RunToken.$current.withValue(token.openTokens) { try await declarations(manager) }
         return manager.declarations.withLock { $0.plannedRows }
     }
 
-    private func beginPlan() throws(MigrationError) -> (MigrationManager, RunToken) {
-        let (found, isUnderWay) = try readStateAndLock()
+    private func beginPlan(
+        _ foundState: FoundState,
+        isFresh: Bool
+    ) throws(MigrationError) -> (MigrationManager, RunToken) {
+        let (found, isUnderWay) = foundState
         let state = try stateOrAssumed(found)
         var attemptLimit = options.attemptLimit
         do throws(SystemCallError) {
@@ -50,8 +73,8 @@ extension MigrationManager {
             declarations.beginPlan()
             // A read-only manager that found no state works with the state that a first run would create. If
             // a state file has been created since then, use that file instead.
-            let current =
-                found != nil && assumesState ? Declarations(state.versions, under: rules) : declarations
+            let isFresh = isFresh || found != nil && assumesState
+            let current = isFresh ? Declarations(state.versions, under: rules) : declarations
             return current.observed(by: plan)
         }
         let manager = MigrationManager(like: self, declarations: planned)

@@ -1,10 +1,11 @@
 extension MigrationManager {
     /// Whether a process that runs no migrations may use the data.
     public enum Readiness: Sendable, Hashable {
-        /// Every declared migration has run, or belongs to what was there before.
+        /// No declared migration is pending.
         case ready
 
-        /// A migration is pending, or has failed, or there is no state yet.
+        /// A declared migration is pending, or there is no state yet, or a process died while it replaced a
+        /// folder.
         ///
         /// The process that runs the migrations has to be started.
         case needsMigration
@@ -15,8 +16,8 @@ extension MigrationManager {
         /// The data belongs to a newer release of the app.
         ///
         /// Its version is the `minimumAppVersion:` that the newer release has set. If it has set none, and
-        /// this app declares a migration that hasn't run, it is the newest version that was started on the
-        /// data. If it has set none, and nothing is pending, the data is ``ready``.
+        /// this app declares a migration that hasn't run, it is the newest version whose migration was begun.
+        /// If it has set none, and nothing is pending, the data is ``ready``.
         case needsNewerApp(AppVersion)
     }
 
@@ -35,18 +36,25 @@ extension MigrationManager {
     ///
     /// `look` is a read-only manager. Any other manager would create a state.
     ///
-    /// This call reads the state, changes nothing, and doesn't lock the data. It knows the state and not the
-    /// data: a user who went back to a release without this library may have added data of an old form, and
-    /// the data alone may have been restored from a backup. So skip or refuse what you don't recognize.
+    /// The answer is what a start of the app at this moment would find, so pass the app's `currentVersion:`,
+    /// options and declarations. This call changes nothing, and knows the state and not the data. So skip or
+    /// refuse rows and files that you don't recognize:
+    ///
+    /// - A release without this library may have added data of an old form.
+    /// - The data alone may have been restored from a backup.
+    /// - A newer release without `minimumAppVersion:` may have changed data before it failed, while nothing is
+    ///   pending for this one. An app of this version uses that data, too.
+    /// - The app may still have to prepare the data of a new install, or be in
+    ///   ``MigrationManager/withLock(_:)-919t3``.
     ///
     /// - Parameter declarations: Declares the same migrations as the process that runs them. No closure runs.
     /// - Returns: The answer, of this moment. The other process can begin to migrate right after it.
-    /// - Throws: The errors of ``status`` and ``plan(_:)-9ywei``. If a declaration would be refused for another
-    ///   reason than an attempt limit or a newer release, its error.
+    /// - Throws: The errors of ``status`` and ``plan(_:)-9ywei``; `tooOld`. If a declaration would be refused
+    ///   for another reason than an attempt limit or a newer release, its error.
     public func readiness(_ declarations: (MigrationManager) throws -> Void) throws -> Readiness {
-        let status = try status
-        if let readiness = readiness(in: status) { return readiness }
-        return try readiness(in: status, planning: plan(declarations))
+        let found = try readStateAndLock()
+        if let readiness = try readiness(of: found) { return readiness }
+        return try readiness(of: found, planning: plan(found, isFresh: true, declarations))
     }
 
     /// Says whether a process that runs no migrations may use the data, for asynchronous declarations.
@@ -55,32 +63,57 @@ extension MigrationManager {
     nonisolated(nonsending) public func readiness(
         _ declarations: nonisolated(nonsending) (MigrationManager) async throws -> Void
     ) async throws -> Readiness {
-        let status = try status
-        if let readiness = readiness(in: status) { return readiness }
-        return try readiness(in: status, planning: await plan(declarations))
+        let found = try readStateAndLock()
+        if let readiness = try readiness(of: found) { return readiness }
+        return try readiness(of: found, planning: await plan(found, isFresh: true, declarations))
     }
 
-    /// What the status alone says; `nil` if it depends on the declarations.
-    private func readiness(in status: MigrationStatus) -> Readiness? {
-        if !status.hasState { return .needsMigration }
-        if let minimum = status.minimumAppVersion, minimum.exceeds(currentVersion) {
-            return .needsNewerApp(minimum)
+    /// What the state alone says; `nil` if it depends on the declarations.
+    private func readiness(of found: FoundState) throws(MigrationError) -> Readiness? {
+        guard let versions = found.state?.versions else { return .needsMigration }
+        try rules.requireUpgradable(versions)
+        if let minimum = versions.minimumAppVersion(above: currentVersion) { return .needsNewerApp(minimum) }
+        do throws(SystemCallError) {
+            if try found.isUnderWay.get() { return .isMigrating }
+        } catch _ {
+            // It can't be found out.
+            return .isMigrating
         }
-        if let attempt = status.latestAttempt, attempt.isUnderWay != false { return .isMigrating }
-        return nil
+        return try hasUnsettledReplacement(versions) ? .needsMigration : nil
     }
 
-    private func readiness(in status: MigrationStatus, planning plan: [PlannedMigration]) throws -> Readiness
-    {
+    /// True if a process died while it replaced a file or a folder, and the next start has to finish that.
+    private func hasUnsettledReplacement(_ versions: StateVersions) throws(MigrationError) -> Bool {
+        guard let attempted = versions.attemptToSettle else { return false }
+        do throws(SystemCallError) {
+            let directory = try Platform.resolved(location.directory)
+            let place = FilePaths.absolute(attempted.replacing ?? "", from: directory)
+            return try Platform.exists(at: WorkingFolder(beside: place, of: location).path)
+        } catch {
+            throw .unreadable(error, at: location)
+        }
+    }
+
+    private func readiness(
+        of found: FoundState,
+        planning plan: [PlannedMigration]
+    ) throws(MigrationError) -> Readiness {
         for row in plan {
             if row.kind == .willRun { return .needsMigration }
             guard let error = row.error else { continue }
             switch error.code {
-            case .usedByNewerApp: return .needsNewerApp(status.launchedVersion ?? currentVersion)
+            case .usedByNewerApp: return .needsNewerApp(newestApp(in: found))
             case .attemptLimitReached: return .needsMigration
             default: throw error
             }
         }
         return .ready
+    }
+
+    /// The newest release above this one that has begun or recorded a migration.
+    private func newestApp(in found: FoundState) -> AppVersion {
+        guard let versions = found.state?.versions else { return currentVersion }
+        let begun = versions.begun(above: currentVersion) ?? currentVersion
+        return max(begun, versions.recorded(above: currentVersion) ?? currentVersion)
     }
 }

@@ -1,3 +1,6 @@
+/// A state that was read, and whether a process is running its latest attempt.
+typealias FoundState = (state: MigrationState?, isUnderWay: Result<Bool, SystemCallError>)
+
 extension MigrationManager {
     /// The status of this manager, read from the state file now.
     ///
@@ -28,11 +31,11 @@ extension MigrationManager {
     /// Reads the state, and finds out whether a process is running its latest attempt.
     ///
     /// `isUnderWay` is an error if the lock can't be examined.
-    func readStateAndLock() throws(MigrationError)
-        -> (state: MigrationState?, isUnderWay: Result<Bool, SystemCallError>)
-    {
+    func readStateAndLock() throws(MigrationError) -> FoundState {
         var state = try file.readState()
         while let latest = state?.versions.latestAttempt, latest.failure == nil {
+            // This process has the lock itself, so nobody is running the attempt.
+            if try RunToken.enclosing(location)?.isWithLock == true { break }
             do throws(SystemCallError) {
                 if try Platform.isLocked(location.lock) { return (state, .success(true)) }
             } catch {

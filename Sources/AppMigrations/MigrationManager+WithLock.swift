@@ -35,12 +35,12 @@ extension MigrationManager {
         do throws(MigrationError) {
             try requireUsable()
             lock = try FileLock.take(at: location, options: options)
-            try requireUsableState()
+            try requireUsableState(under: lock)
         } catch {
             throw error.leaving(Self.notCalled)
         }
         defer { lock.unlock() }
-        return try RunToken.withToken(of: location, body)
+        return try RunToken.withToken(of: location, isWithLock: true, body)
     }
 
     /// Calls an asynchronous closure while this manager holds the lock of its state.
@@ -55,12 +55,12 @@ extension MigrationManager {
         do throws(MigrationError) {
             try requireUsable()
             lock = try await FileLock.take(at: location, options: options)
-            try requireUsableState()
+            try requireUsableState(under: lock)
         } catch {
             throw error.leaving(Self.notCalled)
         }
         defer { lock.unlock() }
-        let token = RunToken(location)
+        let token = RunToken(location, isWithLock: true)
         defer { token.end() }
         return try await RunToken.$current.withValue(token.openTokens, operation: body)
     }
@@ -95,10 +95,16 @@ extension MigrationManager {
         try requireWritable()
     }
 
-    /// Reads the state while the lock is held, and throws if the closure must not be called.
-    private func requireUsableState() throws(MigrationError) {
+    /// Reads the state under the lock that the caller keeps, and throws if the closure must not be called.
+    private func requireUsableState(under lock: FileLock) throws(MigrationError) {
+        guard var versions = try file.readVersions() else { throw .gone(location) }
+        // The process that had the lock before may have died while it replaced a folder, which is missing then.
+        if versions.namesReplacement {
+            var locked = try LockedState(keeping: lock, at: location)
+            try locked.settleReplacements(sendingTo: options.onEvent)
+            versions = try locked.existing().versions
+        }
         // A newer release may have begun to change the data while this call waited.
-        guard let versions = try file.readVersions() else { throw .gone(location) }
         try rules.requireUsable(versions)
         if Task.isCancelled {
             throw location.cancelled(nil, while: "was about to call the closure of withLock")

@@ -15,6 +15,9 @@ struct LockedState: ~Copyable {
     /// While a closure runs, it also contains the running attempt with the checkpoint that was saved last.
     private(set) var state: MigrationState?
 
+    /// False if the caller keeps the lock for longer than this value exists.
+    private var releasesLock = true
+
     /// Reads the state under a lock that the caller has just taken.
     ///
     /// A state that was read before the lock was taken may be outdated.
@@ -29,7 +32,13 @@ struct LockedState: ~Copyable {
         self.state = state
     }
 
-    deinit { lock.unlock() }
+    /// Makes a locked state for a caller that keeps the lock for longer.
+    init(keeping lock: FileLock, at location: StateLocation) throws(MigrationError) {
+        try self.init(lock, at: location)
+        releasesLock = false
+    }
+
+    deinit { if releasesLock { lock.unlock() } }
 
     /// Returns the state.
     ///

@@ -18,6 +18,9 @@ package final class RunToken: Sendable {
     /// the refused one. A plan runs no migration, so a call that is refused inside a plan closes no manager.
     package let isPlan: Bool
 
+    /// True if this token marks the closure of `withLock`, while which no migration is running.
+    let isWithLock: Bool
+
     private let location: StateLocation
 
     private let isOpen = Guarded(true)
@@ -25,6 +28,14 @@ package final class RunToken: Sendable {
     package init(_ location: StateLocation, isPlan: Bool = false) {
         self.location = location
         self.isPlan = isPlan
+        isWithLock = false
+    }
+
+    /// Makes a token for the closure of `withLock`.
+    init(_ location: StateLocation, isWithLock: Bool) {
+        self.location = location
+        self.isWithLock = isWithLock
+        isPlan = false
     }
 
     package func end() { isOpen.withLock { $0 = false } }
@@ -64,8 +75,12 @@ package final class RunToken: Sendable {
     /// ``OtherRecord``. If it declared a migration of the same state, the declaration would wait for the end
     /// of this code, which waits for the declaration. With the token, the declaration throws `nested`
     /// instead.
-    static func withToken<Value>(of location: StateLocation, _ body: () throws -> Value) rethrows -> Value {
-        let token = RunToken(location)
+    static func withToken<Value>(
+        of location: StateLocation,
+        isWithLock: Bool = false,
+        _ body: () throws -> Value
+    ) rethrows -> Value {
+        let token = RunToken(location, isWithLock: isWithLock)
         defer { token.end() }
         return try $current.withValue(token.openTokens, operation: body)
     }

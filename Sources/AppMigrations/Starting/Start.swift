@@ -28,19 +28,22 @@ struct Start: ~Copyable {
 extension Start {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
-    /// If another process holds the lock, this doesn't wait for it. Usually that process is replacing the
-    /// item, or is settling the replacement. If it only reads the status or is in
-    /// ``MigrationManager/withLock(_:)-919t3``, a later start or declaration settles the replacement.
+    /// This waits for the lock only as long as another process needs to look at the status. If the lock is
+    /// held for longer, that process is replacing the item, or has settled the replacement.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
     private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {
-        let lock: FileLock?
-        do throws(MigrationError) { lock = try FileLock.takeIfFree(at: location) } catch {
+        let lock: FileLock
+        do throws(MigrationError) {
+            lock = try FileLock.take(at: location, options: .init(lockTimeout: .zero))
+        } catch {
+            switch error.code {
+            case .lockTimeout, .nested, .cancelled: return nil
             // A recorded migration's left-over is no reason to refuse a start.
-            if versions.attemptToSettle == nil { return nil }
+            default: if versions.attemptToSettle == nil { return nil }
+            }
             throw error
         }
-        guard let lock else { return nil }
         var locked = try LockedState(lock, at: location)
         try locked.settleReplacements(sendingTo: options.onEvent)
         return locked.state?.versions

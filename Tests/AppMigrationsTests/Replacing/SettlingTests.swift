@@ -338,6 +338,33 @@ import Testing
         #expect(try scratch.state.manager("2.0").launch == .first)
     }
 
+    /// A process can die after this one started, or while something else had the lock at this one's start.
+    @Test(arguments: [false, true])
+    func `withLock settles before its closure uses the data, and keeps the lock`(isAwaited: Bool) async throws
+    {
+        try make(Row(working: ["old/Notes/a", "ready-2.0/Notes/a"], place: nil, ends: "", isRecorded: false))
+        let state = scratch.state
+        let look = open(state.lockFile, O_RDWR | O_CREAT, 0o600)
+        try #require(flock(look, LOCK_EX) == 0)
+        let manager = try state.manager("1.5")
+        close(look)
+        #expect(!scratch.exists("Notes"))
+        let check = { @Sendable [scratch, location] () throws in
+            #expect(try scratch.read("Notes/a") == "old")
+            #expect(try Platform.isLocked(location.lock))
+        }
+        if isAwaited {
+            try await manager.withLock {
+                await Task.yield()
+                try check()
+            }
+        } else {
+            let withLock: (() throws -> Void) throws -> Void = manager.withLock
+            try withLock(check)
+        }
+        #expect(try !Platform.isLocked(location.lock))
+    }
+
     @Test func `the folders of two paths and managers never have one name`() throws {
         try scratch.write("old", to: ".x@a.b.migrating/old/x/f")
         try scratch.write("new", to: ".x@a.b.migrating/ready-2.0/x/f")

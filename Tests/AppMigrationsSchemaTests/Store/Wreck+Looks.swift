@@ -68,6 +68,16 @@ extension Wreck {
         Wreck("a short text", "damaged 26") { try write("oops", to: $0) },
         changed("truncated between pages", "damaged 11") { $0.removeLast(2 * 1_024) },
         changed("truncated within the first page", "damaged 11") { $0.removeLast($0.count - 60) },
+        // SQLite reads the missing bytes as zeros, and no check of it notices.
+        changed("truncated within the last page", "damaged nil") { $0.removeLast() },
+        Wreck("truncated within the last page, in WAL mode", "damaged nil") {
+            try makeStore($0, journal: "wal")
+            try change($0) { $0.removeLast(1_023) }
+        },
+        Wreck("with bytes after the last page", "same") {
+            try makeStore($0)
+            try change($0) { $0.append(contentsOf: [1, 2, 3]) }
+        },
         changed("a byte of the header flipped", "damaged 26") { $0[3] ^= 0x20 },
         // The kind of the b-tree page (Database File Format, section 1.6).
         changed("a byte of the schema's page flipped", "damaged 11") { $0[100] ^= 0x08 },

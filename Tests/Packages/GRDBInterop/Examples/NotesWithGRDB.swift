@@ -125,6 +125,9 @@ func migrateTables(
     }
 }
 
+/// True if there are rows that an older release has written.
+///
+/// This release always writes a color.
 func hasOldRows(_ db: Database) throws -> Bool {
     try Bool.fetchOne(
         db,
@@ -134,6 +137,7 @@ func hasOldRows(_ db: Database) throws -> Bool {
 }
 
 func openPool(in folder: URL) throws -> DatabasePool {
+    try requireNoLoneLog(in: folder)
     var configuration = Configuration()
     configuration.busyMode = .timeout(10)
     let pool = try DatabasePool(
@@ -145,6 +149,24 @@ func openPool(in folder: URL) throws -> DatabasePool {
         try db.execute(sql: "PRAGMA synchronous = FULL")
     }
     return pool
+}
+
+struct LostNotes: Error {}
+
+/// Throws if the database is lost, and its log isn't.
+///
+/// GRDB would create an empty database, and SQLite would remove the
+/// log, which has the last commits.
+func requireNoLoneLog(in folder: URL) throws {
+    func size(_ name: String) throws -> Int {
+        guard exists(name, in: folder) else { return 0 }
+        let attributes = try FileManager.default
+            .attributesOfItem(atPath: path(name, in: folder))
+        return attributes[.size] as? Int ?? 0
+    }
+    if try size("notes.sqlite") == 0, try size("notes.sqlite-wal") > 0 {
+        throw LostNotes()
+    }
 }
 
 // MARK: - Files
@@ -198,7 +220,9 @@ func readInExtension<Value>(
     case .needsNewerApp: throw NewerNotes()
     }
     guard exists("notes.sqlite", in: folder) else { return nil }
+    try requireNoLoneLog(in: folder)
     var configuration = Configuration()
+    configuration.busyMode = .timeout(10)
     configuration.readonly = true
     let queue = try DatabaseQueue(
         path: path("notes.sqlite", in: folder),
@@ -221,8 +245,9 @@ func advice(after error: any Error) -> String {
     let cause = (error as? MigrationError)?.underlyingError
     // MigrationAdvice doesn't know the errors of GRDB.
     switch ((cause ?? error) as? DatabaseError)?.resultCode {
-    case .SQLITE_FULL:
-        return "There is no space left. Delete something else, "
+    // A full disk can be an IOERR too.
+    case .SQLITE_FULL, .SQLITE_IOERR:
+        return "There may be no space left. Delete something else, "
             + "and try again."
     case .SQLITE_CORRUPT, .SQLITE_NOTADB:
         return "The notes are damaged. Restore a backup."

@@ -10,14 +10,22 @@ nonisolated func mergeFoundNotes(in folder: URL) throws {
     for found in try names(in: folder)
     where found.hasPrefix("Notes.found-") {
         let source = folder.appending(path: found)
+        let keys: Set<URLResourceKey> = [.isDirectoryKey]
+        let values = try source.resourceValues(forKeys: keys)
+        guard values.isDirectory == true else { continue }
         for name in try names(in: source) {
-            // Release 1.0 wrote a note as name.txt.
+            // Release 1.0 wrote a note as name.txt. What isn't a
+            // note stays where it was found.
+            guard name.hasSuffix(".txt") || name.hasSuffix(".md")
+            else { continue }
             let title = (name as NSString).deletingPathExtension
             try files.moveItem(
                 at: source.appending(path: name),
                 to: notes.appending(path: freeName(title, &taken))
             )
         }
-        try files.removeItem(at: source)
+        if try names(in: source).isEmpty {
+            try files.removeItem(at: source)
+        }
     }
 }

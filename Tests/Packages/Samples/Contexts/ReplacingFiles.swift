@@ -16,6 +16,8 @@ import Testing
             try write("extension", to: path + "/Notes.found-20261121T035428Z/a.md")
             try write("old release", to: path + "/Notes.found-20261121T035428Z/b.txt")
             try write("second", to: path + "/Notes.found-20261121T035428Z-2/b.md")
+            try write("no note", to: path + "/Notes.found-20261121T035428Z-2/photo.jpg")
+            try write("no folder", to: path + "/Notes.found-file")
             let folder = URL(filePath: path)
             for _ in 1...2 {
                 try mergeFoundNotes(in: folder)
@@ -24,7 +26,9 @@ import Testing
                         ($0, try String(contentsOfFile: path + "/Notes/" + $0, encoding: .utf8))
                     }
                 )
-                #expect(try names(in: folder) == ["Notes"])
+                let rest = ["Notes", "Notes.found-20261121T035428Z-2", "Notes.found-file"]
+                #expect(try names(in: folder).sorted() == rest)
+                #expect(try read(path + "/Notes.found-20261121T035428Z-2/photo.jpg") == "no note")
                 #expect(notes.count == 4)
                 #expect(notes["A.md"] == "app" && notes["a 2.md"] == "extension")
                 #expect(Set([notes["b.md"], notes["b 2.md"]]) == ["old release", "second"])

@@ -17,9 +17,9 @@ import Testing
         )
     }
 
-    // Sample 1 of OperatingAFleet.md
+    // Sample 1 of FleetMigrationContext.md
 
-    // Sample 2 of OperatingAFleet.md
+    // Sample 2 of FleetMigrationManager.md
 
     struct NewerServiceNeeded: Error, CustomStringConvertible {
         let version: AppVersion

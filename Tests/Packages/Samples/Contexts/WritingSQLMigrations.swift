@@ -161,6 +161,65 @@ import Testing
         }
     }
 
+    @Test func `a database that an older release made anew doesn't replace the backup`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            try migrateOldNotes(at: path)
+            try FileManager.default.removeItem(atPath: path)
+            let old = try SQLiteConnection(path: path)
+            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            old.close()
+            try openNotes(at: path).close()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            let kept = try #require(names.first { $0.hasPrefix("db.bak-") })
+            let backup = try SQLiteConnection(path: folder + "/" + kept)
+            #expect(try backup.query("SELECT title FROM note") == [["Ä"]])
+        }
+    }
+
+    /// The first migration to read the damaged table fails with an error of that table.
+    @Test func `damage that a migration meets is found, whatever its error is`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            try migrateOldNotes(at: path)
+            let db = try SQLiteConnection(path: path)
+            try db.execute(
+                script: "DROP INDEX unfolded; DELETE FROM schema_migrations WHERE version = 3"
+            )
+            let root = try db.query("SELECT rootpage FROM sqlite_master WHERE name = 'note'")[0][0]
+            let page = try root.value(as: Int.self)
+            db.close()
+            var bytes = try Data(contentsOf: URL(filePath: path))
+            let damage = Data(repeating: 0xFF, count: 4_096)
+            bytes.replaceSubrange((page - 1) * 4_096..<page * 4_096, with: damage)
+            try bytes.write(to: URL(filePath: path))
+            let mended = try openNotes(at: path)
+            #expect(try mended.query("SELECT folded FROM note") == [["ä"]])
+        }
+    }
+
+    @Test func `an extension reads only what the app has migrated, and changes nothing`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            let titles = {
+                try readInExtension(at: path) { try $0.query("SELECT folded FROM note") }
+            }
+            #expect(try titles() == nil)
+            #expect(!exists(path))
+            let old = try SQLiteConnection(path: path)
+            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            try old.query("INSERT INTO note(title) VALUES ('Ä')")
+            old.close()
+            #expect(try titles() == nil)
+            try openNotes(at: path).close()
+            #expect(try titles() == [["ä"]])
+            let newer = try SQLiteConnection(path: path)
+            try newer.query("INSERT INTO schema_migrations(version) VALUES (4)")
+            newer.close()
+            #expect(throws: NewerNotes.self) { try titles() }
+        }
+    }
+
     @Test func `a backup with a damaged schema isn't restored`() async throws {
         try await withFolder { folder async throws in
             let path = folder + "/db"

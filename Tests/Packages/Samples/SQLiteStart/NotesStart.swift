@@ -38,32 +38,35 @@ nonisolated func notesMigrator() throws -> SQLiteMigrator {
 /// The app opens the database after `try await gate.ready()`.
 nonisolated func notesGate(at path: String) -> MigrationGate {
     MigrationGate { attempt in
-        try attempt.step("Updating the notes…") {
-            try openNotes(at: path) { attempt.reportProgress($0) }
-        }.close()
+        try openNotes(at: path, during: attempt).close()
     }
 }
 
 /// Migrates the notes, at every start, before anything opens them.
 nonisolated func openNotes(
     at path: String,
-    report: (Double) -> Void = { _ in }
+    during attempt: MigrationGate.Attempt? = nil
 ) throws -> SQLiteConnection {
     // Remove `mayBeEncrypted: false` if any release of your app has
     // encrypted its database.
     let store = SQLiteStore(path: path, mayBeEncrypted: false)
     let db = try store.open(recovering: restoreBackup)
     do {
-        return try migrateNotes(db, in: store, report)
+        return try migrateNotes(db, in: store, during: attempt)
     } catch let error as SQLError {
-        guard error.code == .damaged else { throw error }
+        // A migration may be the first to read a damaged table, and
+        // can fail there with another error.
+        var wasDamaged = false
+        let mended = try store.open(check: .quick) { damaged in
+            wasDamaged = true
+            try restoreBackup(damaged)
+        }
+        if wasDamaged {
+            return try migrateNotes(mended, in: store, during: attempt)
+        }
+        mended.close()
+        throw error
     }
-    // A migration was the first to read the damaged table.
-    let mended = try store.open(
-        check: .quick,
-        recovering: restoreBackup
-    )
-    return try migrateNotes(mended, in: store, report)
 }
 
 /// Puts the backup of the last migration in place of a damaged store.
@@ -89,10 +92,11 @@ nonisolated func restoreBackup(
     )
 }
 
-/// Keeps the backup of a database that has disappeared.
+/// Keeps the backup if the database was lost.
 ///
-/// The database is a new one, so the next migration would replace the
-/// backup by one without notes. If your app deletes its database, it
+/// The ledger is empty, so this release has never migrated this
+/// database: it is a new one, an old one, or that of an older release.
+/// The next migration would replace the backup by one of it. If your app deletes its database, it
 /// has to delete the backup too.
 nonisolated private func keepBackup(of store: SQLiteStore) throws {
     let backup = store.path + ".bak"
@@ -101,16 +105,19 @@ nonisolated private func keepBackup(of store: SQLiteStore) throws {
     }
     let kept = "\(backup)-\(UUID().uuidString)"
     try FileManager.default.moveItem(atPath: backup, toPath: kept)
-    print("The database was lost. Its backup is now \(kept)")
+    print("The backup of another database is now \(kept)")
 }
 
 nonisolated private func migrateNotes(
     _ db: SQLiteConnection,
     in store: SQLiteStore,
-    _ report: (Double) -> Void
+    during attempt: MigrationGate.Attempt?
 ) throws -> SQLiteConnection {
     let migrator = try notesMigrator()
     do {
+        if try migrator.status(db).applied.isEmpty {
+            try keepBackup(of: store)
+        }
         try recordOldMigrations(db, migrator)
         let status = try migrator.status(db)
         if status.pending.isEmpty {
@@ -118,21 +125,27 @@ nonisolated private func migrateNotes(
             try foldTitles(in: db)
             return db
         }
-        if status.applied.isEmpty { try keepBackup(of: store) }
     } catch {
         db.close()
         throw error
     }
     db.close()
     // The copy is checked, and replaces the store as a whole.
-    try store.migrateStaged(
-        backupExtension: "bak",
-        progress: { progress in
-            report(progress.fraction)
-            return .continue
-        },
-        body: { copy in try migrator.migrate(copy) }
-    )
+    func migrateStaged() throws {
+        try store.migrateStaged(
+            backupExtension: "bak",
+            progress: { progress in
+                attempt?.reportProgress(progress.fraction)
+                return .continue
+            },
+            body: { copy in try migrator.migrate(copy) }
+        )
+    }
+    if let attempt {
+        try attempt.step("Updating the notes…", migrateStaged)
+    } else {
+        try migrateStaged()
+    }
     let migrated = try SQLiteConnection(path: store.path)
     try foldTitles(in: migrated)
     return migrated
@@ -193,4 +206,23 @@ nonisolated func foldTitles(in db: SQLiteConnection) throws {
             isDone = rows.isEmpty
         }
     }
+}
+
+/// What an extension calls, each time it reads notes.
+///
+/// It returns `nil` if the user has to open the app first.
+nonisolated func readInExtension<Value>(
+    at path: String,
+    _ body: (SQLiteConnection) throws -> Value
+) throws -> Value? {
+    guard FileManager.default.fileExists(atPath: path) else {
+        return nil
+    }
+    let db = try SQLiteConnection(path: path, readOnly: true)
+    defer { db.close() }
+    // One transaction, so that nothing changes in between.
+    try db.query("BEGIN")
+    let status = try notesMigrator().status(db)
+    guard status.unknownVersions.isEmpty else { throw NewerNotes() }
+    return try status.pending.isEmpty ? body(db) : nil
 }

@@ -165,6 +165,23 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: path("notes.sqlite")))
     }
 
+    @Test(arguments: [true, false])
+    func `a log without its database is kept, also by an extension`(isEmptied: Bool) async throws {
+        try await open().close()
+        try remove("notes.sqlite")
+        if isEmptied { try Data().write(to: URL(filePath: path("notes.sqlite"))) }
+        try Data("frames".utf8).write(to: URL(filePath: path("notes.sqlite-wal")))
+        for _ in 1...2 {
+            await #expect(throws: LostNotes.self) { try await open() }
+            if isEmptied {
+                #expect(throws: LostNotes.self) { try colorsInExtension() }
+            } else {
+                #expect(try colorsInExtension() == nil)
+            }
+            #expect(try Data(contentsOf: URL(filePath: path("notes.sqlite-wal"))) == Data("frames".utf8))
+        }
+    }
+
     @Test func `an extension leaves alone what a newer release excludes it from`() async throws {
         try await open().close()
         try notesManager(in: folder, appVersion: "1.5")

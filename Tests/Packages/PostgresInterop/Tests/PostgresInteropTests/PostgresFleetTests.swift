@@ -304,6 +304,13 @@ import Testing
         }
     }
 
+    /// The statement that undoes a release, and what is in it as it stands.
+    private static func undo(toData data: String, release: String, from newer: String) throws -> String {
+        let statement = try #require(statements(beginningWith: "UPDATE").first)
+        return statement.replacing("\"DATA\"", with: "\"\(data)\"")
+            .replacing("\"OLD\"", with: "\"\(release)\"").replacing("'NEW'", with: "'\(newer)'")
+    }
+
     @Test func `a role that may create nothing migrates in the tables that the guide makes`() async throws {
         try await withDatabase { info in
             let owner = try PostgresConnection(info)
@@ -356,9 +363,15 @@ import Testing
                 }
             }
             #expect(try await manager(info, at: "1.1").requiredAppVersion != nil)
-            let whole = statements[0].firstRange(of: "document::jsonb ||")
+            // As it stands, or with another release, it changes nothing.
+            for reset in [statements[0], try Self.undo(toData: "1.1", release: "1.2", from: "1.9")] {
+                try await db.query(reset)
+                #expect(try await manager(info, at: "1.1").requiredAppVersion != nil)
+            }
+            let reset = try Self.undo(toData: "1.1", release: "1.2", from: "1.3")
+            let whole = reset.firstRange(of: "document::jsonb ||")
             let lower = "document::jsonb - 'minimumAppVersion' ||"
-            try await db.query(statements[0].replacingCharacters(in: try #require(whole), with: lower))
+            try await db.query(reset.replacingCharacters(in: try #require(whole), with: lower))
             #expect(try await manager(info, at: "1.1").requiredAppVersion == nil)
             #expect(try await manager(info, at: "1.2").whenMigrating(toVersion: "1.2") {})
             await #expect(throws: MigrationError.self) {
@@ -386,7 +399,7 @@ import Testing
         async throws
     {
         try await withAwaited { db, info in
-            let resets = try Self.statements(beginningWith: "UPDATE")
+            let reset = try Self.undo(toData: "1.1", release: "1.2", from: "1.3")
             let deletions = try Self.statements(beginningWith: "DELETE")
             try #require(deletions.count == 1)
             func connect() async throws -> AsyncPostgresConnection { try await AsyncPostgresConnection(info) }
@@ -405,15 +418,14 @@ import Testing
                 return ran
             }
             #expect(try await deploy() == ["1.1", "1.2", "1.3 at -", "1.3 at 1"])
-            try await db.query(resets[0])
+            try await db.query(reset)
             #expect(try await deploy() == ["1.2"])
             #expect(try await deploy() == [])
-            try await db.query(resets[0])
+            try await db.query(reset)
             try await db.query(deletions[0])
             #expect(try await deploy() == ["1.2", "1.3 at -", "1.3 at 1"])
             // With the version that a newer release has finished, nothing runs again after its next deploy.
-            let finished = resets[0].replacing(#"on": "1.1""#, with: #"on": "1.3""#)
-                .replacing(#""baseline": "1.1""#, with: #""baseline": "1.3""#)
+            let finished = try Self.undo(toData: "1.3", release: "1.2", from: "1.3")
             try await db.query(finished)
             let old = try await manager(info, at: "1.2")
             #expect(try await !old.whenMigrating(toVersion: "1.2") {})

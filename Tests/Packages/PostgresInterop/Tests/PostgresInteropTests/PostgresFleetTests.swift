@@ -368,7 +368,7 @@ import Testing
                 try await db.query(reset)
                 #expect(try await manager(info, at: "1.1").requiredAppVersion != nil)
             }
-            let reset = try Self.undo(toData: "1.1", release: "1.2", from: "1.3")
+            let reset = try Self.undo(toData: "1.1", release: "1.2", from: "2.0")
             let whole = reset.firstRange(of: "document::jsonb ||")
             let lower = "document::jsonb - 'minimumAppVersion' ||"
             try await db.query(reset.replacingCharacters(in: try #require(whole), with: lower))

@@ -307,8 +307,8 @@ import Testing
     /// The statement that undoes a release, and what is in it as it stands.
     private static func undo(toData data: String, release: String, from newer: String) throws -> String {
         let statement = try #require(statements(beginningWith: "UPDATE").first)
-        return statement.replacing("\"DATA\"", with: "\"\(data)\"")
-            .replacing("\"OLD\"", with: "\"\(release)\"").replacing("'NEW'", with: "'\(newer)'")
+        return statement.replacing("DATA", with: data).replacing("OLD", with: release)
+            .replacing("NEW", with: newer)
     }
 
     @Test func `a role that may create nothing migrates in the tables that the guide makes`() async throws {
@@ -364,7 +364,9 @@ import Testing
             }
             #expect(try await manager(info, at: "1.1").requiredAppVersion != nil)
             // As it stands, or with another release, it changes nothing.
-            for reset in [statements[0], try Self.undo(toData: "1.1", release: "1.2", from: "1.9")] {
+            let missing = try Self.undo(toData: "DATA", release: "1.2", from: "2.0")
+            let other = try Self.undo(toData: "1.1", release: "1.2", from: "1.9")
+            for reset in [statements[0], missing, other] {
                 try await db.query(reset)
                 #expect(try await manager(info, at: "1.1").requiredAppVersion != nil)
             }

@@ -28,7 +28,8 @@ extension MigrationManager {
     /// - Throws: The error of the closure. If the closure was not called, a ``MigrationError`` with the code
     ///   `readOnly`, `managerClosed` (also after a declaration has failed), `usedByNewerApp` (if this app has
     ///   a ``requiredAppVersion``), `nested`, `lockTimeout`, `cancelled`, `stateUnreadable`,
-    ///   `stateCorrupted`, `stateFromNewerFormat` or `stateNotSaved`.
+    ///   `stateCorrupted`, `stateFromNewerFormat`, `stateNotSaved` or `replacementFailed` (if what a process has
+    ///   left that died in a replacement can't be settled).
     public func withLock<Value>(_ body: () throws -> Value) throws -> Value {
         if let nothing = try valueInPlan(Value.self) { return nothing }
         let lock: FileLock

@@ -52,7 +52,8 @@ final class ScriptRefusals {
     /// (https://sqlite.org/pragma.html).
     private static func reason(against pragma: String) -> String {
         let foreignKeys =
-            "Remove the statement: a migrator turns foreign keys off while a migration runs, and checks them before the commit"
+            "Remove the statement: if foreign keys are on, a migrator turns them off while a migration runs, and checks them before"
+            + " the commit"
         let connection = "Set it on the connection before the migrator runs"
         return switch pragma {
         case "foreign_keys": "SQLite ignores it there. \(foreignKeys)"

@@ -7,13 +7,13 @@ import Testing
     @Test(arguments: [
         (
             "PRAGMA foreign_keys = ON",
-            "PRAGMA foreign_keys: SQLite ignores it there. Remove the statement: a migrator turns foreign keys off while a migration"
-                + " runs, and checks them before the commit"
+            "PRAGMA foreign_keys: SQLite ignores it there. Remove the statement: if foreign keys are on, a migrator turns them off"
+                + " while a migration runs, and checks them before the commit"
         ),
         (
             "PRAGMA defer_foreign_keys = ON",
-            "PRAGMA defer_foreign_keys: it isn't needed. Remove the statement: a migrator turns foreign keys off while a migration"
-                + " runs, and checks them before the commit"
+            "PRAGMA defer_foreign_keys: it isn't needed. Remove the statement: if foreign keys are on, a migrator turns them off"
+                + " while a migration runs, and checks them before the commit"
         ),
         (
             "PRAGMA user_version = 5",

@@ -79,6 +79,8 @@ func openNotes(at path: String) throws -> SQLiteConnection {
     }
     func migrate(_ db: SQLiteConnection) throws {
         let migrator = try notesMigrator()
+        // If your app enforces foreign keys, turn them on here. Only
+        // then the result of a migration is checked.
         try continueFromSModel(db, migrator)
         let report = try migrator.migrate(db)
         print("Migrations applied: \(report.applied)")

@@ -35,7 +35,7 @@ extension MigrationManager {
         var state = try file.readState()
         while let latest = state?.versions.latestAttempt, latest.failure == nil {
             // This process has the lock itself, so nobody is running the attempt.
-            if try RunToken.enclosing(location)?.isWithLock == true { break }
+            if try RunToken.isInWithLock(location) { break }
             do throws(SystemCallError) {
                 if try Platform.isLocked(location.lock) { return (state, .success(true)) }
             } catch {

@@ -41,6 +41,7 @@ struct app_migrations_methods {
     int version;
     int (*close_read_write_truncate[4])(void);
     int (*sync)(void *file, int flags);
+    int (*file_size)(void *file, sqlite3_int64 *size);
 };
 struct app_migrations_file {
     const struct app_migrations_methods *methods;
@@ -53,6 +54,15 @@ static inline int app_migrations_sync(sqlite3 *database) {
     int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
     if (result != SQLITE_OK || !file || !file->methods) return result;
     return file->methods->sync(file, SQLITE_SYNC_FULL);
+}
+
+/* The size of the file of an open database, for the same reason. It is 0 if the database has no file. */
+static inline int app_migrations_file_size(sqlite3 *database, sqlite3_int64 *size) {
+    struct app_migrations_file *file = 0;
+    int result = sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file);
+    *size = 0;
+    if (result != SQLITE_OK || !file || !file->methods) return result;
+    return file->methods->file_size(file, size);
 }
 
 #endif

@@ -58,6 +58,18 @@ package final class RunToken: Sendable {
         }
     }
 
+    /// True if the caller runs in the closure of `withLock` of the state at `location`.
+    static func isInWithLock(_ location: StateLocation) throws(MigrationError) -> Bool {
+        do throws(SystemCallError) {
+            for token in currentOpenTokens where token.isWithLock {
+                if try token.isOfState(location) { return true }
+            }
+            return false
+        } catch {
+            throw .unreadable(error, at: location)
+        }
+    }
+
     private func isOfState(_ location: StateLocation) throws(SystemCallError) -> Bool {
         if self.location.name != location.name { return false }
         if FilePaths.isSame(self.location.directory, location.directory) { return true }

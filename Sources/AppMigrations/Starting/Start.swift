@@ -29,7 +29,7 @@ extension Start {
     /// Finishes the work of a process that died while it was replacing a file or a folder.
     ///
     /// This waits for the lock only as long as another process needs to look at the status. If the lock is
-    /// held for longer, that process is replacing the item, or has settled the replacement.
+    /// held for longer, that process is usually replacing the item, or is settling the replacement.
     ///
     /// - Returns: The versions of the state after that; `nil` if the lock isn't free.
     private func settle(_ versions: StateVersions) throws(MigrationError) -> StateVersions? {

@@ -59,6 +59,8 @@ extension StagedMigration {
         // A new store has no content yet, so no backup of it may replace an earlier one.
         let hasTables = hadContent ? try live.hasTables() : false
         let backupToMake = hasTables ? backup : nil
+        // Neither the copy nor the backup would show it.
+        if hadContent { try live.requireAllPages(of: files) }
         let copy = try copyStore(to: files.copy, phase: .copying, reportingTo: progress)
         defer { copy.close() }
         guard let problems = try migrate(copy, reportingTo: progress, body) else {

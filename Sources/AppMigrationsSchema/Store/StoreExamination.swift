@@ -37,9 +37,8 @@ struct StoreExamination {
             if status.size == 0 { return }
             let db = try openInTransaction()
             defer { db.close() }
-            let pageCount = try integer("page_count", of: db)
-            if pageCount == 0 { return }
-            try requireWholePages(pageCount, of: db)
+            if try db.query("PRAGMA page_count") == [[0]] { return }
+            try db.requireAllPages(of: files)
             let virtualTables = check == .off ? [] : try SchemaObject.virtualTables(of: db)
             db.removeModules(of: virtualTables)
             if let damage = try Complaints(check, of: db).damage {
@@ -61,24 +60,6 @@ struct StoreExamination {
             }
             try body(complete)
         } catch { throw try storeError(for: error) }
-    }
-
-    /// Throws if the file ends inside a page.
-    ///
-    /// SQLite reads the rest of that page as zeros. So a row there has other values, and no check notices it.
-    /// A log may have the whole page, so this doesn't look at a file with a log.
-    private func requireWholePages(_ count: Int64, of db: SQLiteConnection) throws(SQLError) {
-        if try StoreFiles.hasContent(files.store + "-wal", ending: "-wal") { return }
-        guard let status = try StoreFiles.status(files.store) else { return }
-        let (size, isTooLarge) = try count.multipliedReportingOverflow(by: integer("page_size", of: db))
-        if isTooLarge || status.size < size {
-            throw files.error(.damaged, "It has \(status.size) bytes, and its \(count) pages need \(size)")
-        }
-    }
-
-    private func integer(_ pragma: String, of db: SQLiteConnection) throws(SQLError) -> Int64 {
-        guard case .integer(let value) = try db.query("PRAGMA \(pragma)").first?.first else { return 0 }
-        return value
     }
 
     /// Opens a connection and begins a transaction, so that everything is read from one snapshot.

@@ -114,6 +114,30 @@ struct StoreFiles {
         return try isHotJournal(path, size: status.size)
     }
 
+    /// True if commits in the write-ahead log have these pages ("Database File Format", sections 4.1 and 4.2).
+    ///
+    /// A log of more than 64 MiB isn't read, and may have them.
+    func logHasPages(_ pages: ClosedRange<Int64>, pageSize: Int64) throws(SQLError) -> Bool {
+        let log = store + "-wal"
+        guard let status = try Self.status(log), status.kind == .file else { return false }
+        if status.size > 64 << 20 { return true }
+        let bytes = try Self.head(ofFile: log, count: Int(status.size))
+        func number(at offset: Int) -> Int64 {
+            bytes[offset..<offset + 4].reduce(0) { $0 << 8 | Int64($1) }
+        }
+        var written: Set<Int64> = []
+        var committed: Set<Int64> = []
+        for frame in stride(from: 32, through: bytes.count - 24, by: 24 + Int(pageSize)) {
+            // After a checkpoint, a log begins again with other salts, and older frames don't count.
+            if !bytes[frame + 8..<frame + 16].elementsEqual(bytes[16..<24]) { break }
+            let page = number(at: frame)
+            if pages.contains(page) { written.insert(page) }
+            let isCommit = number(at: frame + 4) != 0
+            if isCommit { committed.formUnion(written) }
+        }
+        return committed.count == pages.count
+    }
+
     /// True if SQLite would roll a journal back.
     ///
     /// A journal is hot if "its size is greater than 512 bytes", "the journal header is non-zero and

@@ -147,4 +147,16 @@ import Testing
         )
         #expect(try Self.body(of: store.path) == "three")
     }
+
+    @Test func `a store that ends inside a page doesn't replace the backup`() throws {
+        let store = try Wreck.store()
+        try write("precious", to: store.path + ".bak")
+        try Wreck.change(store.path) { $0.removeLast(50) }
+        let before = try contents(of: TemporaryDirectory.current.path)
+        let error = try sqlError {
+            try store.migrateStaged(backupExtension: "bak") { try $0.query("CREATE TABLE further(a)") }
+        }
+        #expect(error.code == .damaged)
+        #expect(try contents(of: TemporaryDirectory.current.path) == before)
+    }
 }

@@ -1,7 +1,8 @@
-import AppMigrationsSQLite
-import AppMigrationsSchema
 import Foundation
 import Testing
+
+@testable import AppMigrationsSQLite
+@testable import AppMigrationsSchema
 
 extension Wreck {
     /// A store in the test's folder.
@@ -30,6 +31,16 @@ extension Wreck {
             try db.query("PRAGMA writable_schema = ON")
             try db.execute(script: sql)
         }
+    }
+
+    /// A store whose log has one commit.
+    private static func makeLogged(_ path: String, changing sql: String) throws {
+        try makeStore(path, journal: "wal")
+        let db = try SQLiteConnection(path: path)
+        defer { db.close() }
+        db.keepLogOnClose()
+        try db.query("PRAGMA wal_autocheckpoint = 0")
+        try db.query(sql)
     }
 
     static func random(_ count: Int) -> Data {
@@ -73,6 +84,26 @@ extension Wreck {
         Wreck("truncated within the last page, in WAL mode", "damaged nil") {
             try makeStore($0, journal: "wal")
             try change($0) { $0.removeLast(1_023) }
+        },
+        Wreck("truncated within the last page, with a log of other pages", "damaged nil") {
+            try makeLogged($0, changing: "UPDATE note SET body = 'other' WHERE id = 1")
+            try change($0) { $0.removeLast(50) }
+        },
+        Wreck("truncated between pages, with a log of other pages", "damaged nil") {
+            try makeLogged($0, changing: "UPDATE note SET body = 'other' WHERE id = 1")
+            try change($0) { $0.removeLast(3 * 1_024) }
+        },
+        Wreck("with new pages in the log", "same") {
+            try makeLogged($0, changing: "INSERT INTO note SELECT id + 1000, body FROM note")
+        },
+        Wreck("truncated, with new pages in the log", "damaged nil") {
+            try makeLogged($0, changing: "INSERT INTO note SELECT id + 1000, body FROM note")
+            try change($0) { $0.removeLast(20 * 1_024) }
+        },
+        // A checkpoint was interrupted: the log has the page.
+        Wreck("truncated within the last page, with a log that has it", "same") {
+            try makeLogged($0, changing: "UPDATE note SET body = body || '!'")
+            try change($0) { $0.removeLast(50) }
         },
         Wreck("with bytes after the last page", "same") {
             try makeStore($0)
@@ -156,7 +187,8 @@ extension SQLiteStore.Status {
 /// Every file in a folder, with its bytes; folders and dead links without.
 func contents(of folder: String) throws -> [String: Data] {
     var contents = [String: Data]()
-    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+    // SQLite makes the index of a log again whenever it needs one.
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) where !name.hasSuffix("-shm") {
         let path = "\(folder)/\(name)"
         var isFolder: ObjCBool = false
         let isThere = FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)

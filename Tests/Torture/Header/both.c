@@ -7,5 +7,6 @@
 
 _Static_assert(offsetof(struct app_migrations_file, methods) == offsetof(sqlite3_file, pMethods), "");
 _Static_assert(offsetof(struct app_migrations_methods, sync) == offsetof(sqlite3_io_methods, xSync), "");
+_Static_assert(offsetof(struct app_migrations_methods, file_size) == offsetof(sqlite3_io_methods, xFileSize), "");
 
 int main(void) { return 0; }

@@ -164,9 +164,10 @@ func requireNoLoneLog(in folder: URL) throws {
             .attributesOfItem(atPath: path(name, in: folder))
         return attributes[.size] as? Int ?? 0
     }
-    if try size("notes.sqlite") == 0, try size("notes.sqlite-wal") > 0 {
-        throw LostNotes()
-    }
+    // Ask for the log first: a new database has pages before it has.
+    // A log without a page has 32 bytes.
+    let log = try size("notes.sqlite-wal")
+    if try log > 32 && size("notes.sqlite") == 0 { throw LostNotes() }
 }
 
 // MARK: - Files
@@ -255,6 +256,7 @@ func advice(after error: any Error) -> String {
         if cause is NewerNotes || error is NewerNotes {
             return "Update the app."
         }
+        if error is LostNotes { return "Restore a backup." }
         return MigrationAdvice(after: error).description
     }
 }

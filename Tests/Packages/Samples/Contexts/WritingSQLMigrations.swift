@@ -177,6 +177,62 @@ import Testing
         }
     }
 
+    @Test func `a damaged file of an older release doesn't put the backup aside`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            try migrateOldNotes(at: path)
+            // An older release has no ledger.
+            let old = try SQLiteConnection(path: folder + "/old")
+            try old.execute(script: "CREATE TABLE note(id INTEGER PRIMARY KEY, title)")
+            old.close()
+            var bytes = try Data(contentsOf: URL(filePath: folder + "/old"))
+            bytes.replaceSubrange(4_096..., with: Data(repeating: 0xFF, count: bytes.count - 4_096))
+            try FileManager.default.removeItem(atPath: path)
+            try bytes.write(to: URL(filePath: path))
+            let mended = try openNotes(at: path)
+            #expect(try mended.query("SELECT folded FROM note") == [["ä"]])
+        }
+    }
+
+    @Test func `the backup of a lost database is kept beside the file of a link`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            let file = folder + "/files/db"
+            try FileManager.default.createDirectory(
+                atPath: folder + "/files",
+                withIntermediateDirectories: false
+            )
+            try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: file)
+            try migrateOldNotes(at: path)
+            try FileManager.default.removeItem(atPath: file)
+            try openNotes(at: path).close()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder + "/files")
+            #expect(names.contains { $0.hasPrefix("db.bak-") })
+        }
+    }
+
+    @Test func `an index that lacks rows keeps nobody out`() async throws {
+        try await withFolder { folder async throws in
+            let path = folder + "/db"
+            try migrateOldNotes(at: path)
+            let db = try SQLiteConnection(path: path)
+            try db.execute(
+                script: """
+                    CREATE INDEX by_folded ON note (folded);
+                    CREATE TABLE other (folded); CREATE INDEX by_other ON other (folded);
+                    DROP INDEX unfolded; DELETE FROM schema_migrations WHERE version = 3;
+                    PRAGMA writable_schema = ON;
+                    UPDATE sqlite_master SET rootpage =
+                        (SELECT rootpage FROM sqlite_master WHERE name = 'by_other') WHERE name = 'by_folded';
+                    DELETE FROM sqlite_master WHERE name = 'by_other';
+                    """
+            )
+            db.close()
+            let mended = try openNotes(at: path)
+            #expect(try mended.query("SELECT title FROM note WHERE folded = 'ä'") == [["Ä"]])
+        }
+    }
+
     /// The first migration to read the damaged table fails with an error of that table.
     @Test func `damage that a migration meets is found, whatever its error is`() async throws {
         try await withFolder { folder async throws in

@@ -61,11 +61,15 @@ nonisolated func openNotes(
             wasDamaged = true
             try restoreBackup(damaged)
         }
-        if wasDamaged {
-            return try migrateNotes(mended, in: store, during: attempt)
+        if !wasDamaged {
+            guard error.code == .damaged else {
+                mended.close()
+                throw error
+            }
+            // Only an index has other rows than its table.
+            try mended.query("REINDEX")
         }
-        mended.close()
-        throw error
+        return try migrateNotes(mended, in: store, during: attempt)
     }
 }
 
@@ -99,10 +103,15 @@ nonisolated func restoreBackup(
 /// The next migration would replace the backup by one of it. If your app deletes its database, it
 /// has to delete the backup too.
 nonisolated private func keepBackup(of store: SQLiteStore) throws {
-    let backup = store.path + ".bak"
+    // The backup is beside the file to which a link leads.
+    let file = URL(filePath: store.path).resolvingSymlinksInPath()
+    let backup = file.path(percentEncoded: false) + ".bak"
     guard FileManager.default.fileExists(atPath: backup) else {
         return
     }
+    // If the database is damaged, its backup is needed.
+    let status = try store.status(target: "", check: .quick)
+    if case .damaged(let error) = status { throw error }
     let kept = "\(backup)-\(UUID().uuidString)"
     try FileManager.default.moveItem(atPath: backup, toPath: kept)
     print("The backup of another database is now \(kept)")
@@ -115,8 +124,12 @@ nonisolated private func migrateNotes(
 ) throws -> SQLiteConnection {
     let migrator = try notesMigrator()
     do {
-        if try migrator.status(db).applied.isEmpty {
-            try keepBackup(of: store)
+        // In a transaction, because another process may migrate the
+        // database, and make its backup, between the two.
+        try db.transaction {
+            if try migrator.status(db).applied.isEmpty {
+                try keepBackup(of: store)
+            }
         }
         try recordOldMigrations(db, migrator)
         let status = try migrator.status(db)
@@ -215,8 +228,11 @@ nonisolated func readInExtension<Value>(
     at path: String,
     _ body: (SQLiteConnection) throws -> Value
 ) throws -> Value? {
-    guard FileManager.default.fileExists(atPath: path) else {
-        return nil
+    switch try SQLiteStore(path: path).status(target: "") {
+    case .missing: return nil
+    // SQLite would remove the log of an empty file.
+    case .damaged(let error): throw error
+    default: break
     }
     let db = try SQLiteConnection(path: path, readOnly: true)
     defer { db.close() }
@@ -224,5 +240,10 @@ nonisolated func readInExtension<Value>(
     try db.query("BEGIN")
     let status = try notesMigrator().status(db)
     guard status.unknownVersions.isEmpty else { throw NewerNotes() }
-    return try status.pending.isEmpty ? body(db) : nil
+    guard status.pending.isEmpty else { return nil }
+    // An older release may have written.
+    let unfolded = try db.query(
+        "SELECT 1 FROM note WHERE folded IS NULL LIMIT 1"
+    )
+    return try unfolded.isEmpty ? body(db) : nil
 }

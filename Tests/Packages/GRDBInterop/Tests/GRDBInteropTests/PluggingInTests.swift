@@ -170,7 +170,8 @@ import Testing
         try await open().close()
         try remove("notes.sqlite")
         if isEmptied { try Data().write(to: URL(filePath: path("notes.sqlite"))) }
-        try Data("frames".utf8).write(to: URL(filePath: path("notes.sqlite-wal")))
+        let log = Data(repeating: 1, count: 100)
+        try log.write(to: URL(filePath: path("notes.sqlite-wal")))
         for _ in 1...2 {
             await #expect(throws: LostNotes.self) { try await open() }
             if isEmptied {
@@ -178,7 +179,7 @@ import Testing
             } else {
                 #expect(try colorsInExtension() == nil)
             }
-            #expect(try Data(contentsOf: URL(filePath: path("notes.sqlite-wal"))) == Data("frames".utf8))
+            #expect(try Data(contentsOf: URL(filePath: path("notes.sqlite-wal"))) == log)
         }
     }
 

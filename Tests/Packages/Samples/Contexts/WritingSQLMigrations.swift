@@ -218,13 +218,10 @@ import Testing
             let db = try SQLiteConnection(path: path)
             try db.execute(
                 script: """
-                    CREATE INDEX by_folded ON note (folded);
-                    CREATE TABLE other (folded); CREATE INDEX by_other ON other (folded);
+                    CREATE INDEX by_folded ON note (folded) WHERE folded IS NULL;
                     DROP INDEX unfolded; DELETE FROM schema_migrations WHERE version = 3;
                     PRAGMA writable_schema = ON;
-                    UPDATE sqlite_master SET rootpage =
-                        (SELECT rootpage FROM sqlite_master WHERE name = 'by_other') WHERE name = 'by_folded';
-                    DELETE FROM sqlite_master WHERE name = 'by_other';
+                    UPDATE sqlite_master SET sql = 'CREATE INDEX by_folded ON note (folded)' WHERE name = 'by_folded';
                     """
             )
             db.close()

@@ -229,7 +229,7 @@ func readInExtension<Value>(
         path: path("notes.sqlite", in: folder),
         configuration: configuration
     )
-    // In one transaction, so that nothing changes in between.
+    // In one transaction, so that no row changes in between.
     return try queue.read { db in
         // The state doesn't know GRDB's migrations.
         try requireKnownMigrations(db)

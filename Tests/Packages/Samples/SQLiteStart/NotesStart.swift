@@ -236,7 +236,7 @@ nonisolated func readInExtension<Value>(
     }
     let db = try SQLiteConnection(path: path, readOnly: true)
     defer { db.close() }
-    // One transaction, so that nothing changes in between.
+    // One transaction, so that no row changes in between.
     try db.query("BEGIN")
     let status = try notesMigrator().status(db)
     guard status.unknownVersions.isEmpty else { throw NewerNotes() }

@@ -1,5 +1,5 @@
 extension MigrationManager {
-    /// Whether a process that runs no migrations may use the data.
+    /// Whether a process that runs no migrations may read the data.
     public enum Readiness: Sendable, Hashable {
         /// No declared migration is pending.
         case ready
@@ -21,7 +21,7 @@ extension MigrationManager {
         case needsNewerApp(AppVersion)
     }
 
-    /// Says whether a process that runs no migrations, such as an extension or a tool, may use the data.
+    /// Says whether a process that runs no migrations, such as an extension or a tool, may read the data.
     ///
     /// ```swift
     /// switch try look.readiness(declareAll) {
@@ -34,7 +34,9 @@ extension MigrationManager {
     /// }
     /// ```
     ///
-    /// `look` is a read-only manager. Any other manager would create a state.
+    /// `look` is a read-only manager. Any other manager would create a state, and a migration could then never
+    /// run. To write, an extension makes a file of its own, and a tool uses ``withLock(_:)-919t3``: a migration
+    /// may begin at any moment.
     ///
     /// The answer is what a start of the app at this moment would find, so pass the app's `currentVersion:`,
     /// options and declarations. This call changes nothing, and knows the state and not the data. So skip or
@@ -57,7 +59,7 @@ extension MigrationManager {
         return try readiness(of: found, planning: plan(found, isFresh: true, declarations))
     }
 
-    /// Says whether a process that runs no migrations may use the data, for asynchronous declarations.
+    /// Says whether a process that runs no migrations may read the data, for asynchronous declarations.
     ///
     /// It does the same as ``readiness(_:)-5xrq6``, on the caller's actor.
     nonisolated(nonsending) public func readiness(
